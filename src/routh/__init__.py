@@ -1,0 +1,32 @@
+"""routh: every outcome that a rigid-body impact can have.
+
+Public names are resolved on first use, so importing the package compiles nothing and loads no numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: public name -> module that defines it
+_PUBLIC = {
+    "ImpactProblem": "routh.problem",
+    "Status": "routh.status",
+}
+_SUBMODULES: frozenset[str] = frozenset()
+
+__all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _SUBMODULES:
+        return importlib.import_module(f"routh.{name}")
+    raise AttributeError(f"module 'routh' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Impact laws: one outcome of an impact problem each, one protocol."""

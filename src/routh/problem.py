@@ -1,0 +1,287 @@
+"""One impact as data: mass matrix, contact Jacobians, friction and the velocity before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_solve, solve_triangular
+
+from routh import tolerances
+from routh.validation import Array, per_contact, real_array
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Units in which a problem's contact velocities and impulses are of order one.
+
+    ``speed = |v|_M`` (sqrt of joule) and the effective normal mass ``m_i = 1 / (Jn_i M^-1 Jn_i^T)`` of
+    each contact give a velocity unit ``speed / sqrt(m_i)`` and an impulse unit ``speed * sqrt(m_i)``.
+    The same unit serves the normal and the tangential directions of a contact, so friction cones keep
+    their shape, and in these units the Delassus matrix has a unit normal diagonal.
+    """
+
+    speed: float  # sqrt(J); 1 where the velocity is zero
+    mass: Array  # (nc,) kg
+
+    @cached_property
+    def velocity(self) -> Array:
+        """Velocity unit of each contact, (nc,) m/s."""
+        return self.speed / np.sqrt(self.mass)
+
+    @cached_property
+    def impulse(self) -> Array:
+        """Impulse unit of each contact, (nc,) N s."""
+        return self.speed * np.sqrt(self.mass)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ImpactProblem:
+    """The matrices of one impact, validated and frozen.
+
+    Parameters
+    ----------
+    M : (nv, nv), symmetric positive definite mass matrix.
+    Jn : (nc, nv), contact normals: ``Jn @ v < 0`` is approach.
+    Jt : (nc, nt, nv), contact tangents; ``nt`` is 1 in the plane and 2 in space. (nc, nv) means ``nt = 1``.
+    mu : number or (nc,), Coulomb friction, >= 0.
+    v : (nv,), velocity before the impact.
+    restitution : number or (nc,), in [0, 1].
+    names : one distinct name per contact.
+    """
+
+    M: Array
+    Jn: Array
+    Jt: Array
+    mu: Array
+    v: Array
+    restitution: Array
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        Jn: ArrayLike,
+        Jt: ArrayLike,
+        mu: ArrayLike,
+        v: ArrayLike,
+        *,
+        restitution: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        mass, factor = _mass_matrix(M)
+        nv = len(mass)
+        normals = real_array("Jn", Jn, [(None, nv)], f"shape (nc, {nv})")
+        nc = len(normals)
+        if nc == 0:
+            raise ValueError("Jn: got no rows; wanted at least one contact")
+        zero_rows = np.flatnonzero(~np.any(normals != 0.0, axis=1))
+        if zero_rows.size:
+            raise ValueError(
+                f"Jn: row {zero_rows[0]} is zero; wanted a normal that some velocity moves along"
+            )
+        tangents = real_array(
+            "Jt",
+            Jt,
+            [(nc, nv), (nc, 1, nv), (nc, 2, nv)],
+            f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
+        ).reshape(nc, -1, nv)
+        friction = per_contact("mu", mu, nc)
+        if not np.all(friction >= 0.0):
+            raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
+        elasticity = per_contact("restitution", restitution, nc)
+        if not np.all((elasticity >= 0.0) & (elasticity <= 1.0)):
+            bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
+            raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
+        velocity = real_array("v", v, [(nv,)], f"shape ({nv},)")
+
+        values = {
+            "M": mass,
+            "Jn": normals,
+            "Jt": tangents,
+            "mu": friction,
+            "v": velocity,
+            "restitution": elasticity,
+            "_factor": factor,
+        }
+        for name, array in values.items():
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "names", _contact_names(names, nc))
+
+    @property
+    def nv(self) -> int:
+        """Number of generalized velocities."""
+        return len(self.M)
+
+    @property
+    def nc(self) -> int:
+        """Number of contacts."""
+        return len(self.Jn)
+
+    @property
+    def nt(self) -> int:
+        """Tangential directions per contact: 1 in the plane, 2 in space."""
+        return self.Jt.shape[1]
+
+    @cached_property
+    def J(self) -> Array:
+        """Contact Jacobians with the normal first, (nc, 1 + nt, nv)."""
+        return _frozen(np.concatenate([self.Jn[:, None, :], self.Jt], axis=1))
+
+    @cached_property
+    def delassus(self) -> Array:
+        """``J M^-1 J^T`` in 1/kg, (nc (1 + nt), nc (1 + nt)), contact by contact with the normal first."""
+        half = solve_triangular(self._cholesky, self.J.reshape(-1, self.nv).T, lower=True)  # L^-1 J^T
+        return _frozen(half.T @ half)
+
+    @cached_property
+    def response(self) -> Array:
+        """``M^-1 J^T``: velocity change per unit impulse, (nv, nc (1 + nt))."""
+        return _frozen(self.solve_mass(self.J.reshape(-1, self.nv).T))
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """The problem's own units, see `Scaling`."""
+        normal_diagonal = np.diag(self.delassus)[:: 1 + self.nt]
+        speed = self.speed
+        return Scaling(speed if speed > 0.0 else 1.0, _frozen(1.0 / normal_diagonal))
+
+    @property
+    def speed(self) -> float:
+        """``|v|_M = sqrt(v^T M v)``, the speed before in the kinetic-energy norm, sqrt(J)."""
+        return float(np.linalg.norm(self._cholesky.T @ self.v))
+
+    @property
+    def approaching(self) -> np.ndarray:
+        """Contacts with ``Jn v < 0`` beyond rounding, (nc,) bool."""
+        return self.Jn @ self.v < -tolerances.APPROACH * self.scaling.velocity
+
+    def solve_mass(self, momentum: ArrayLike) -> Array:
+        """``M^-1 momentum`` for (nv,) or (nv, k)."""
+        return cho_solve((self._cholesky, True), np.asarray(momentum, dtype=np.float64))
+
+    def contact_velocity(self, v: ArrayLike | None = None) -> Array:
+        """Contact velocities ``J v``, normal first: (..., nc, 1 + nt) for v (..., nv); default: before."""
+        velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
+        return np.einsum("ijk,...k->...ij", self.J, velocity)
+
+    def kinetic_energy(self, v: ArrayLike | None = None) -> Any:
+        """``v^T M v / 2`` in joule for v (..., nv); default: before."""
+        velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
+        return 0.5 * np.sum((velocity @ self._cholesky) ** 2, axis=-1)
+
+    def apply(self, impulse: ArrayLike, v: ArrayLike | None = None) -> Array:
+        """Velocity after contact impulses (..., nc, 1 + nt), normal first: ``v + M^-1 J^T impulse``."""
+        velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
+        given = np.asarray(impulse, dtype=np.float64)
+        if given.shape[-2:] != (self.nc, 1 + self.nt):
+            raise ValueError(f"impulse: got shape {given.shape}; wanted (..., {self.nc}, {1 + self.nt})")
+        flat = given.reshape(*given.shape[:-2], self.nc * (1 + self.nt))
+        return velocity + flat @ self.response.T
+
+    def index(self, contact: int | str) -> int:
+        """The index of a contact given by index or by name."""
+        if isinstance(contact, str):
+            if contact not in self.names:
+                raise ValueError(
+                    f"contact: got {contact!r}; wanted one of {', '.join(map(repr, self.names))}"
+                )
+            return self.names.index(contact)
+        if (
+            isinstance(contact, bool)
+            or not isinstance(contact, (int, np.integer))
+            or not 0 <= contact < self.nc
+        ):
+            raise ValueError(f"contact: got {contact!r}; wanted a name or an index from 0 to {self.nc - 1}")
+        return int(contact)
+
+    def replace(self, **changes: Any) -> ImpactProblem:
+        """A new problem with some fields changed; the rest is kept."""
+        fields = {"M", "Jn", "Jt", "mu", "v", "restitution", "names"}
+        unknown = set(changes) - fields
+        if unknown:
+            raise ValueError(
+                f"replace: got {sorted(unknown)[0]!r}; wanted one of {', '.join(sorted(fields))}"
+            )
+        return ImpactProblem(**{name: changes.get(name, getattr(self, name)) for name in fields})
+
+    def subset(self, contacts: Sequence[int | str]) -> ImpactProblem:
+        """The same bodies with only some of the contacts, in the order given."""
+        rows = [self.index(contact) for contact in contacts]
+        return self.replace(
+            Jn=self.Jn[rows],
+            Jt=self.Jt[rows],
+            mu=self.mu[rows],
+            restitution=self.restitution[rows],
+            names=[self.names[row] for row in rows],
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fields to an ``.npz`` file, readable without pickle."""
+        arrays = {name: getattr(self, name) for name in ("M", "Jn", "Jt", "mu", "v", "restitution")}
+        np.savez(path, names=np.array(self.names), **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ImpactProblem:
+        """Read M, Jn, Jt, mu and v (and restitution and names where present) from an ``.npz`` file."""
+        with np.load(path, allow_pickle=False) as data:
+            missing = [name for name in ("M", "Jn", "Jt", "mu", "v") if name not in data]
+            if missing:
+                raise ValueError(f"{path}: has no array {missing[0]!r}; wanted M, Jn, Jt, mu and v")
+            names = [str(name) for name in data["names"]] if "names" in data else None
+            restitution = data.get("restitution", 0.0)
+            return cls(
+                data["M"], data["Jn"], data["Jt"], data["mu"], data["v"], restitution=restitution, names=names
+            )
+
+    def __repr__(self) -> str:
+        space = "planar" if self.nt == 1 else "spatial"
+        return f"ImpactProblem({space}, nv={self.nv}, contacts={', '.join(self.names)})"
+
+    @property
+    def _cholesky(self) -> Array:
+        return self.__dict__["_factor"]
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array
+
+
+def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
+    """The validated mass matrix and its lower Cholesky factor."""
+    mass = real_array("M", M, [(None, None)], "shape (nv, nv)")
+    nv = len(mass)
+    if mass.shape != (nv, nv) or nv == 0:
+        raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
+    asymmetry = np.abs(mass - mass.T).max()
+    if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
+        raise ValueError(f"M: differs from its transpose by {asymmetry:g}; wanted a symmetric matrix")
+    mass = 0.5 * (mass + mass.T)
+    try:
+        factor: Array = np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(mass)[0])
+        raise ValueError(
+            f"M: smallest eigenvalue is {smallest:g}; wanted a positive definite matrix"
+        ) from None
+    return mass, factor
+
+
+def _contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"contact-{i}" for i in range(nc))
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
+    if len(names) != nc:
+        raise ValueError(f"names: got {len(names)} names; wanted {nc}, one per contact")
+    if len(set(names)) != nc:
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ValueError(f"names: {twice!r} stands twice; wanted distinct names")
+    return tuple(names)

@@ -1,0 +1,70 @@
+"""A named system: what the papers studied, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from routh.models.base import Model, State
+from routh.problem import ImpactProblem
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """How the paper sampled a system, and where it says so."""
+
+    source: str  # e.g. "HP23 Table 4"
+    step: float | None = None  # N s, the width of the box that lambda_max is drawn from
+    max_steps: int | None = None  # "trajectory length" N
+    samples: int | None = None  # "trajectory set size" M
+    lcps_per_sample: float | None = None  # HP23 Table 3
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A system by name: an impact (with its problem) or a motion (with its model and first state)."""
+
+    name: str
+    kind: Literal["impact", "motion"]
+    summary: str  # one line for `routh list`
+    paper: PaperSettings
+    problem: ImpactProblem | None = field(default=None, repr=False)
+    model: Model | None = field(default=None, repr=False)
+    state: State | None = field(default=None, repr=False)
+
+
+Builder = Callable[..., System]
+_REGISTRY: dict[str, Builder] = {}
+
+
+def register(name: str) -> Callable[[Builder], Builder]:
+    """Add a builder to the registry under ``name``; its keyword arguments are the system's parameters."""
+
+    def add(builder: Builder) -> Builder:
+        if name in _REGISTRY:
+            raise ValueError(f"name: {name!r} is registered already")
+        _REGISTRY[name] = builder
+        return builder
+
+    return add
+
+
+def get(name: str, **parameters: Any) -> System:
+    """The system called ``name``; its parameters can be changed by keyword."""
+    if name not in _REGISTRY:
+        near = get_close_matches(str(name), _REGISTRY, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
+        raise ValueError(f"name: there is no system {name!r}{hint}")
+    try:
+        return _REGISTRY[name](**parameters)
+    except TypeError as error:
+        if "unexpected keyword" in str(error):
+            raise ValueError(f"{name}: {error}") from None
+        raise
+
+
+def names() -> list[str]:
+    """The names of all systems, in the order of registration."""
+    return list(_REGISTRY)

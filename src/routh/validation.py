@@ -1,0 +1,99 @@
+"""Checks of user input. A refusal names the field, what came and what was wanted; a NaN fails them all."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def real_array(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
+    """A fresh float64 C-order copy of ``value`` whose shape matches one of ``shapes`` (None: any length).
+
+    ``wanted`` describes the accepted shapes in words for the error message.
+    """
+    try:
+        raw = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{field}: cannot be read as an array ({error}); wanted {wanted}") from None
+    if raw.dtype.kind not in "iuf":
+        raise ValueError(f"{field}: got {_describe_type(value, raw)}; wanted real numbers, {wanted}")
+    if not any(_matches(raw.shape, shape) for shape in shapes):
+        raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
+    array = np.array(raw, dtype=np.float64, order="C")
+    if not np.all(np.isfinite(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
+    return array
+
+
+def real(
+    field: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> float:
+    """A finite float within the given bounds."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.floating, np.integer)):
+        raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted a real number")
+    number = float(value)
+    bounds = _bounds_text(above, at_least, at_most)
+    # written so that NaN fails
+    good = np.isfinite(number)
+    good = good and (above is None or number > above)
+    good = good and (at_least is None or number >= at_least)
+    good = good and (at_most is None or number <= at_most)
+    if not good:
+        raise ValueError(f"{field}: got {number}; wanted a finite number{bounds}")
+    return number
+
+
+def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """An integer within the given bounds."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Integral, np.integer)):
+        raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted an integer")
+    number = int(value)
+    if number < at_least or (at_most is not None and number > at_most):
+        raise ValueError(f"{field}: got {number}; wanted an integer{_bounds_text(None, at_least, at_most)}")
+    return number
+
+
+def choice(field: str, value: Any, options: Sequence[str]) -> str:
+    """One of the listed words."""
+    if value not in options:
+        raise ValueError(f"{field}: got {value!r}; wanted one of {', '.join(map(repr, options))}")
+    return str(value)
+
+
+def per_contact(field: str, value: ArrayLike, nc: int) -> Array:
+    """A scalar or (nc,) array as a finite (nc,) array."""
+    array = real_array(field, value, [(), (nc,)], f"a number or shape ({nc},), one per contact")
+    return np.array(np.broadcast_to(array, (nc,)))
+
+
+def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted, strict=True))
+
+
+def _describe_type(value: Any, raw: np.ndarray) -> str:
+    if value is None or isinstance(value, str):
+        return repr(value)
+    return f"{type(value).__name__} of dtype {raw.dtype}"
+
+
+def _bounds_text(above: float | None, at_least: float | None, at_most: float | None) -> str:
+    parts = []
+    if above is not None:
+        parts.append(f"> {above:g}")
+    if at_least is not None:
+        parts.append(f">= {at_least:g}")
+    if at_most is not None:
+        parts.append(f"<= {at_most:g}")
+    return " " + " and ".join(parts) if parts else ""
