@@ -74,13 +74,7 @@ class PolyhedralStep:
         W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
         # compare velocities: M^(1/2) (v' - v) / speed
         root = self.problem.scaling.speed
-        same = (
-            np.linalg.cholesky(self.problem.M).T
-            @ self.problem.response
-            @ self._spread[:, keep]
-            * z_unit
-            / root
-        )
+        same = self.problem.cholesky.T @ self.problem.response @ self._spread[:, keep] * z_unit / root
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
         return [self._read(v, r.z, keep, r.status, r.residual, r.method) for r in found]
 
