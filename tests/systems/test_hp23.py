@@ -102,3 +102,15 @@ def test_bad_parameters_are_refused_by_name(name, parameters, message):
 def test_unknown_name_gets_the_nearest():
     with pytest.raises(ValueError, match="did you mean 'rocking-block'"):
         systems.get("rocking-blok")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_model_gives_the_closed_form(name):
+    system = systems.get(name)
+    built = system.model.problem(system.state)
+    assert built.names == system.problem.names
+    for field in ("M", "Jn", "Jt", "mu", "v", "restitution"):
+        np.testing.assert_allclose(
+            getattr(built, field), getattr(system.problem, field), rtol=0, atol=1e-12, err_msg=field
+        )
+    np.testing.assert_allclose(system.model.gaps(system.state.q), 0.0, atol=1e-12)

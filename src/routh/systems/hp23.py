@@ -8,13 +8,15 @@ In every system a point at ``r = (rx, ry)`` from a body's centre moves with
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.models.base import State
 from routh.problem import ImpactProblem
+from routh.systems import hp23_models
 from routh.systems.base import PaperSettings, System, register
+from routh.systems.hp23_models import RAMONE
 from routh.validation import Array, per_contact, real
 
 GRAVITY = 9.81  # m/s^2, HP23 section 4.3
@@ -53,6 +55,8 @@ def rocking_block(
         "A block falls flat on two corners and may rest or rock about either.",
         paper,
         problem,
+        hp23_models.block(w, h, m, problem.mu),
+        State(np.array([0.0, h / 2, 0.0]), problem.v),
     )
 
 
@@ -93,6 +97,7 @@ def compass_gait(
         [-length * ct * w, -length * st * w, w, w],
         names=["A", "B"],
     )
+    model, state = hp23_models.compass_gait(length, s, m, (le, tr), problem.v, problem.mu)
     paper = PaperSettings("HP23 Table 5", step=0.25, max_steps=5, samples=2**20, lcps_per_sample=2.27)
     return System(
         "compass-gait",
@@ -100,6 +105,8 @@ def compass_gait(
         "A two-legged walker lands a wide step while its trailing foot rests.",
         paper,
         problem,
+        model,
+        state,
     )
 
 
@@ -117,6 +124,7 @@ def box_wall(
     ``tilt`` (rad) is the angle from the box to the ground: the box is turned by 90 degrees less the tilt.
     """
     problem = _box_wall_problem(side, mass, tilt, speed, mu)
+    model, state = hp23_models.box_wall(side, mass, tilt, problem.v, problem.mu)
     paper = PaperSettings("HP23 Table 6", step=2.0, max_steps=5, samples=2**18, lcps_per_sample=1.97)
     return System(
         "box-wall",
@@ -124,6 +132,8 @@ def box_wall(
         "A tilted box slides on one corner and hits a wall with another, friction at both.",
         paper,
         problem,
+        model,
+        state,
     )
 
 
@@ -166,6 +176,7 @@ def ramone(
     M, Jn, Jt = _ramone_matrices(angles)
     velocity = np.array([-w * Jt[1, 2], -w * Jn[1, 2], w, 0.0, 0.0, 0.0, 0.0])
     problem = ImpactProblem(M, Jn, Jt, per_contact("mu", mu, 2), velocity, names=["A", "B"])
+    model, state = hp23_models.ramone(angles, problem.v, problem.mu)
     paper = PaperSettings("HP23 Table 7", step=1.0, max_steps=10, samples=2**20, lcps_per_sample=3.20)
     return System(
         "ramone",
@@ -173,28 +184,9 @@ def ramone(
         "The five-link biped RAMone lands one foot while the other rests, with huge friction.",
         paper,
         problem,
+        model,
+        state,
     )
-
-
-@dataclass(frozen=True)
-class Ramone:
-    """Masses (kg), inertias (kg m^2) and lengths (m) of RAMone, from Remy (2017)."""
-
-    trunk_mass: float = 7.9026
-    thigh_mass: float = 0.7887
-    shank_mass: float = 0.510
-    trunk_inertia: float = 0.08
-    thigh_inertia: float = 0.00221
-    shank_inertia: float = 0.00652
-    trunk_to_hip: float = 0.137675
-    hip_to_thigh: float = 0.019399
-    knee_to_shank: float = 0.2385 - 0.073265
-    thigh: float = 0.2
-    shank: float = 0.2385
-    foot_radius: float = 0.0563 / 2
-
-
-RAMONE = Ramone()
 
 
 def ramone_trailing_knee(pitch: float, leading_hip: float, leading_knee: float, trailing_hip: float) -> float:
@@ -266,6 +258,7 @@ def disk_stack(
     figures were made with 5 kg (`disk-stack-5kg`).
     """
     problem = _disk_stack_problem(radius, mass, speed, mu)
+    model, state = hp23_models.disk_stack(radius, mass, problem.v, problem.mu)
     paper = PaperSettings("HP23 Table 8", step=1.0, max_steps=10, samples=2**20)
     return System(
         "disk-stack",
@@ -273,6 +266,8 @@ def disk_stack(
         "A disc of 1 kg (as in HP23 Table 8) falls on two discs on the ground, five contacts.",
         paper,
         problem,
+        model,
+        state,
     )
 
 
@@ -282,6 +277,7 @@ def disk_stack_5kg(
 ) -> System:
     """The disc stack with the mass of 5 kg behind the paper's Fig. 14 and Table 3; see `disk_stack`."""
     problem = _disk_stack_problem(radius, mass, speed, mu)
+    model, state = hp23_models.disk_stack(radius, mass, problem.v, problem.mu)
     paper = PaperSettings(
         "HP23 Table 8, with the mass its figures used",
         step=1.0,
@@ -295,6 +291,8 @@ def disk_stack_5kg(
         "The disc stack with discs of 5 kg, as in the published figures and Table 3.",
         paper,
         problem,
+        model,
+        state,
     )
 
 
