@@ -55,10 +55,9 @@ def is_jammed(problem):
     return misfit < 1e-9
 
 
-def run_family(arguments, count, seed, friction):
+def run_family(arguments, count, seed, friction, pivoting):
     """Solve one random step of each of ``count`` problems."""
     rng = np.random.default_rng(seed)
-    pivoting = compiled_pivoting()
     unsolved = false = retried = jam_missed = jammed = 0
     worst = worst_independent = 0.0
     start = time.perf_counter()
@@ -144,7 +143,11 @@ def main():
             count = options.count
             if friction == "cone":
                 count = options.count // 10 if options.cone is None else options.cone
-            row = run_family(arguments, count, options.seed, friction) if count else ["-"] * 8
+            row = (
+                run_family(arguments, count, options.seed, friction, compiled_pivoting())
+                if count
+                else ["-"] * 8
+            )
             peer = (
                 run_peer(arguments, options.peer, options.seed)
                 if options.peer and friction == "polyhedral"
