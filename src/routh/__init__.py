@@ -15,7 +15,7 @@ _PUBLIC = {
     "ImpactProblem": "routh.problem",
     "Status": "routh.status",
 }
-_SUBMODULES: frozenset[str] = frozenset()
+_SUBMODULES: frozenset[str] = frozenset({"constraints", "sim"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 
