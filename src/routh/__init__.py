@@ -13,9 +13,12 @@ __version__ = "0.1.0"
 #: public name -> module that defines it
 _PUBLIC = {
     "ImpactProblem": "routh.problem",
+    "Outcomes": "routh.sets",
     "Status": "routh.status",
+    "approximate": "routh.sets",
+    "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset({"constraints", "sim"})
+_SUBMODULES: frozenset[str] = frozenset({"constraints", "laws", "lcp", "sets", "sim", "systems"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 
