@@ -19,7 +19,9 @@ _PUBLIC = {
     "approximate": "routh.sets",
     "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})
+_SUBMODULES: frozenset[str] = frozenset(
+    {"constraints", "laws", "lcp", "models", "sets", "sim", "systems"}
+)
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

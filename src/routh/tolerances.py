@@ -34,3 +34,14 @@ SYMMETRY = 1e-10
 #: A friction cone counts as jammed when its pointedness margin (a dimensionless, cosine-like number) is below
 #: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
+
+#: Constraint steps: a direction whose inertia is below this share of the diagonal of M counts as massless.
+MASSLESS = 1e-13
+
+#: Constraint steps: scaled residual at which an iteration for friction stops early; a share of the forces.
+#: Two digits below `RESIDUAL`, so that the check outside the solver has room for its own rounding.
+COULOMB_ITERATION = 1e-11
+
+#: D19's own program: residual of its optimality conditions in the solver's scaled variables. Its objective
+#: squares the tangential damper, so an interior-point method keeps only about half of the digits.
+PAPER_PROGRAM = 1e-6
