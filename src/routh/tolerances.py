@@ -33,3 +33,7 @@ SYMMETRY = 1e-10
 
 #: A friction cone is jammed when its pointedness margin (a dimensionless cosine-like number) is below this.
 POINTED = 1e-9
+
+#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17 prints
+#: W to six digits, and its two halves differ in the last one. The upper triangle counts.
+PRINTED_SYMMETRY = 1e-5
