@@ -20,11 +20,11 @@ ORDER = [
         "friction",
         "rng",
         "lcp",
+        "step",
         "kernels",
         "two_body",
-        "laws",
     ],
-    *["sets", "models", "constraints", "sim", "systems", "viz", "reproduce", "cli"],
+    *["laws", "sets", "models", "constraints", "sim", "systems", "viz", "reproduce", "cli"],
 ]
 FILES = sorted(PACKAGE.rglob("*.py"))
 

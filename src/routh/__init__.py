@@ -13,9 +13,13 @@ __version__ = "0.1.0"
 #: public name -> module that defines it
 _PUBLIC = {
     "ImpactProblem": "routh.problem",
+    "Outcomes": "routh.sets",
+    "State": "routh.models",
     "Status": "routh.status",
+    "approximate": "routh.sets",
+    "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset()
+_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

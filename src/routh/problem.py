@@ -137,7 +137,7 @@ class ImpactProblem:
     @cached_property
     def delassus(self) -> Array:
         """``J M^-1 J^T`` in 1/kg, (nc (1 + nt), nc (1 + nt)), contact by contact with the normal first."""
-        half = solve_triangular(self._cholesky, self.J.reshape(-1, self.nv).T, lower=True)  # L^-1 J^T
+        half = solve_triangular(self.cholesky, self.J.reshape(-1, self.nv).T, lower=True)  # L^-1 J^T
         return _frozen(half.T @ half)
 
     @cached_property
@@ -155,7 +155,7 @@ class ImpactProblem:
     @property
     def speed(self) -> float:
         """``|v|_M = sqrt(v^T M v)``, the speed before in the kinetic-energy norm, sqrt(J)."""
-        return float(np.linalg.norm(self._cholesky.T @ self.v))
+        return float(np.linalg.norm(self.cholesky.T @ self.v))
 
     @property
     def approaching(self) -> np.ndarray:
@@ -164,7 +164,7 @@ class ImpactProblem:
 
     def solve_mass(self, momentum: ArrayLike) -> Array:
         """``M^-1 momentum`` for (nv,) or (nv, k)."""
-        return cho_solve((self._cholesky, True), np.asarray(momentum, dtype=np.float64))
+        return cho_solve((self.cholesky, True), np.asarray(momentum, dtype=np.float64))
 
     def contact_velocity(self, v: ArrayLike | None = None) -> Array:
         """Contact velocities ``J v``, normal first: (..., nc, 1 + nt) for v (..., nv); default: before."""
@@ -174,7 +174,7 @@ class ImpactProblem:
     def kinetic_energy(self, v: ArrayLike | None = None) -> Any:
         """``v^T M v / 2`` in joule for v (..., nv); default: before."""
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
-        return 0.5 * np.sum((velocity @ self._cholesky) ** 2, axis=-1)
+        return 0.5 * np.sum((velocity @ self.cholesky) ** 2, axis=-1)
 
     def apply(self, impulse: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Velocity after contact impulses (..., nc, 1 + nt), normal first: ``v + M^-1 J^T impulse``."""
@@ -245,7 +245,8 @@ class ImpactProblem:
         return f"ImpactProblem({space}, nv={self.nv}, contacts={', '.join(self.names)})"
 
     @property
-    def _cholesky(self) -> Array:
+    def cholesky(self) -> Array:
+        """Lower factor L of ``M = L L^T``, (nv, nv)."""
         return self.__dict__["_factor"]
 
 

@@ -1,1 +1,17 @@
-"""Impact laws: one outcome of an impact problem each, one protocol."""
+"""Impact laws: each turns an `ImpactProblem` into one outcome, all by one protocol."""
+
+from routh.laws.base import ImpactLaw, ImpactPath, ImpactResult
+from routh.laws.sequential import Sequential
+from routh.laws.set_valued import SetValued
+from routh.laws.simultaneous import Simultaneous
+from routh.laws.single_contact import SingleContact
+
+__all__ = [
+    "ImpactLaw",
+    "ImpactPath",
+    "ImpactResult",
+    "Sequential",
+    "SetValued",
+    "Simultaneous",
+    "SingleContact",
+]

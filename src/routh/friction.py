@@ -1,0 +1,43 @@
+"""Coulomb's friction cone: the true one and its polyhedral approximation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh.validation import Array, integer
+
+DEFAULT_FACETS = 8  # in space; the plane has exactly two directions
+
+
+def facet_directions(nt: int, facets: int | None = None) -> Array:
+    """Unit friction directions ``D``, (k, nt), each with its opposite (HP23 (19)-(22)).
+
+    In the plane these are +t and -t. In space they are the corners of a regular polygon with an even
+    number of corners, inscribed in the unit disc: friction is never overestimated.
+    """
+    if nt == 1:
+        if facets not in (None, 2):
+            raise ValueError(f"facets: got {facets!r}; planar friction has exactly 2 directions")
+        return np.array([[1.0], [-1.0]])
+    count = integer("facets", DEFAULT_FACETS if facets is None else facets, at_least=4, at_most=1024)
+    if count % 2:
+        raise ValueError(
+            f"facets: got {count}; wanted an even number, so that each direction has its opposite"
+        )
+    angles = 2.0 * np.pi * np.arange(count // 2) / count
+    half = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.concatenate([half, -half])
+
+
+def project_disc(vector: Array, radius: Array) -> Array:
+    """Nearest points (..., nt) of the discs with the given radii (...,)."""
+    length = np.linalg.norm(vector, axis=-1)
+    shrink = np.where(length > radius, radius / np.where(length > 0.0, length, 1.0), 1.0)
+    return vector * shrink[..., None]
+
+
+def cone_violation(impulse: Array, mu: Array) -> Array:
+    """How far impulses (..., nc, 1 + nt) lie outside Coulomb's cone, N s, (..., nc); 0 inside."""
+    normal = impulse[..., 0]
+    excess = np.linalg.norm(impulse[..., 1:], axis=-1) - mu * np.maximum(normal, 0.0)
+    return np.maximum(np.maximum(excess, -normal), 0.0)

@@ -1,0 +1,106 @@
+"""The sequential law: one contact after the other, until no contact approaches (HP23 2.2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from routh import tolerances
+from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
+from routh.laws.single_contact import routh_path
+from routh.laws.without_collision import with_approach
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.step import ConeStep, PolyhedralStep, make_step
+from routh.validation import Array, choice, integer
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Single impacts in a given order, repeated cyclically.
+
+    Parameters
+    ----------
+    order : contacts by index or name; default all of them, as they are numbered.
+    rule : how a single impact is resolved: "complementarity" (HP23 (31)) or "routh" (Routh's method; planar).
+    max_impacts : single impacts before the law gives up, with status MAX_STEPS.
+    """
+
+    order: tuple[int | str, ...] | None = None
+    rule: str = "complementarity"
+    friction: str = "polyhedral"
+    facets: int | None = None
+    max_impacts: int = 10_000
+
+    def __post_init__(self) -> None:
+        choice("rule", self.rule, ("complementarity", "routh"))
+        integer("max_impacts", self.max_impacts, at_least=1)
+        if self.order is not None:
+            if isinstance(self.order, str) or len(self.order) == 0:
+                raise ValueError(f"order: got {self.order!r}; wanted a sequence of contact indices or names")
+            object.__setattr__(self, "order", tuple(self.order))
+
+    def __call__(
+        self,
+        problem: ImpactProblem,
+        rng: np.random.Generator | None = None,
+        *,
+        without_collision: Sequence[int | str] = (),
+    ) -> ImpactResult:
+        """The velocity after the last single impact."""
+        require_inelastic(problem, "Sequential")
+        if self.rule == "routh" and problem.nt != 1:
+            raise ValueError("rule: got 'routh' for a spatial problem; it is exact for planar contacts only")
+        order = [problem.index(c) for c in (range(problem.nc) if self.order is None else self.order)]
+        start = with_approach(problem, without_collision)
+        if start is None:
+            return unchanged(problem)
+        return self._run(problem, start, order)
+
+    def _run(self, problem: ImpactProblem, start: ImpactProblem, order: list[int]) -> ImpactResult:
+        singles = {i: start.subset([i]) for i in order}
+        steps = {
+            i: make_step(single, friction=self.friction, facets=self.facets) for i, single in singles.items()
+        }
+        unit = start.scaling.velocity
+        velocities, impulses = [start.v], [np.zeros((problem.nc, 1 + problem.nt))][:0]
+        residual, idle, position = 0.0, 0, 0
+        status = Status.MAX_STEPS
+        while len(impulses) < self.max_impacts:
+            v = velocities[-1]
+            approach = start.Jn @ v < -tolerances.APPROACH * unit
+            if not np.any(approach):
+                status = Status.SOLVED
+                break
+            if idle == len(order):  # a whole round without an impact: a contact that is not in the order
+                break
+            i = order[position % len(order)]
+            position += 1
+            if not approach[i]:
+                idle += 1
+                continue
+            idle = 0
+            impulse = np.zeros((problem.nc, 1 + problem.nt))
+            impulse[i], gap, solved = self._single(singles[i], steps[i], v)
+            residual = max(residual, gap)
+            impulses.append(impulse)
+            velocities.append(start.apply(impulse, v))
+            if not solved:
+                status = Status.NUMERICAL
+                break
+        offset = problem.v - start.v  # an impact without collision starts from a moved velocity
+        path = ImpactPath(
+            np.array(velocities) + offset, np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
+        )
+        return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)
+
+    def _single(
+        self, single: ImpactProblem, step: PolyhedralStep | ConeStep, v: Array
+    ) -> tuple[Array, float, bool]:
+        if self.rule == "routh":
+            increments = routh_path(single.delassus, single.contact_velocity(v)[0], float(single.mu[0]))
+            return increments.sum(axis=0), 0.0, bool(np.all(np.isfinite(increments)))
+        result = step.solve(v, None)
+        return result.impulse[0], result.residual, result.status is Status.SOLVED

@@ -1,0 +1,121 @@
+"""Every solution of a small linear complementarity problem, by trying every basis: the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from routh import tolerances
+from routh.lcp.result import LCPResult, default_units, natural_residual
+from routh.status import CapacityError, Status
+from routh.validation import Array, real_array
+
+MOST_BASES = 2**20
+# Singular bases are tried one by one, by non-negative least squares: affordable up to this many bases.
+MOST_SINGULAR = 2**12
+_CHUNK = 4096
+
+
+def enumerate_solutions(
+    W: ArrayLike,
+    q: ArrayLike,
+    *,
+    same: ArrayLike | None = None,
+    z_unit: Array | float | None = None,
+    w_unit: Array | float | None = None,
+    tolerance: float = tolerances.RESIDUAL,
+) -> list[LCPResult]:
+    """All basic solutions of ``0 <= z _|_ W z + q >= 0``.
+
+    ``same`` (k, n): two solutions are one where ``same @ (z / z_unit)`` agrees, e.g. where they differ only
+    in undetermined impulses; default: z itself. Every vertex of the solution set that some invertible
+    complementary basis represents is found; singular bases contribute one point each, in problems of up to
+    2^12 bases. More than 2^20 bases are refused.
+    """
+    matrix = real_array("W", W, [(None, None)], "shape (n, n)")
+    n = len(matrix)
+    vector = real_array("q", q, [(n,)], f"shape ({n},)")
+    if 2**n > MOST_BASES:
+        raise CapacityError(f"W: {n} variables have 2^{n} bases; wanted at most 2^20, use a pivoting solver")
+    units = default_units(matrix, vector)
+    z_size = np.broadcast_to(units[0] if z_unit is None else np.asarray(z_unit, dtype=np.float64), (n,))
+    w_size = np.broadcast_to(units[1] if w_unit is None else np.asarray(w_unit, dtype=np.float64), (n,))
+    scaled_W = matrix * z_size / w_size[:, None]
+    scaled_q = vector / w_size
+    key = np.eye(n) if same is None else np.asarray(same, dtype=np.float64)
+
+    found: list[LCPResult] = []
+    keys: list[Array] = []
+    for z in _candidates(scaled_W, scaled_q):
+        residual = natural_residual(scaled_W, scaled_q, z)
+        if not residual < tolerance:
+            continue
+        image = key @ z
+        if any(np.abs(image - other).max() < tolerances.SAME_VELOCITY for other in keys):
+            continue
+        keys.append(image)
+        found.append(LCPResult(z * z_size, Status.SOLVED, 0, residual, "enumeration"))
+    return found
+
+
+def _candidates(W: Array, q: Array) -> Iterator[Array]:
+    """Solutions of the linear system of each complementary basis that are non-negative up to rounding."""
+    n = len(q)
+    if np.all(q >= -tolerances.RESIDUAL):
+        yield np.zeros(n)
+    for size in range(1, n + 1):
+        subsets = combinations(range(n), size)
+        while chunk := list(islice(subsets, _CHUNK)):
+            rows = np.array(chunk)  # (m, size)
+            blocks = W[rows[:, :, None], rows[:, None, :]]
+            rights = -q[rows]
+            # a zero row with a right side cannot be met
+            possible = ~np.any(
+                (np.abs(blocks).max(axis=2) == 0.0) & (np.abs(rights) > tolerances.RESIDUAL), axis=1
+            )
+            rows, blocks, rights = rows[possible], blocks[possible], rights[possible]
+            regular = _is_regular(blocks)
+            yield from _regular_candidates(n, q, W, rows[regular], blocks[regular], rights[regular])
+            if 2**n <= MOST_SINGULAR:
+                yield from _singular_candidates(n, rows[~regular], blocks[~regular], rights[~regular])
+
+
+def _is_regular(blocks: Array) -> np.ndarray:
+    """Whether each block is invertible, judged by its determinant against the product of its row lengths."""
+    if not len(blocks):
+        return np.zeros(0, dtype=bool)
+    lengths = np.linalg.norm(blocks, axis=2)
+    sign, logarithm = np.linalg.slogdet(blocks)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = logarithm - np.sum(np.log(lengths), axis=1)
+    return (sign != 0.0) & np.isfinite(relative) & (relative > np.log(1e-13))
+
+
+def _regular_candidates(
+    n: int, q: Array, W: Array, rows: np.ndarray, blocks: Array, rights: Array
+) -> Iterator[Array]:
+    if not len(rows):
+        return
+    values = np.linalg.solve(blocks, rights[:, :, None])[:, :, 0]
+    size = np.maximum(1.0, np.abs(values).max(axis=1, keepdims=True))
+    feasible = np.all(values >= -tolerances.RESIDUAL * size, axis=1)
+    for row, value in zip(rows[feasible], values[feasible], strict=True):
+        z = np.zeros(n)
+        z[row] = np.maximum(value, 0.0)
+        yield z
+
+
+def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
+    for row, block, right in zip(rows, blocks, rights, strict=True):
+        try:
+            value, misfit = nnls(block, right)
+        except RuntimeError:  # its iteration limit: the system is inconsistent
+            continue
+        if misfit < tolerances.RESIDUAL:
+            z = np.zeros(n)
+            z[row] = value
+            yield z

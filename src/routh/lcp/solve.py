@@ -1,0 +1,158 @@
+"""Solve one linear complementarity problem, and say so only where the residual proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.lcp.lemke import FOUND, RAY, lemke_pivots
+from routh.lcp.rational import lemke_exact
+from routh.lcp.result import LCPResult, default_units, natural_residual
+from routh.status import Status
+from routh.validation import Array, integer, real, real_array
+
+# Exact integers grow with every pivot; above this size the last resort would take minutes.
+RATIONAL_LIMIT = 80
+
+# A residual this small cannot be improved: the tableau's own values are taken as they are.
+CLEAN = 1e-14
+
+Pivoting = Callable[[Array, Array, Array, int, float], tuple[int, int, np.ndarray, np.ndarray]]
+
+
+def solve(
+    W: ArrayLike,
+    q: ArrayLike,
+    *,
+    cover: ArrayLike | None = None,
+    z_unit: ArrayLike | None = None,
+    w_unit: ArrayLike | None = None,
+    tolerance: float = tolerances.RESIDUAL,
+    max_pivots: int | None = None,
+) -> LCPResult:
+    """Find z with ``0 <= z _|_ W z + q >= 0`` by Lemke's method.
+
+    Parameters
+    ----------
+    W : (n, n); q : (n,).
+    cover : (n,) positive covering vector; which solution is found depends on it where there are several.
+        Default: all ones.
+    z_unit, w_unit : (n,) or number, the sizes of z and of ``W z + q``; the residual is measured in them.
+    tolerance : the residual below which the result counts as solved.
+    max_pivots : default ``50 n``.
+
+    Where floating point fails, the problem is tried again with cleaned data, with other covering vectors
+    and, up to a limit of size, in exact arithmetic. The result's ``method`` tells which attempt succeeded.
+    """
+    matrix = real_array("W", W, [(None, None)], "shape (n, n)")
+    n = len(matrix)
+    if matrix.shape != (n, n) or n == 0:
+        raise ValueError(f"W: got shape {matrix.shape}; wanted a square matrix (n, n) with n >= 1")
+    vector = real_array("q", q, [(n,)], f"shape ({n},)")
+    covering = np.ones(n) if cover is None else real_array("cover", cover, [(n,)], f"shape ({n},)")
+    if not np.all(covering > 0.0):
+        raise ValueError(f"cover: got {covering.min()}; wanted positive numbers")
+    units = default_units(matrix, vector)
+    z_size = _unit("z_unit", z_unit, n, units[0])
+    w_size = _unit("w_unit", w_unit, n, units[1])
+    real("tolerance", tolerance, above=0.0)
+    limit = 50 * n if max_pivots is None else integer("max_pivots", max_pivots, at_least=1)
+    return solve_scaled(matrix, vector, covering, z_size, w_size, tolerance, limit)
+
+
+def solve_scaled(
+    W: Array,
+    q: Array,
+    cover: Array,
+    z_unit: Array,
+    w_unit: Array,
+    tolerance: float,
+    max_pivots: int,
+    pivoting: Pivoting = lemke_pivots,
+    exact_W: Callable[[], np.ndarray] | None = None,
+) -> LCPResult:
+    """`solve` without the checks of its input.
+
+    ``pivoting`` may be a compiled `lemke_pivots`. ``exact_W`` gives the scaled matrix in fractions, for the
+    last resort: a matrix such as ``J M^-1 J^T`` that is singular and was rounded entry by entry may have
+    lost the property that makes the problem solvable.
+    """
+    scaled_W = W * z_unit / w_unit[:, None]
+    scaled_q = q / w_unit
+    scaled_cover = cover / w_unit
+    best: LCPResult | None = None
+    for method, attempt_q, attempt_cover in _attempts(scaled_q, scaled_cover):
+        outcome, pivots, basis, value = pivoting(
+            scaled_W, attempt_q, attempt_cover, max_pivots, tolerances.PIVOT
+        )
+        for z in _readings(scaled_W, scaled_q, basis, value):
+            residual = natural_residual(scaled_W, scaled_q, z)
+            if best is None or residual < best.residual:
+                status = _status(outcome, residual, tolerance)
+                best = LCPResult(z * z_unit, status, int(pivots), residual, method)
+            if best.residual < CLEAN:
+                return best
+        if best is not None and best.status is Status.SOLVED:
+            return best
+    if len(q) <= RATIONAL_LIMIT:
+        matrix = scaled_W if exact_W is None else exact_W()
+        outcome, pivots, basis, exact = lemke_exact(matrix, scaled_q, scaled_cover, max_pivots)
+        z = _from_basis(basis, np.array([float(value) for value in exact]))
+        residual = natural_residual(scaled_W, scaled_q, z)
+        if best is None or residual < best.residual:
+            best = LCPResult(z * z_unit, _status(outcome, residual, tolerance), pivots, residual, "exact")
+    assert best is not None
+    return best
+
+
+def _attempts(q: Array, cover: Array) -> Iterator[tuple[str, Array, Array]]:
+    """The problem as it came; without entries that are only rounding; then with other covering vectors."""
+    yield "lemke", q, cover
+    clean = np.where(np.abs(q) < 1e-14 * np.abs(q).max(), 0.0, q)
+    if np.any(clean != q):
+        yield "lemke, cleaned", clean, cover
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        yield "lemke, other cover", clean, cover * rng.uniform(0.5, 1.5, len(q))
+
+
+def _readings(W: Array, q: Array, basis: np.ndarray, value: Array) -> Iterator[Array]:
+    """The tableau's own values, then the basic variables solved anew from the given data."""
+    n = len(q)
+    yield _from_basis(basis, value)
+    active = basis[(basis >= n) & (basis < 2 * n)] - n
+    z = np.zeros(n)
+    if active.size:
+        block = W[np.ix_(active, active)]
+        solution, *_ = np.linalg.lstsq(block, -q[active], rcond=None)
+        solution -= np.linalg.lstsq(block, block @ solution + q[active], rcond=None)[0]
+        z[active] = np.maximum(solution, 0.0)
+    yield z
+
+
+def _from_basis(basis: np.ndarray, value: Array) -> Array:
+    n = len(basis)
+    z = np.zeros(n)
+    is_z = (basis >= n) & (basis < 2 * n)
+    z[basis[is_z] - n] = np.maximum(value[is_z], 0.0)
+    return z
+
+
+def _status(outcome: int, residual: float, tolerance: float) -> Status:
+    if residual < tolerance:
+        return Status.SOLVED
+    if outcome == FOUND:
+        return Status.NUMERICAL
+    return Status.RAY if outcome == RAY else Status.MAX_PIVOTS
+
+
+def _unit(field: str, value: ArrayLike | None, n: int, default: float) -> Array:
+    if value is None:
+        return np.full(n, default)
+    unit = np.broadcast_to(real_array(field, value, [(), (n,)], f"a number or shape ({n},)"), (n,)).copy()
+    if not np.all(unit > 0.0):
+        raise ValueError(f"{field}: got {unit.min()}; wanted positive numbers")
+    return unit

@@ -1,0 +1,145 @@
+"""Planar mechanisms with contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.planar.bodies import Body, Free, FreePoint
+from routh.models.planar.contacts import Contact
+from routh.models.planar.kinematics import Tree
+from routh.models.planar.touch import ContactKinematics
+from routh.problem import ImpactProblem
+from routh.validation import Array, real_array
+
+GRAVITY = (0.0, -9.81)  # m/s^2
+
+
+class PlanarModel:
+    """Bodies in the plane, floating or joined in trees, with named contacts.
+
+    Parameters
+    ----------
+    bodies : parents before children; they fix the order of the coordinates (see ``coordinates``).
+    contacts : `PlaneContact` and `DiscContact`, with distinct names.
+    gravity : (2,) m/s^2.
+    actuated : coordinates on which the inputs ``u`` (N or N m) act; default: those of all joints.
+
+    Beside the protocol it keeps ``bodies``, ``coordinates`` and ``definitions`` (the contacts as given), and
+    offers what drawing needs. The velocity is the rate of the configuration, ``v = dq/dt``, so ``nq == nv``.
+    """
+
+    nt = 1
+
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        contacts: Sequence[Contact] = (),
+        *,
+        gravity: ArrayLike = GRAVITY,
+        actuated: Sequence[str] | None = None,
+    ) -> None:
+        tree = Tree(bodies)
+        self.bodies = tree.bodies
+        self.coordinates = tuple(tree.coordinates)
+        self.nq = self.nv = tree.nv
+        self.actuated = self._actuated(actuated)
+        self._gravity = complex(*real_array("gravity", gravity, [(2,)], "shape (2,)"))
+        self._input = np.eye(self.nv)[:, [self.coordinates.index(name) for name in self.actuated]]
+
+        heavy = [body for body in bodies if body.mass > 0.0]
+        self._masses = np.array([body.mass for body in heavy])
+        self._coms = tree.points([(body.name, body.com) for body in heavy])
+        angular = tree.angles([body.name for body in bodies])
+        inertia = np.array([body.inertia for body in bodies])
+        self._spin = angular.T @ (inertia[:, None] * angular)  # constant share of the mass matrix
+        rest = np.zeros(self.nv)
+        self._constant = (self._mass(rest), self._forces(rest, rest)) if self._coms.fixed else None
+        self._frames = tree.points([(body.name, (0.0, 0.0)) for body in bodies])
+        self._angles = angular
+        self._offsets = np.array([tree.frames[body.name].offset for body in bodies])
+        self.definitions = tuple(contacts)
+        self.contacts: tuple[ContactInfo, ...] = tuple(contact.info for contact in contacts)
+        self._touch = ContactKinematics(tree, contacts)
+
+    def mass(self, q: ArrayLike) -> Array:
+        """Mass matrix, (nv, nv)."""
+        return self._mass(_vector(q)) if self._constant is None else self._constant[0].copy()
+
+    def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
+        """``M dv/dt + bias = J^T lambda``: Coriolis and gravity forces less the inputs, (nv,)."""
+        forces = self._forces(_vector(q), _vector(v)) if self._constant is None else self._constant[1].copy()
+        return forces if u is None else forces - self._input @ _vector(u)
+
+    def gaps(self, q: ArrayLike) -> Array:
+        """Signed distances, (nc,) m."""
+        return self._touch.gaps(_vector(q))
+
+    def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
+        """``Jn (nc, nv)`` and ``Jt (nc, 1, nv)``; the tangent is the normal turned by -90 degrees."""
+        return self._touch.jacobians(_vector(q))
+
+    def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """``dJ/dt v``, normal first, (nc, 2) m/s^2."""
+        return self._touch.jacobian_bias(_vector(q), _vector(v))
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
+        """``q + dt v``, (nq,)."""
+        return _vector(q) + dt * _vector(v)
+
+    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
+        """The impact of the contacts that are closed at ``state`` (signed distance <= gap, m)."""
+        return impact_problem(self, state, gap=gap)
+
+    def potential(self, q: ArrayLike) -> float:
+        """Potential energy of gravity, J."""
+        positions = self._coms.positions(_vector(q))
+        return -float(self._masses @ (self._gravity.conjugate() * positions).real)
+
+    def poses(self, q: ArrayLike) -> Array:
+        """Position (m) and angle (rad) of each body's frame, (nb, 3)."""
+        q = _vector(q)
+        origins = self._frames.positions(q)
+        return np.stack([origins.real, origins.imag, self._angles @ q + self._offsets], axis=1)
+
+    def outlines(self, q: ArrayLike) -> list[tuple[str, Array]]:
+        """(body, polyline (k, 2) in world coordinates, m), for drawing."""
+        result = []
+        for body, (x, y, angle) in zip(self.bodies, self.poses(q), strict=True):
+            c, s = np.cos(angle), np.sin(angle)
+            turn = np.array([[c, s], [-s, c]])
+            result += [(body.name, line @ turn + [x, y]) for line in body.outline]
+        return result
+
+    def contact_points(self, q: ArrayLike) -> Array:
+        """The point of the (first) body that is nearest to touching, (nc, 2) m."""
+        points = self._touch.points(_vector(q))
+        return np.stack([points.real, points.imag], axis=1)
+
+    def _mass(self, q: Array) -> Array:
+        J = self._coms.jacobian(q)
+        return ((J.conj().T * self._masses) @ J).real + self._spin
+
+    def _forces(self, q: Array, v: Array) -> Array:
+        """Coriolis and gravity forces; bodies in the plane have no gyroscopic ones."""
+        acceleration = self._coms.acceleration(q, v) - self._gravity
+        return (self._coms.jacobian(q).conj().T @ (self._masses * acceleration)).real.copy()
+
+    def _actuated(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        joints = [body.name for body in self.bodies if not isinstance(body.joint, Free | FreePoint)]
+        if names is None:
+            return tuple(name for name in self.coordinates if name.rsplit(".", 1)[0] in joints)
+        for name in names:
+            if name not in self.coordinates:
+                raise ValueError(f"actuated: got {name!r}; wanted some of {', '.join(self.coordinates)}")
+        return tuple(names)
+
+    def __repr__(self) -> str:
+        return f"PlanarModel(nv={self.nv}, bodies={len(self.bodies)}, contacts={len(self.contacts)})"
+
+
+def _vector(values: ArrayLike) -> Array:
+    return values if type(values) is np.ndarray else np.asarray(values, dtype=np.float64)

@@ -1,0 +1,174 @@
+"""Sampling the set of outcomes: HP23's Algorithms 1 and 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import qmc
+
+from routh.laws.base import require_inelastic
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate, impulse_step
+from routh.problem import ImpactProblem
+from routh.rng import uniforms
+from routh.sets.outcomes import Outcomes
+from routh.sets.theory import pointedness, psi
+from routh.status import Status
+from routh.step import make_step
+from routh.validation import Array, choice, integer, real
+
+# Steps of a Sobol sample that have dimensions of their own; later ones draw from the counter-based generator.
+SOBOL_STEPS = 8
+
+
+def sample(
+    problem: ImpactProblem,
+    n: int,
+    *,
+    step: ArrayLike | None = None,
+    max_steps: int | None = None,
+    seed: int = 0,
+    points: str = "random",
+    friction: str = "polyhedral",
+    facets: int | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+) -> Outcomes:
+    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1.
+
+    Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
+    implicitly; a sample ends when no contact approaches.
+
+    Parameters
+    ----------
+    step : number or (nc,), N s. Default: each contact's momentum scale ``|v|_M sqrt(m_i)``. Larger steps
+        reach more of the set but carry the error of the step; see the documentation on sampling.
+    max_steps : increments before a sample gives up with a status; default 1000.
+    seed : equal seeds give equal samples, whatever the batch size or number of threads.
+    points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
+    friction, facets : "polyhedral" with this many facets in space (default 8), or "cone" (the true cone).
+    device, threads : where it runs: "cpu" with this many threads (default: all).
+    """
+    draw = _Draw(problem, n, step, max_steps, seed, points, friction, facets)
+    choice("device", device, ("cpu",))
+    if threads is not None:
+        integer("threads", threads, at_least=1)
+    return draw.outcomes(*reference_samples(problem, draw))
+
+
+def approximate(
+    problem: ImpactProblem,
+    epsilon: float,
+    *,
+    n: int = 16384,
+    step: ArrayLike | None = None,
+    max_steps: int = 10,
+    seed: int = 0,
+    points: str = "random",
+    facets: int | None = None,
+) -> Outcomes:
+    """HP23's Algorithm 2: ``n`` runs of at most ``max_steps`` increments, each closed by one small one.
+
+    The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
+    approximated by the terminated samples; the others are kept, with their status.
+    """
+    sizes = impulse_step(problem, step)
+    bound = float(sizes.min())
+    if not 0.0 < real("epsilon", epsilon) < bound:
+        raise ValueError(
+            f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
+        )
+    first = sample(problem, n, step=sizes, max_steps=max_steps, seed=seed, points=points, facets=facets)
+    closing = np.full(problem.nc, epsilon / (3.0 * psi(problem, facets)))
+    solver = make_step(problem, facets=facets)
+    v, impulse, steps = first.v.copy(), first.impulse.copy(), first.steps.copy()
+    status, residual = first.status.copy(), first.residual.copy()
+    for i in np.flatnonzero(~first.terminated):
+        result = solver.solve(v[i], closing)
+        v[i], steps[i] = result.v, steps[i] + 1
+        impulse[i] += result.impulse
+        residual[i] = max(residual[i], result.residual)
+        if result.status is not Status.SOLVED:
+            status[i] = result.status
+    closed = Outcomes(
+        problem, v, impulse, steps, status, residual, first.jammed, {**first.settings, "epsilon": epsilon}
+    )
+    status[closed.terminated & (status == Status.MAX_STEPS)] = Status.SOLVED
+    return closed
+
+
+class _Draw:
+    """The checked settings of one call of `sample`."""
+
+    def __init__(
+        self,
+        problem: ImpactProblem,
+        n: int,
+        step: ArrayLike | None,
+        max_steps: int | None,
+        seed: int,
+        points: str,
+        friction: str,
+        facets: int | None,
+    ) -> None:
+        require_inelastic(problem, "sample")
+        self.problem = problem
+        self.n = integer("n", n, at_least=1)
+        self.step = impulse_step(problem, step)
+        self.max_steps = (
+            DEFAULT_MAX_STEPS if max_steps is None else integer("max_steps", max_steps, at_least=1)
+        )
+        self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
+        self.points = choice("points", points, ("random", "sobol"))
+        self.friction = choice("friction", friction, ("polyhedral", "cone"))
+        self.facets = facets
+        self.cone = pointedness(problem, facets)
+        self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
+
+    def outcomes(
+        self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
+    ) -> Outcomes:
+        if self.cone.jammed:
+            status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
+        settings: dict[str, Any] = {
+            "step": self.step.tolist(),
+            "max_steps": self.max_steps,
+            "seed": self.seed,
+            "points": self.points,
+            "friction": self.friction,
+            "facets": self.facets,
+        }
+        return Outcomes(self.problem, v, impulse, steps, status, residual, self.cone.jammed, settings)
+
+
+def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
+    """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
+    steps = min(max_steps, SOBOL_STEPS)
+    engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
+    exponent = max(int(n - 1).bit_length(), 0)
+    table = engine.random_base2(exponent)[:n]
+    return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)
+
+
+def reference_samples(
+    problem: ImpactProblem, draw: _Draw
+) -> tuple[Array, Array, np.ndarray, np.ndarray, Array]:
+    """Algorithm 1, sample by sample, in plain Python: what every kernel is compared with."""
+    solver = make_step(problem, friction=draw.friction, facets=draw.facets)
+    n, nc = draw.n, problem.nc
+    v = np.empty((n, problem.nv))
+    impulse = np.empty((n, nc, 1 + problem.nt))
+    steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
+    for i in range(n):
+        index = np.array([i])
+
+        def lambda_max(k: int, index: np.ndarray = index) -> Array:
+            if draw.table is not None and k < draw.table.shape[1]:
+                return draw.step * draw.table[index[0], k]
+            return draw.step * uniforms(draw.seed, index, k, nc)[0]
+
+        result = accumulate(problem, solver, lambda_max, draw.max_steps)
+        v[i], impulse[i], steps[i] = result.v, result.impulse, len(result.path.impulse)
+        status[i], residual[i] = result.status, result.residual
+    return v, impulse, steps, status, residual

@@ -1,0 +1,49 @@
+"""One implicit increment of an impact, HP23 (72): what the polyhedral and the true cone have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from routh import tolerances
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepResult:
+    """One increment: the velocity after it, its impulse, and the proof that it solves the step."""
+
+    v: Array  # (nv,)
+    impulse: Array  # (nc, 1 + nt) N s, normal first
+    status: Status
+    residual: float  # dimensionless, recomputed outside the solver
+    method: str
+
+
+class ImpactStep(Protocol):
+    """Solves HP23 (72) for one problem again and again."""
+
+    problem: ImpactProblem
+
+    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
+        """The increment from velocity ``v`` (nv,) with normal impulses up to ``lambda_max`` (nc,) N s.
+
+        None lifts the bound: then no contact approaches afterwards, which is HP23 (31).
+        """
+        ...
+
+
+def residual_tolerance(problem: ImpactProblem) -> float:
+    """The scaled residual below which a step of this problem counts as solved."""
+    huge = bool(problem.mu.max() > tolerances.HUGE_FRICTION)
+    return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
+
+
+def scaled_delassus(problem: ImpactProblem) -> Array:
+    """The Delassus matrix in the problem's own units, (nc (1 + nt), nc (1 + nt)), unit normal diagonal."""
+    root = np.repeat(np.sqrt(problem.scaling.mass), 1 + problem.nt)
+    return problem.delassus * root[:, None] * root

@@ -1,0 +1,178 @@
+"""The impact step with polyhedral friction, as the linear complementarity problem HP23 (75)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from routh import tolerances
+from routh.friction import facet_directions
+from routh.lcp.enumeration import enumerate_solutions
+from routh.lcp.lemke import lemke_pivots
+from routh.lcp.solve import Pivoting, solve_scaled
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.step.base import StepResult, residual_tolerance
+from routh.validation import Array
+
+
+class PolyhedralStep:
+    """HP23 (72)-(75) for one problem: unknowns ``z = [beta; lambda_n; lambda_D; gamma]``.
+
+    Without the bound (``lambda_max`` None) beta is dropped and the problem is HP23 (31)-(33).
+
+    Parameters
+    ----------
+    facets : even number of friction directions in space, default 8; the plane has 2.
+    directions : (nc, k, nt) friction directions of each contact, instead of ``facets``.
+    cover : covering vector of Lemke's method for the bounded problem, (n,), in SI units; default ones.
+    pivoting : a compiled `routh.lcp.lemke.lemke_pivots`, where millions of steps are solved.
+    """
+
+    def __init__(
+        self,
+        problem: ImpactProblem,
+        *,
+        facets: int | None = None,
+        directions: Array | None = None,
+        cover: Array | None = None,
+        pivoting: Pivoting = lemke_pivots,
+    ) -> None:
+        self.problem = problem
+        nc, nt = problem.nc, problem.nt
+        if directions is None:
+            directions = np.broadcast_to(
+                facet_directions(nt, facets), (nc, *facet_directions(nt, facets).shape)
+            )
+        self.directions = directions  # (nc, k, nt)
+        self.k = directions.shape[1]
+        self._pivoting = pivoting
+        self._tolerance = residual_tolerance(problem)
+        self._spread = self._impulse_map()
+        self._W = self._matrix()
+        scaling = problem.scaling
+        per_direction = np.ones(self.k)
+        velocity, impulse = scaling.velocity, scaling.impulse
+        self._z_unit = np.concatenate([velocity, impulse, np.kron(impulse, per_direction), velocity])
+        self._w_unit = np.concatenate([impulse, velocity, np.kron(velocity, per_direction), impulse])
+        self._cover = np.ones(self.size) if cover is None else np.asarray(cover, dtype=np.float64)
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns of the bounded problem."""
+        return self.problem.nc * (3 + self.k)
+
+    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
+        """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties."""
+        W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
+        result = solve_scaled(
+            W,
+            q,
+            self._cover[keep],
+            z_unit,
+            w_unit,
+            self._tolerance,
+            50 * len(q),
+            self._pivoting,
+            lambda: self._exact_matrix()[keep, keep],
+        )
+        return self._read(v, result.z, keep, result.status, result.residual, result.method)
+
+    def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
+        """Every solution; those that differ only in undetermined impulses are one."""
+        W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
+        # compare velocities: M^(1/2) (v' - v) / speed
+        root = self.problem.scaling.speed
+        same = self.problem.cholesky.T @ self.problem.response @ self._spread[:, keep] * z_unit / root
+        found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
+        return [self._read(v, r.z, keep, r.status, r.residual, r.method) for r in found]
+
+    def scaled_lcp(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array]:
+        """``W`` and ``q`` of HP23 (75) in the problem's own units, for other solvers."""
+        W, q, z_unit, w_unit, _ = self._data(v, lambda_max)
+        return W * z_unit / w_unit[:, None], q / w_unit
+
+    def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
+        """How far an impulse (nc, 1 + nt) is from solving the step: the smallest scaled violation of (72).
+
+        Independent of any solver: bounds, complementarity and maximal dissipation over the facets are
+        recomputed from the impulse alone.
+        """
+        scaling = self.problem.scaling
+        after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / scaling.velocity[:, None]
+        lam = impulse / scaling.impulse[:, None]
+        bound = np.full(self.problem.nc, np.inf) if lambda_max is None else lambda_max / scaling.impulse
+        normal = np.abs(lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)).max()
+        # support of the friction polygon in the direction of -slip, against the power that is taken out
+        slip_along = np.einsum("ikt,it->ik", self.directions, after[:, 1:])
+        least = slip_along.min(axis=1) * self.problem.mu * lam[:, 0]
+        power = np.einsum("it,it->i", lam[:, 1:], after[:, 1:])
+        # as a velocity: the power that is missing, per impulse
+        dissipation = (np.abs(power - least) / np.maximum(1.0, self.problem.mu * lam[:, 0])).max()
+        violation = max(float(normal), float(dissipation))
+        return violation if np.isfinite(violation) else float("inf")
+
+    def _data(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array, Array, Array, slice]:
+        nc = self.problem.nc
+        contact = self.problem.contact_velocity(v)
+        along = np.einsum("ikt,it->ik", self.directions, contact[:, 1:]).ravel()
+        bounded = lambda_max is not None
+        q = np.concatenate([lambda_max if bounded else np.zeros(nc), contact[:, 0], along, np.zeros(nc)])
+        keep = slice(0, None) if bounded else slice(nc, None)
+        return self._W[keep, keep], q[keep], self._z_unit[keep], self._w_unit[keep], keep
+
+    def _read(
+        self, v: Array, z: Array, keep: slice, status: Status, residual: float, method: str
+    ) -> StepResult:
+        impulse = (self._spread[:, keep] @ z).reshape(self.problem.nc, 1 + self.problem.nt)
+        return StepResult(self.problem.apply(impulse, v), impulse, status, residual, method)
+
+    def _impulse_map(self) -> Array:
+        """Contact impulses from z: (nc (1 + nt), size)."""
+        nc, nt, k = self.problem.nc, self.problem.nt, self.k
+        spread = np.zeros((nc, 1 + nt, self.size))
+        for i in range(nc):
+            spread[i, 0, nc + i] = 1.0
+            first = 2 * nc + i * k
+            spread[i, 1:, first : first + k] = self.directions[i].T
+        return spread.reshape(nc * (1 + nt), self.size)
+
+    def _exact_matrix(self) -> np.ndarray:
+        """HP23 (75b) in the problem's own units, in fractions: exactly copositive, as Theorem 6 needs it."""
+        scaled = self._W * self._z_unit / self._w_unit[:, None]
+        exact = np.array([[Fraction(entry) for entry in row] for row in scaled], dtype=object)
+        inner = slice(self.problem.nc, -self.problem.nc)
+        root = np.repeat(np.sqrt(self.problem.scaling.mass), 1 + self.problem.nt)
+        half = solve_triangular(
+            self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T, lower=True
+        )
+        factor = (half * root) @ self._spread[:, inner]  # L^-1 Jbar^T, (nv, nc (1 + k))
+        fractions = np.array([[Fraction(entry) for entry in row] for row in factor], dtype=object)
+        exact[inner, inner] = fractions.T @ fractions
+        return exact
+
+    def _matrix(self) -> Array:
+        """HP23 (75b), with its transposes."""
+        nc, k = self.problem.nc, self.k
+        E = np.kron(np.eye(nc), np.ones((k, 1)))  # (nc k, nc)
+        normal = slice(nc, 2 * nc)
+        friction = slice(2 * nc, 2 * nc + nc * k)
+        slack = slice(2 * nc + nc * k, None)
+        forces = self._spread[:, nc : 2 * nc + nc * k]  # columns: Jbar^T in contact coordinates
+        W = np.zeros((self.size, self.size))
+        W[nc : 2 * nc + nc * k, nc : 2 * nc + nc * k] = forces.T @ self.problem.delassus @ forces
+        W[:nc, normal] = -np.eye(nc)
+        W[normal, :nc] = np.eye(nc)
+        W[friction, slack] = E
+        W[slack, normal] = np.diag(self.problem.mu)
+        W[slack, friction] = -E.T
+        return W
+
+
+def is_unique(found: list[StepResult], problem: ImpactProblem) -> bool:
+    """Whether all solutions of a step give the same velocity."""
+    speed = problem.scaling.speed
+    energies = [problem.kinetic_energy(result.v - found[0].v) for result in found]
+    return all(np.sqrt(2.0 * energy) < tolerances.SAME_VELOCITY * speed for energy in energies)
