@@ -35,6 +35,6 @@ SYMMETRY = 1e-10
 #: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
 
-#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17 prints
-#: W to six digits, and its two halves differ in the last one. The upper triangle counts.
+#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
+#: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5

@@ -6,6 +6,7 @@ velocity. See docs/two_body.md.
 
 from routh.two_body.api import batch, impact
 from routh.two_body.bodies import Body, contact_frame, contact_velocity, inverse_inertia, velocities_after
+from routh.two_body.closed_form import central, frictionless
 from routh.two_body.curve import Hodograph, hodograph
 from routh.two_body.directions import InvariantDirections, invariant_directions, sticking
 from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
@@ -18,8 +19,10 @@ __all__ = [
     "TwoBodyBatch",
     "TwoBodyImpact",
     "batch",
+    "central",
     "contact_frame",
     "contact_velocity",
+    "frictionless",
     "hodograph",
     "impact",
     "invariant_directions",
