@@ -19,9 +19,7 @@ _PUBLIC = {
     "approximate": "routh.sets",
     "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset(
-    {"constraints", "laws", "lcp", "models", "sets", "sim", "systems"}
-)
+_SUBMODULES: frozenset[str] = frozenset({"constraints", "laws", "lcp", "models", "sets", "sim", "systems"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

@@ -1,5 +1,6 @@
 """Simulation: the trajectory, and the two ways to make one."""
 
+from routh.sim.step_through import step_through
 from routh.sim.trajectory import Event, Trajectory
 
-__all__ = ["Event", "Trajectory"]
+__all__ = ["Event", "Trajectory", "step_through"]

@@ -3,9 +3,20 @@
 # in the order of names()
 # isort: off
 from routh.systems import hp23
-from routh.systems import hp19, billiards, motions
+from routh.systems import hp19, billiards, motions, d19
 
 # isort: on
 from routh.systems.base import PaperSettings, System, get, names, register
 
-__all__ = ["PaperSettings", "System", "billiards", "get", "hp19", "hp23", "motions", "names", "register"]
+__all__ = [
+    "PaperSettings",
+    "System",
+    "billiards",
+    "d19",
+    "get",
+    "hp19",
+    "hp23",
+    "motions",
+    "names",
+    "register",
+]
