@@ -1,4 +1,4 @@
-"""What a time stepper writes down."""
+"""Collects the samples and events of an event-driven simulation."""
 
 from __future__ import annotations
 
@@ -6,105 +6,86 @@ from typing import Any
 
 import numpy as np
 
-from routh.constraints import Bilateral, ConstrainedSystem, ConstraintForces, Contact
-from routh.constraints.types import Constraint
-from routh.models.base import Model, State
+from routh.models.base import Model
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
 from routh.validation import Array
 
 
 class Recorder:
-    """Collects samples, forces, deformations, energies and the worst status between samples."""
+    """Rows of a trajectory under construction; ``ds = dt + sum of normal impulse`` (HP23 (46), (52))."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, t: float, q: Array, v: Array) -> None:
         self.model = model
-        self.rows: list[dict[str, Any]] = []
+        self.names = tuple(info.name for info in model.contacts)
+        self._zero = np.zeros((len(self.names), 1 + model.nt))
+        self.t, self.s, self.q, self.v = [t], [0.0], [q.copy()], [v.copy()]
+        self.impulses, self.forces, self.forces_after = [self._zero], [self._zero], [self._zero]
+        self.status, self.residuals = [Status.SOLVED], [0.0]
         self.events: list[Event] = []
-        self.closed = np.zeros(len(model.contacts), dtype=bool)
-        self._reset()
 
-    def _reset(self) -> None:
-        self.impulse = np.zeros((len(self.model.contacts), 1 + self.model.nt))
-        self.status, self.residual = Status.SOLVED, 0.0
+    @property
+    def index(self) -> int:
+        """Of the last sample."""
+        return len(self.t) - 1
 
-    def count(self, step: ConstraintForces) -> None:
-        """Take one step into account."""
-        if step.status is not Status.SOLVED:
-            self.status = step.status
-        self.residual = float(np.maximum(self.residual, step.residual))
-        if self.model.contacts:
-            self.impulse += step.system.dt * step.forces[0]
+    def add(
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        impulse: Array,
+        *,
+        force: Array | None = None,
+        status: Status = Status.SOLVED,
+        residual: float = 0.0,
+    ) -> None:
+        """A sample with the impulses (nc, 1 + nt) since the one before; dropped where s does not move."""
+        s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
+        if not s > self.s[-1]:
+            if status.ok:
+                # nothing happened, or less than s can resolve: keep the newer state and the impulses
+                self.q[-1], self.v[-1] = q.copy(), v.copy()
+                self.impulses[-1] = self.impulses[-1] + impulse
+                return
+            s = float(np.nextafter(self.s[-1], np.inf))
+        self.t.append(t)
+        self.s.append(s)
+        self.q.append(q.copy())
+        self.v.append(v.copy())
+        self.impulses.append(impulse.copy())
+        self.forces.append(self._zero if force is None else force)
+        self.forces_after.append(self.forces[-1])
+        self.status.append(status)
+        self.residuals.append(residual)
 
-    def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
-        """Write down a state, the constraints there and the forces that led to it."""
-        items = system.constraints
-        forces = [np.zeros_like(f) for f in _shapes(items)] if last is None else list(last.forces)
-        self.rows.append(
-            {
-                "t": now.t,
-                "q": now.q,
-                "v": now.v,
-                "impulse": self.impulse,
-                "forces": forces,
-                "deformations": [_deformation(item) for item in items],
-                "elastic": sum(map(elastic_energy, items)),
-                "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
-                "potential": self.model.potential(now.q) if hasattr(self.model, "potential") else np.nan,
-                "status": self.status,
-                "residual": self.residual,
-                "names": [item.name for item in items],
-            }
-        )
-        self._note_contacts(now, forces)
-        self._reset()
+    def begin(self, force: Array) -> None:
+        """Smooth motion begins at the last sample with these contact forces."""
+        self.forces_after[-1] = force
+
+    def event(self, kind: str, contacts: tuple[int, ...] = (), **data: Any) -> None:
+        """Something that happened at the last sample."""
+        names = tuple(self.names[i] for i in contacts)
+        self.events.append(Event(kind, self.t[-1], self.index, names, data))
 
     def trajectory(self) -> Trajectory:
-        """All of it."""
-        rows = self.rows
-        column = lambda name: np.array([row[name] for row in rows])  # noqa: E731
-        names = rows[0]["names"]
-        energies = {"kinetic": column("kinetic"), "elastic": column("elastic")}
-        if hasattr(self.model, "potential"):
-            energies["potential"] = column("potential")
+        """Everything so far."""
+        q, v = np.array(self.q), np.array(self.v)
+        kinetic = np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])
+        energies = {"kinetic": kinetic}
+        potential = getattr(self.model, "potential", None)
+        if potential is not None:
+            energies["potential"] = np.array([potential(p) for p in q])
         return Trajectory(
-            t=column("t"),
-            q=column("q"),
-            v=column("v"),
-            impulses=column("impulse"),
+            np.array(self.t),
+            q,
+            v,
+            s=np.array(self.s),
+            impulses=np.array(self.impulses),
             events=tuple(self.events),
-            forces={name: np.array([row["forces"][i] for row in rows]) for i, name in enumerate(names)},
-            deformations={
-                name: np.array([row["deformations"][i] for row in rows]) for i, name in enumerate(names)
-            },
+            forces={"contact": np.array(self.forces), "contact after": np.array(self.forces_after)},
             energies=energies,
-            status=column("status").astype(np.int8),
-            residuals=column("residual"),
+            status=np.array(self.status, dtype=np.int8),
+            residuals=np.array(self.residuals),
+            contacts=self.names,
         )
-
-    def _note_contacts(self, now: State, forces: list[Array]) -> None:
-        if not self.model.contacts:
-            return
-        closed = forces[0][:, 0] > 0.0
-        for kind, changed in (("close", closed & ~self.closed), ("open", self.closed & ~closed)):
-            names = tuple(self.model.contacts[i].name for i in np.flatnonzero(changed))
-            if names:
-                self.events.append(Event(kind, now.t, len(self.rows) - 1, names))
-        self.closed = closed
-
-
-def elastic_energy(item: Constraint) -> float:
-    """Energy in the springs of a constraint, J; one-sided springs hold none when they are not pressed."""
-    phi = item.phi if isinstance(item, Bilateral) else np.minimum(item.phi, 0.0)
-    energy = 0.5 * float(item.stiffness @ phi**2)
-    if isinstance(item, Contact):
-        energy += 0.5 * float(item.tangential_stiffness @ (item.deformation**2).sum(axis=1))
-    return energy
-
-
-def _deformation(item: Constraint) -> Array:
-    return np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
-
-
-def _shapes(items: tuple[Constraint, ...]) -> list[Array]:
-    return [_deformation(item) for item in items]

@@ -13,7 +13,7 @@ from routh.constraints.holonomic import StateConstraint
 from routh.constraints.schemes import SCHEMES, take_step
 from routh.constraints.types import Constraint
 from routh.models.base import Model, State
-from routh.sim.recorder import Recorder
+from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array, choice, integer, real
 
@@ -58,7 +58,7 @@ def step_through(
     every = integer("record_every", record_every, at_least=1)
     build = partial(from_model, model, dt=h, compliance=compliance, constraints=tuple(constraints))
     _check_names(model, constraints)
-    recorder = Recorder(model)
+    recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
     now, last = state, None
     for step in range(steps):

@@ -3,7 +3,8 @@
 # in the order of names()
 # isort: off
 from routh.systems import hp23
-from routh.systems import hp19, billiards, motions, d19
+from routh.systems import hp19, billiards, motions
+from routh.systems import two_body, d19
 
 # isort: on
 from routh.systems.base import PaperSettings, System, get, names, register
@@ -19,4 +20,5 @@ __all__ = [
     "motions",
     "names",
     "register",
+    "two_body",
 ]

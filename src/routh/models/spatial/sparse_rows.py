@@ -13,7 +13,8 @@ def sparse_rows(touch: ContactKinematics, positions: Array, R: Array) -> tuple[c
     """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``: six entries per contact and body, twelve for two spheres."""
     first, second = touch.blocks(positions, R)
     nc, nv = len(first), 6 * touch.nb
-    width = np.where(touch.pairs, 12, 6)
+    width = np.full(nc, 6)
+    width[touch.paired] = 12
     columns = np.zeros((nc, 12), dtype=np.int32)
     entries = np.zeros((nc, 3, 12))
     columns[:, :6] = 6 * touch.first[:, None] + np.arange(6)
