@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh.constraints.types import Bilateral, Unilateral
 from routh.models.base import State
-from routh.models.spatial.rotations import cross, rotation_matrices
+from routh.models.spatial.rotations import rotation_matrices
 from routh.validation import Array, choice, integer, real, real_array
 
 
@@ -134,7 +134,8 @@ class ElasticFoundation:
         G = np.zeros((len(self.points), self.nv))
         own = 6 * self.body
         G[:, own : own + 3] = self.normal
-        G[:, own + 3 : own + 6] = cross(self.points, np.broadcast_to(n, self.points.shape))
+        turn = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
+        G[:, own + 3 : own + 6] = self.points @ turn  # r x n
         w = state.v[own + 3 : own + 6]
         # w x (w x r) along n
         bias = (self.points @ w) * (w @ n) - (self.points @ n) * (w @ w)

@@ -180,7 +180,7 @@ def cube_on_foundation(
     def force(state: State) -> Array:
         arm = edge / 2 * np.array([math.cos(10 * state.t), math.sin(10 * state.t), 1.0])
         down = rotation_matrices(state.q[None, 3:7])[0].T @ np.array([0.0, 0.0, -push])
-        return np.concatenate([[0.0, 0.0, -push], cross(arm, down)])
+        return np.concatenate([[0.0, 0.0, -push], cross(arm[None], down[None])[0]])
 
     return _motion(
         "cube-on-foundation",
