@@ -98,8 +98,8 @@ def errors(duration):
     heads = ["load", "elements", "E", "error .01", "D19", "error .001", "order", "ms/step", "D19 ms"]
     print("{:>5} {:>8} {:>6} | {:>9} {:>9} {:>10} {:>6} | {:>8} {:>7}".format(*heads))
     for (load, elements, young), published in TABLE_2.items():
-        if duration > 1.0 and elements > 100:
-            continue  # 900 dampers: no vibration is left after 1 s
+        if duration > 1.0 and (elements > 100 or (load > 5 and young > 1e7)):
+            continue  # 900 dampers leave no vibration; the rattling cube takes the reference an hour
         truth = reference(load, elements, young, duration)
         motion = systems.get("cube-on-foundation", load=float(load), elements=elements, young=young)
         coarse, cost = min((timed(motion, duration=duration) for _ in range(3)), key=lambda pair: pair[1])
