@@ -2,6 +2,7 @@
 
 from routh.sim.many import Bundle, simulate_many
 from routh.sim.simulate import simulate
+from routh.sim.step_through import step_through
 from routh.sim.trajectory import Event, InAugmentedTime, Trajectory
 from routh.sim.verify import Verdict, verify
 
@@ -13,5 +14,6 @@ __all__ = [
     "Verdict",
     "simulate",
     "simulate_many",
+    "step_through",
     "verify",
 ]
