@@ -14,11 +14,12 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "ImpactProblem": "routh.problem",
     "Outcomes": "routh.sets",
+    "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
     "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "sets", "systems"})
+_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

@@ -1,6 +1,11 @@
 """The papers' systems by name, as data. The modules imported here register their systems."""
 
+# in the order of names()
+# isort: off
 from routh.systems import hp23
+from routh.systems import hp19, billiards, motions
+
+# isort: on
 from routh.systems.base import PaperSettings, System, get, names, register
 
-__all__ = ["PaperSettings", "System", "get", "hp23", "names", "register"]
+__all__ = ["PaperSettings", "System", "billiards", "get", "hp19", "hp23", "motions", "names", "register"]
