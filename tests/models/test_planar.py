@@ -191,4 +191,4 @@ def test_the_block_is_fast_enough_for_simulators():
             model.jacobian_bias(q, v)
         return (time.perf_counter() - begin) / 50
 
-    assert min(evaluate() for _ in range(20)) < 200e-6  # s; 40e-6 on an idle core
+    assert min(evaluate() for _ in range(20)) < 200e-6  # s; 30e-6 on an idle core

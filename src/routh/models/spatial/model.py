@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.spatial.bodies import Body, Contact
-from routh.models.spatial.rotations import cross, exponential, multiply, rotation_matrices
+from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
 from routh.models.spatial.touch import ContactKinematics
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
@@ -66,7 +66,7 @@ class SpatialModel:
         spin = _vector(v).reshape(-1, 6)[:, 3:]
         result = np.empty((len(spin), 6))
         result[:, :3] = self._weights
-        result[:, 3:] = cross(spin, np.matmul(self._inertias, spin[:, :, None])[:, :, 0])  # w x I w
+        result[:, 3:] = cross(spin, apply(self._inertias, spin))  # w x I w
         return result.ravel() if u is None else result.ravel() - _vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
