@@ -83,10 +83,12 @@ def sequences(problem: ImpactProblem) -> dict[str, ImpactResult]:
     return found
 
 
-def simultaneous_solutions(problem: ImpactProblem) -> tuple[tuple[ImpactResult, ...], bool]:
-    """All simultaneous solutions and True, or the canonical one and False where there are too many."""
+def simultaneous_solutions(
+    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS
+) -> tuple[tuple[ImpactResult, ...], bool]:
+    """All simultaneous solutions and True; the canonical one and False beyond ``enumerated`` contacts."""
     law = Simultaneous()
-    if problem.nc <= ENUMERATED_CONTACTS:
+    if problem.nc <= enumerated:
         try:
             return tuple(law.all(problem)), True
         except CapacityError:
