@@ -5,12 +5,14 @@ Find impulses with ``lambda_n = clip(lambda_n - y', 0, lambda_max)`` and
 contact velocities after the step, all in the problem's own units. The gap of this is the residual.
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
-falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it.
+falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
+that fails, Gauss-Seidel sweeps over exactly solved contacts give further starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -18,13 +20,15 @@ from routh.friction import facet_directions, project_disc
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
+from routh.step.local import solve_contact
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import Array
 
-# Facet angles around the found friction direction, from coarse to fine; each round divides by this.
+# Each round divides the angle between the facets around the friction direction by this.
 REFINEMENT = 6.0
-ROUNDS = 8
+ROUNDS = 12
 NEWTON_STEPS = 30
+SWEEP_STARTS, SWEEPS = 8, 25
 
 
 class ConeStep:
@@ -41,7 +45,7 @@ class ConeStep:
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
         bound = np.full(problem.nc, np.inf) if lambda_max is None else lambda_max / unit.impulse
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
-        for start in self._starts(v, lambda_max):
+        for start in chain(self._starts(v, lambda_max), self._sweeps(before, bound)):
             for candidate in (start, self._newton(start, before, bound)):
                 gap = self._gap(candidate, before, bound)
                 if gap < best_gap:
@@ -65,7 +69,7 @@ class ConeStep:
         problem = self.problem
         base = facet_directions(problem.nt, None)
         directions = np.broadcast_to(base, (problem.nc, *base.shape))
-        width = 2.0 * np.pi / len(base)
+        width = np.full(problem.nc, 2.0 * np.pi / len(base))
         for _ in range(ROUNDS):
             step = PolyhedralStep(problem, directions=directions)
             result = step.solve(v, lambda_max)
@@ -73,13 +77,26 @@ class ConeStep:
             if problem.nt == 1:
                 return
             slip = problem.contact_velocity(result.v)[:, 1:]
-            angle = _friction_angles(result.impulse[:, 1:], slip)
-            offsets = np.array([-1.0, 0.0, 1.0]) * width / 2.0
-            angles = np.concatenate(
-                [angle[:, None] + offsets, angle[:, None] + np.pi * np.array([0.5, 1.0, 1.5])], 1
-            )
+            wanted, found = _friction_angles(result.impulse[:, 1:], slip)
+            # close in, but never leave the direction opposite to slip outside
+            miss = np.abs((found - wanted + np.pi) % (2.0 * np.pi) - np.pi)
+            width = np.minimum(np.maximum(width / REFINEMENT, 4.0 * miss), 0.5 * np.pi)
+            offsets = np.array([-0.5, 0.0, 0.5]) * width[:, None]
+            others = np.broadcast_to(np.pi * np.array([0.5, 1.0, 1.5]), offsets.shape)
+            angles = wanted[:, None] + np.concatenate([offsets, others], axis=1)
             directions = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-            width /= REFINEMENT
+
+    def _sweeps(self, before: Array, bound: Array) -> Iterator[Array]:
+        """Gauss-Seidel over the contacts, each solved exactly, from rest; every so many sweeps a start."""
+        lam = np.zeros(len(before))
+        for _ in range(SWEEP_STARTS):
+            for _ in range(SWEEPS):
+                for i in range(self.problem.nc):
+                    own = slice(3 * i, 3 * i + 3)
+                    block = self._G[own, own]
+                    others = before[own] + self._G[own] @ lam - block @ lam[own]
+                    lam[own] = solve_contact(block, others, float(bound[i]), float(self.problem.mu[i]))
+            yield lam.copy()
 
     def _gap(self, lam: Array, before: Array, bound: Array) -> float:
         nc = self.problem.nc
@@ -87,24 +104,28 @@ class ConeStep:
         return fixed_point_gap(lam.reshape(nc, -1), after, bound, self.problem.mu)
 
     def _newton(self, start: Array, before: Array, bound: Array) -> Array:
-        """Semismooth Newton on ``lambda - proj(lambda - rho c')``, damped where the gap does not fall."""
-        lam = start.copy()
+        """Semismooth Newton on ``lambda - proj(lambda - rho c')``; the iterate with the smallest gap.
+
+        Full steps: the map is piecewise smooth, and a step that first enlarges the gap often lands on the
+        right piece. Where they lead nowhere, halved steps are tried from the start again.
+        """
         rho = 1.0 / _block_norms(self._G, self.problem.nc)
-        gap = self._gap(lam, before, bound)
-        for _ in range(NEWTON_STEPS):
-            value, slope = self._fixed_point(lam, before, bound, rho)
-            change = np.linalg.lstsq(slope, -value, rcond=1e-13)[0]
-            size, improved = 1.0, False
-            for _ in range(12):
-                trial = lam + size * change
-                trial_gap = self._gap(trial, before, bound)
-                if trial_gap < gap:
-                    lam, gap, improved = trial, trial_gap, True
+        best, best_gap = start, self._gap(start, before, bound)
+        for damping in (1.0, 0.5):
+            lam = start
+            for _ in range(NEWTON_STEPS):
+                value, slope = self._fixed_point(lam, before, bound, rho)
+                lam = lam - damping * np.linalg.lstsq(slope, value, rcond=1e-14)[0]
+                gap = self._gap(lam, before, bound)
+                if not gap < 1e6 * best_gap:
                     break
-                size *= 0.5
-            if not improved or gap < 1e-15:
+                if gap < best_gap:
+                    best, best_gap = lam, gap
+                if best_gap < 1e-15:
+                    return best
+            if best_gap < self._tolerance:
                 break
-        return lam
+        return best
 
     def _fixed_point(self, lam: Array, before: Array, bound: Array, rho: Array) -> tuple[Array, Array]:
         """Value and an element of the generalized Jacobian of the fixed-point map."""
@@ -146,10 +167,13 @@ def fixed_point_gap(lam: Array, after: Array, bound: Array, mu: Array) -> float:
     return gap if np.isfinite(gap) else float("inf")
 
 
-def _friction_angles(friction: Array, slip: Array) -> Array:
-    """Direction of friction of each contact, (nc,) rad; where it has none, the one opposite to slip."""
-    direction = np.where(np.linalg.norm(friction, axis=1, keepdims=True) > 0.0, friction, -slip)
-    return np.arctan2(direction[:, 1], direction[:, 0])
+def _friction_angles(friction: Array, slip: Array) -> tuple[Array, Array]:
+    """Angles (nc,) opposite to slip and of friction; each stands in where the other is zero."""
+    slides = np.linalg.norm(slip, axis=1, keepdims=True) > 1e-14 * np.abs(slip).max()
+    pushes = np.linalg.norm(friction, axis=1, keepdims=True) > 0.0
+    wanted = np.where(slides, -slip, friction)
+    found = np.where(pushes, friction, wanted)
+    return np.arctan2(wanted[:, 1], wanted[:, 0]), np.arctan2(found[:, 1], found[:, 0])
 
 
 def _block_norms(G: Array, nc: int) -> Array:

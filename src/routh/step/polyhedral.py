@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from routh import tolerances
 from routh.friction import facet_directions
@@ -65,7 +68,15 @@ class PolyhedralStep:
         """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties."""
         W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
         result = solve_scaled(
-            W, q, self._cover[keep], z_unit, w_unit, self._tolerance, 50 * len(q), self._pivoting
+            W,
+            q,
+            self._cover[keep],
+            z_unit,
+            w_unit,
+            self._tolerance,
+            50 * len(q),
+            self._pivoting,
+            lambda: self._exact_matrix()[keep, keep],
         )
         return self._read(v, result.z, keep, result.status, result.residual, result.method)
 
@@ -77,6 +88,11 @@ class PolyhedralStep:
         same = self.problem.cholesky.T @ self.problem.response @ self._spread[:, keep] * z_unit / root
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
         return [self._read(v, r.z, keep, r.status, r.residual, r.method) for r in found]
+
+    def scaled_lcp(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array]:
+        """``W`` and ``q`` of HP23 (75) in the problem's own units, for other solvers."""
+        W, q, z_unit, w_unit, _ = self._data(v, lambda_max)
+        return W * z_unit / w_unit[:, None], q / w_unit
 
     def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
         """How far an impulse (nc, 1 + nt) is from solving the step: the smallest scaled violation of (72).
@@ -93,7 +109,8 @@ class PolyhedralStep:
         slip_along = np.einsum("ikt,it->ik", self.directions, after[:, 1:])
         least = slip_along.min(axis=1) * self.problem.mu * lam[:, 0]
         power = np.einsum("it,it->i", lam[:, 1:], after[:, 1:])
-        dissipation = np.abs(power - least).max()
+        # as a velocity: the power that is missing, per impulse
+        dissipation = (np.abs(power - least) / np.maximum(1.0, self.problem.mu * lam[:, 0])).max()
         violation = max(float(normal), float(dissipation))
         return violation if np.isfinite(violation) else float("inf")
 
@@ -121,6 +138,20 @@ class PolyhedralStep:
             first = 2 * nc + i * k
             spread[i, 1:, first : first + k] = self.directions[i].T
         return spread.reshape(nc * (1 + nt), self.size)
+
+    def _exact_matrix(self) -> np.ndarray:
+        """HP23 (75b) in the problem's own units, in fractions: exactly copositive, as Theorem 6 needs it."""
+        scaled = self._W * self._z_unit / self._w_unit[:, None]
+        exact = np.array([[Fraction(entry) for entry in row] for row in scaled], dtype=object)
+        inner = slice(self.problem.nc, -self.problem.nc)
+        root = np.repeat(np.sqrt(self.problem.scaling.mass), 1 + self.problem.nt)
+        half = solve_triangular(
+            self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T, lower=True
+        )
+        factor = (half * root) @ self._spread[:, inner]  # L^-1 Jbar^T, (nv, nc (1 + k))
+        fractions = np.array([[Fraction(entry) for entry in row] for row in factor], dtype=object)
+        exact[inner, inner] = fractions.T @ fractions
+        return exact
 
     def _matrix(self) -> Array:
         """HP23 (75b), with its transposes."""

@@ -24,7 +24,10 @@ class PaperSettings:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A system by name: an impact (with its problem) or a motion (with its model and first state)."""
+    """A system by name: an impact (with its problem) or a motion (with its model and first state).
+
+    The problem of an impact is that of its state; a motion may have the problem of its first impact.
+    """
 
     name: str
     kind: Literal["impact", "motion"]

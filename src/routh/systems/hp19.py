@@ -12,17 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.models.planar import (
-    GROUND,
-    Body,
-    HalfPlane,
-    PlanarModel,
-    PlaneContact,
-    box,
-    corners,
-)
+from routh.models.planar import GROUND, Body, HalfPlane, PlanarModel, PlaneContact, box
 from routh.systems.base import PaperSettings, System, register
-from routh.validation import Array, integer, per_contact, real
+from routh.systems.hp23_models import WALL, box_contacts
+from routh.validation import integer, per_contact, real
 
 
 @register("rimless-wheel")
@@ -96,11 +89,9 @@ def pushing(
     """
     w, h = real("width", width, above=0.0), real("height", height, above=0.0)
     angle = real("turn", turn, above=0.0, at_most=math.nextafter(math.pi / 2, 0.0))
-    lowest, rightmost = corners(w, h)[:2]
-    wall = HalfPlane("wall", normal=(-1.0, 0.0))
-    contacts = [PlaneContact("A", "box", GROUND, lowest, mu=mu), PlaneContact("B", "box", wall, rightmost)]
+    contacts = box_contacts("box", w, h, [("A", GROUND, 0, mu), ("B", WALL, 1, 0.0)])
     model = PlanarModel([box("box", w, h, mass=mass)], contacts)
-    state = _against(model, angle, speed)
+    state = _against(model, ("A", "B"), angle, speed)
     return System(
         "pushing",
         "impact",
@@ -128,15 +119,10 @@ def block_into_wall(
     Friction of 1 or more can jam the corner between floor and wall.
     """
     w, h = real("width", width, above=0.0), real("height", height, above=0.0)
-    wall = HalfPlane("wall", normal=(-1.0, 0.0))
-    left, right, upper, _ = corners(w, h)
-    where = [("A", GROUND, left), ("B", GROUND, right), ("C", wall, right), ("D", wall, upper)]
-    contacts = [
-        PlaneContact(name, "block", plane, point, mu=float(friction))
-        for (name, plane, point), friction in zip(where, per_contact("mu", mu, 4), strict=True)
-    ]
-    model = PlanarModel([box("block", w, h, mass=mass)], contacts)
-    state = _against(model, 0.0, speed)
+    a, b, c, d = map(float, per_contact("mu", mu, 4))
+    named = [("A", GROUND, 0, a), ("B", GROUND, 1, b), ("C", WALL, 1, c), ("D", WALL, 2, d)]
+    model = PlanarModel([box("block", w, h, mass=mass)], box_contacts("block", w, h, named))
+    state = _against(model, ("A", "D"), 0.0, speed)
     return System(
         "block-into-wall",
         "impact",
@@ -148,8 +134,10 @@ def block_into_wall(
     )
 
 
-def _against(model: PlanarModel, angle: float, speed: float) -> State:
-    """One body at ``angle``, moved onto the floor (first contact) and to the wall (last), sliding right."""
-    at_origin: Array = model.gaps(np.array([0.0, 0.0, angle]))
-    q = np.array([at_origin[-1], -at_origin[0], angle])
+def _against(model: PlanarModel, touching: tuple[str, str], angle: float, speed: float) -> State:
+    """One body at ``angle``, moved so that its contacts with floor and wall close, and sliding right."""
+    names = [info.name for info in model.contacts]
+    gaps = model.gaps(np.array([0.0, 0.0, angle]))
+    floor, wall = (gaps[names.index(name)] for name in touching)
+    q = np.array([wall, -floor, angle])
     return State(q, np.array([real("speed", speed, at_least=0.0), 0.0, 0.0]))
