@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import KDTree
 
-from routh import sample, systems
+from routh import systems
 from routh.models.base import State
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.sampled import ended, unequal_steps
 from routh.sim.compliant import KelvinVoigt, compliant_impact
 from routh.systems import System
 from routh.systems.hp23 import GRAVITY
@@ -70,22 +71,8 @@ def _outcome(model: PlanarModel, state: State, stiffness: Array) -> Array:
     return result.v if result.status.ok else np.full(model.nv, np.nan)
 
 
-def spread_samples(problem: ImpactProblem, n: int, step: float, settings: Settings) -> Array:
-    """Outcomes (k, nv) that reach the ends of the set: with the steps of either contact scaled down.
-
-    Equal steps rarely let one contact finish before the other starts; unequal ones do, and sample the same
-    inclusion (HP23 (39)), which allows any relative rates.
-    """
-    found = []
-    for scales in ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0), (1.0, 0.01), (0.01, 1.0)):
-        steps = step * np.array(scales)
-        outcomes = sample(problem, n, step=steps, seed=settings.seed, device=settings.device)
-        found.append(outcomes.v[outcomes.terminated])
-    return np.concatenate(found)
-
-
 def distances(problem: ImpactProblem, known: Array, velocities: Array) -> Array:
-    """Distances of velocities (k, nv) from the nearest known outcome, in the energy norm by the speed before."""
+    """From velocities (k, nv) to the nearest known outcome, in the energy norm, by the speed before."""
     root = problem.cholesky
     found, _ = KDTree(known @ root).query(velocities @ root)
     return found / problem.speed
@@ -101,7 +88,9 @@ def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[
 
 
 @style.context()
-def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> Figure:
+def compliant_figure(
+    problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep
+) -> Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [
@@ -112,17 +101,18 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
     for ax, (swept, colors, label) in zip(axes, panels, strict=True):
         ax.set_xlim(limits(reached[:, 0], pad=0.1))
         ax.set_ylim(limits(reached[:, 1], pad=0.1))
-        _draw_sweep(ax, *(known @ problem.Jn.T).T, swept, colors, label)
+        _draw_sweep(ax, known @ problem.Jn.T, swept, colors, label)
     style.letter(axes)
     style.legend_below(fig, axes[:1])
     return fig
 
 
-def _draw_sweep(ax: Axes, x: Array, y: Array, swept: Sweep, colors: Array, label: str) -> None:
+def _draw_sweep(ax: Axes, normals: Array, swept: Sweep, colors: Array, label: str) -> None:
     style.zero_lines(ax)
-    draw_density(ax, x, y, color=style.GREY, lightest=0.6, label="post-impact set")
+    draw_density(ax, normals[:, 0], normals[:, 1], color=style.GREY, lightest=0.6, label="post-impact set")
     drawn = ax.scatter(
-        *swept.contact_velocity.T,
+        swept.contact_velocity[:, 0],
+        swept.contact_velocity[:, 1],
         c=colors,
         cmap="cividis",
         s=16,
@@ -147,16 +137,19 @@ def figure_12(settings: Settings) -> Exhibit:
     assert system.problem is not None
     n = 2**11 if settings.quick else 2**15
     problem = system.problem
-    known = spread_samples(problem, n, system.paper.step or 0.3, settings)
+    known = ended(unequal_steps(problem, n, system.paper.step or 0.3, settings))
     stiffness = sweep(problem, known, RATIOS, stiffness_sweep(system))
     angle = sweep(problem, known, ANGLES, angle_sweep(system))
-    rows = [*_rows("stiffness sweep", stiffness, "contained"), *_rows("angle sweep", angle, "slightly outside")]
+    rows = [
+        *_rows("stiffness sweep", stiffness, "contained"),
+        *_rows("angle sweep", angle, "slightly outside"),
+    ]
     text = (
-        f"Kelvin-Voigt contacts (88)-(90) with damping ratio 5, integrated by an implicit stiff solver, against "
-        f"{len(known)} samples of the set. Distances are in the kinetic-energy norm, as a share of the speed "
-        f"before the impact. The impact is over when no contact approaches: HP23 asks this of closed contacts "
-        f"only, but then a block tilted by more than about 0.005 degrees would be done before its second corner "
-        f"touches."
+        f"Kelvin-Voigt contacts (88)-(90) with damping ratio 5, integrated by an implicit stiff solver, "
+        f"against {len(known)} samples of the set. Distances are in the kinetic-energy norm, as a share of "
+        f"the speed before the impact. The impact is over when no contact approaches: HP23 asks this of "
+        f"closed contacts only, but then a block tilted by more than about 0.005 degrees would be done before "
+        f"its second corner touches."
     )
     return Exhibit({"hp23-fig-12": compliant_figure(problem, known, stiffness, angle)}, tuple(rows), text)
 
@@ -174,9 +167,9 @@ def _rows(name: str, swept: Sweep, paper: str) -> list[Row]:
 
 
 _WHY = {
-    "stiffness sweep": "inside: what is left is the spacing of the samples and the time that the impact takes",
-    "angle sweep": "as the paper says: the block turns a little between the two impacts, so the set of the level "
-    "block is exceeded slightly",
+    "stiffness sweep": "inside: what is left is the spacing of the samples and the duration of the impact",
+    "angle sweep": "as the paper says: the block turns a little between the two impacts, so the set of the "
+    "level block is exceeded slightly",
 }
 
 

@@ -27,11 +27,13 @@ nav { columns: 2 20rem; font-size: .92rem; border: 1px solid var(--line); border
 a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: underline; }
 section { border-top: 1px solid var(--line); padding-top: 1.6rem; margin-top: 2.2rem; }
 img { max-width: 100%; height: auto; display: block; margin: 1rem auto; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: 1rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: 1rem 0; }
 th { text-align: left; border-bottom: 2px solid var(--line); font-weight: 600; }
 th, td { padding: .35rem .6rem .35rem 0; vertical-align: top; } td { border-bottom: 1px solid var(--line); }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.why { color: var(--soft); } .flag { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
+td.why { color: var(--soft); }
+.flag { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
 """
 
 
@@ -40,11 +42,12 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
     path.parent.mkdir(parents=True, exist_ok=True)
     body = "\n".join(_section(result, figures) for result in results)
     page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>routh: the published results, reproduced</title><style>{_STYLE}</style></head><body>
 <h1>The published results, reproduced</h1>
-<p class="lead">Every figure and number below was computed by <b>routh {__version__}</b>, not copied: beside each
-published number stand ours, the difference and, where they differ, why.</p>
+<p class="lead">Every figure and number below was computed by <b>routh {__version__}</b>, not copied:
+beside each published number stand ours, the difference and, where they differ, why.</p>
 {_meta(results, settings)}
 {_contents(results)}
 {body}
@@ -55,7 +58,9 @@ published number stand ours, the difference and, where they differ, why.</p>
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:
-    packages = ", ".join(f"{name} {found}" for name in ("numpy", "scipy", "numba") if (found := _version(name)))
+    packages = ", ".join(
+        f"{name} {found}" for name in ("numpy", "scipy", "numba") if (found := _version(name))
+    )
     seconds = sum(result.seconds for result in results)
     mode = "quick (fewer samples)" if settings.quick else "full"
     lines = [

@@ -59,13 +59,17 @@ def _numbers(name: str) -> tuple[str | int, ...]:
 
 
 def choose(found: Sequence[Entry], only: Sequence[str]) -> list[Entry]:
-    """The exhibits whose names begin with one of ``only``; all where it is empty."""
+    """The exhibits called one of ``only``, or whose names begin with its words; all where it is empty."""
+
+    def matches(entry: Entry, wanted: str) -> bool:
+        return entry.name == wanted or entry.name.startswith(f"{wanted}-")
+
     for wanted in only:
-        if not any(entry.name.startswith(wanted) for entry in found):
+        if not any(matches(entry, wanted) for entry in found):
             near = get_close_matches(wanted, [entry.name for entry in found], n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"--only: no exhibit begins with {wanted!r}{hint} (routh reproduce --list)")
-    return [entry for entry in found if not only or entry.name.startswith(tuple(only))]
+            raise ValueError(f"--only: there is no exhibit {wanted!r}{hint} (see routh reproduce --list)")
+    return [entry for entry in found if not only or any(matches(entry, wanted) for wanted in only)]
 
 
 def run(

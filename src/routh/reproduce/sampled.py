@@ -26,7 +26,7 @@ class AnySolution:
     """A step that takes a random one of all its solutions."""
 
     def __init__(self, problem: ImpactProblem, rng: np.random.Generator) -> None:
-        self.step, self.rng = PolyhedralStep(problem), rng
+        self.problem, self.step, self.rng = problem, PolyhedralStep(problem), rng
 
     def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
         """One of the solutions, each as likely as the others."""
@@ -83,3 +83,8 @@ def joined(parts: list[Outcomes]) -> Outcomes:
         for name in ("v", "impulse", "steps", "status", "residual")
     }
     return Outcomes(first.problem, **arrays, jammed=first.jammed, settings=first.settings)
+
+
+def ended(outcomes: Outcomes) -> Array:
+    """The velocities of the samples that terminated, (k, nv)."""
+    return outcomes.v[outcomes.terminated]

@@ -82,6 +82,7 @@ def _simultaneous_count(count: int) -> Check:
 _BIPED = {
     "simultaneous resolution has three solutions": _simultaneous_count(3),
     "the trailing foot B may stick while A sticks": _occurs(STICK, STICK),
+    "the trailing foot B may slide while A sticks": _occurs(STICK, SLIDE),
     "the trailing foot B may lift while A sticks": _occurs(STICK, SEPARATE),
 }
 _DISKS = {
@@ -140,5 +141,6 @@ def classical_distances(outcomes: Outcomes, known: Array | None = None) -> dict[
         found[f"simultaneous {i + 1}"] = result
     found |= {f"sequential {order}": result for order, result in sequences(problem).items()}
     return {
-        name: float(tree.query(result.v @ problem.cholesky)[0]) / problem.speed for name, result in found.items()
+        name: float(tree.query(result.v @ problem.cholesky)[0]) / problem.speed
+        for name, result in found.items()
     }

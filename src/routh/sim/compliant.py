@@ -62,9 +62,9 @@ def compliant_impact(
     limit: float = 1.0,
     rtol: float = 1e-8,
 ) -> CompliantResult:
-    """Integrate from ``state`` until no contact approaches by more than HP23's delta, ``1e-3 m / min k`` (m/s).
+    """Integrate from ``state`` until no contact approaches by more than delta.
 
-    HP23 asks this of closed contacts only. Open ones are asked too, since otherwise the impact of a tilted
+    delta is HP23's ``1e-3 m / min k`` (m/s). HP23 asks this of closed contacts only. Open ones are asked too, since otherwise the impact of a tilted
     block is over when its first corner has settled and the second has not yet touched. ``limit`` (s) ends an
     impact that does not settle, with status MAX_STEPS. For planar models, where ``v = dq/dt``.
     """

@@ -38,7 +38,9 @@ def _draw_unit(ax: Axes) -> None:
     ax.set_yticks([-1, 0, 1])
     ax.set_xlabel("$v$")
     ax.set_ylabel("Unit$(v)$")
-    ax.annotate("all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops={"arrowstyle": "->", "linewidth": 0.7})
+    ax.annotate(
+        "all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops={"arrowstyle": "->", "linewidth": 0.7}
+    )
 
 
 def _draw_inclusion(ax: Axes) -> None:
@@ -59,7 +61,12 @@ def _draw_inclusion(ax: Axes) -> None:
 def sliding_corner() -> ImpactProblem:
     """One corner of a block, which slides when it hits: the example for Routh's method."""
     return ImpactProblem(
-        np.diag([1.0, 1.0, 5.0 / 12.0]), [[0.0, 1.0, -0.5]], [[1.0, 0.0, 1.0]], 0.8, [0.9, -1.0, 0.0], names=["A"]
+        np.diag([1.0, 1.0, 5.0 / 12.0]),
+        [[0.0, 1.0, -0.5]],
+        [[1.0, 0.0, 1.0]],
+        0.8,
+        [0.9, -1.0, 0.0],
+        names=["A"],
     )
 
 
@@ -87,7 +94,9 @@ def draw_routh_path(ax: Axes, problem: ImpactProblem) -> None:
     for edge in edges:
         draw_arrow(ax, start, size * edge, color=style.VERMILION)
     ax.plot([], [], color=style.VERMILION, label="edges of the friction cone")
-    ax.plot(slip, normal, color=style.ORANGE, linewidth=2.2, linestyle=(0, (1, 0.8)), zorder=3, label="velocity")
+    ax.plot(
+        slip, normal, color=style.ORANGE, linewidth=2.2, linestyle=(0, (1, 0.8)), zorder=3, label="velocity"
+    )
     ax.plot(slip[:1], normal[:1], "o", markerfacecolor="white", color=style.BEFORE, zorder=7, label="before")
     ax.plot(slip[-1:], normal[-1:], "D", color=style.SET, zorder=7, label="after")
     middle = (normal[0] + normal[1]) / 2
@@ -170,7 +179,14 @@ def draw_two_feet(ax: Axes, problem: ImpactProblem, after: Array) -> None:
         ax.plot(*path.T, color=color, linestyle=(0, (4, 1.5)), zorder=3, label=f"one at a time: {order}")
     ax.plot([before[0], 0.0], [before[1], 0.0], color=style.SIMULTANEOUS, zorder=3, label="all at once")
     first = np.array([paths[0][1], [0.0, 0.0], paths[1][1]])
-    ax.plot(*first.T, color=style.ORANGE, linestyle=(0, (2, 1)), linewidth=2.4, zorder=4, label="first impact ends")
+    ax.plot(
+        *first.T,
+        color=style.ORANGE,
+        linestyle=(0, (2, 1)),
+        linewidth=2.4,
+        zorder=4,
+        label="first impact ends",
+    )
     label = "sampled outcomes"
     ax.plot(*ends.T, ".", color=style.GREEN, markersize=3.5, zorder=5, label=label, rasterized=True)
     ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=6, label="before")
