@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.models.base import State
 from routh.status import Status
@@ -22,6 +23,32 @@ class Event:
     index: int  # the sample of the trajectory at or after which it happened
     contacts: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class InAugmentedTime:
+    """A motion as a function of ``s``, with ``ds = dt + sum of normal impulse``.
+
+    Rates belong to the interval from one sample to the next and are its exact means; they add up to one:
+    in free flight time passes at rate 1, in an impact at rate 0 (HP23 (47), (49), (52), Fig. 8).
+    """
+
+    s: Array  # (T,)
+    t: Array  # (T,) s
+    q: Array  # (T, nq)
+    v: Array  # (T, nv)
+    time_rate: Array  # (T - 1,) dt/ds
+    normal_rate: Array  # (T - 1, nc) d(normal impulse)/ds
+    contacts: tuple[str, ...] = ()
+
+    def at(self, s: ArrayLike) -> tuple[Array, Array, Array]:
+        """Time, configuration and velocity at any s, linearly between samples."""
+        where = np.asarray(s, dtype=np.float64)
+        return (
+            np.asarray(np.interp(where, self.s, self.t)),
+            np.stack([np.interp(where, self.s, column) for column in self.q.T], axis=-1),
+            np.stack([np.interp(where, self.s, column) for column in self.v.T], axis=-1),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +71,7 @@ class Trajectory:
     energies : energies by name ("kinetic", "elastic", "potential" where the model tells it), each (T,), in J.
     status : (T,), int8 codes of `Status` of the solve that led to the sample.
     residuals : (T,), scaled residual of that solve, recomputed outside the solver.
+    contacts : names of the contacts, in the order of ``impulses`` (event-driven simulation).
     """
 
     t: Array
@@ -57,6 +85,7 @@ class Trajectory:
     energies: Mapping[str, Array] = field(default_factory=dict)
     status: np.ndarray | None = None
     residuals: Array | None = None
+    contacts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         length = len(self.t)
@@ -90,6 +119,16 @@ class Trajectory:
     def ok(self) -> bool:
         """Whether every solve on the way was solved."""
         return self.status is None or all(Status(int(code)).ok for code in np.unique(self.status))
+
+    def in_s(self) -> InAugmentedTime:
+        """The motion over augmented time (HP23 (43)-(53)), in which the velocity is continuous."""
+        if self.s is None or self.impulses is None:
+            raise ValueError("s: got None; wanted a trajectory of `routh.simulate`, time stepping has no s")
+        ds = np.diff(self.s)
+        normal = self.impulses[1:, :, 0]
+        return InAugmentedTime(
+            self.s, self.t, self.q, self.v, np.diff(self.t) / ds, normal / ds[:, None], self.contacts
+        )
 
     def failures(self) -> list[tuple[float, Status]]:
         """Time and status of every solve that was not solved."""
