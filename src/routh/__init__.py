@@ -21,7 +21,19 @@ _PUBLIC = {
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "sim", "systems"})
+_SUBMODULES = frozenset(
+    {
+        "constraints",
+        "laws",
+        "lcp",
+        "models",
+        "sets",
+        "sim",
+        "step",
+        "systems",
+        "two_body",
+    }
+)
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

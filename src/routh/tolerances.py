@@ -72,3 +72,6 @@ ZENO_REMAINING = 1e-5
 
 #: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
 ZENO_RATIO = 1e-3
+#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
+#: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
+PRINTED_SYMMETRY = 1e-5
