@@ -55,8 +55,11 @@ CLOSED_GAP = 1e-9
 #: ten times what a law may leave over.
 REST = 1e-7
 
-#: The same as a share of the greatest speed met so far: where everything comes to rest.
+#: The same as a share of the greatest speed met so far: where everything comes to rest. See also REST_TIME.
 REST_FLOOR = 1e-13
+
+#: Speeds that the smooth forces bring about in this time, s, are rounding: where everything stands still.
+REST_TIME = 1e-10
 
 #: A contact force solves the acceleration problem when its scaled violation is below this.
 CONTACT_FORCE = 1e-9

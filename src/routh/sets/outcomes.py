@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SEPARATE, STICK, SLIDE = 0, 1, 2
 MODE_NAMES = ("separate", "stick", "slide")
@@ -89,6 +92,16 @@ class Outcomes:
             Status(int(code)): int(count)
             for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
         }
+
+    def plot(self, *, view: str = "ends") -> Figure:
+        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
+
+        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
+        figure (extra ``viz``).
+        """
+        from routh.viz.outcomes import outcomes_figure
+
+        return outcomes_figure(self, view=view)
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
