@@ -17,6 +17,8 @@ _PUBLIC = {
     "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "exact_set": "routh.sets.exact.build",
+    "outer_bound": "routh.sets.bounds",
     "sample": "routh.sets",
 }
 _SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})

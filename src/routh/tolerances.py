@@ -34,3 +34,6 @@ SYMMETRY = 1e-10
 #: A friction cone counts as jammed when its pointedness margin (a dimensionless, cosine-like number) is below
 #: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
+
+#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+SNAP = 1e-9

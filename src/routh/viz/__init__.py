@@ -1,0 +1,1 @@
+"""Figures: functions that draw into given Matplotlib axes (extra ``viz``)."""
