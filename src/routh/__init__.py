@@ -20,8 +20,22 @@ _PUBLIC = {
     "exact_set": "routh.sets.exact.build",
     "outer_bound": "routh.sets.bounds",
     "sample": "routh.sets",
+    "simulate": "routh.sim",
+    "simulate_many": "routh.sim",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})
+_SUBMODULES = frozenset(
+    {
+        "constraints",
+        "laws",
+        "lcp",
+        "models",
+        "sets",
+        "sim",
+        "step",
+        "systems",
+        "two_body",
+    }
+)
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

@@ -6,7 +6,7 @@ contact velocities after the step, all in the problem's own units. The gap of th
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
 falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
-that fails, Gauss-Seidel sweeps over exactly solved contacts give further starts.
+that fails, Gauss-Seidel sweeps over exactly solved contacts and finely faceted cones give further starts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from routh.friction import facet_directions, project_disc
 from routh.problem import ImpactProblem
@@ -28,7 +29,9 @@ from routh.validation import Array
 REFINEMENT = 6.0
 ROUNDS = 12
 NEWTON_STEPS = 30
-SWEEP_STARTS, SWEEPS = 8, 25
+TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
+SWEEP_STARTS, SWEEPS = 4, 25
+FINE_FACETS = (24, 64)
 
 
 class ConeStep:
@@ -45,7 +48,8 @@ class ConeStep:
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
         bound = np.full(problem.nc, np.inf) if lambda_max is None else lambda_max / unit.impulse
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
-        for start in chain(self._starts(v, lambda_max), self._sweeps(before, bound)):
+        starts = (self._starts(v, lambda_max), self._sweeps(before, bound), self._fine(v, lambda_max))
+        for start in chain(*starts):
             for candidate in (start, self._newton(start, before, bound)):
                 gap = self._gap(candidate, before, bound)
                 if gap < best_gap:
@@ -98,6 +102,12 @@ class ConeStep:
                     lam[own] = solve_contact(block, others, float(bound[i]), float(self.problem.mu[i]))
             yield lam.copy()
 
+    def _fine(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
+        """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
+        for facets in FINE_FACETS:
+            result = PolyhedralStep(self.problem, facets=facets).solve(v, lambda_max)
+            yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
+
     def _gap(self, lam: Array, before: Array, bound: Array) -> float:
         nc = self.problem.nc
         after = (before + self._G @ lam).reshape(nc, -1)
@@ -106,25 +116,36 @@ class ConeStep:
     def _newton(self, start: Array, before: Array, bound: Array) -> Array:
         """Semismooth Newton on ``lambda - proj(lambda - rho c')``; the iterate with the smallest gap.
 
-        Full steps: the map is piecewise smooth, and a step that first enlarges the gap often lands on the
-        right piece. Where they lead nowhere, halved steps are tried from the start again.
+        Full steps first: the map is piecewise smooth, and a step that enlarges the gap often lands on the
+        right piece. Where they lead nowhere, a trust-region method with the same derivatives is tried.
         """
-        rho = 1.0 / _block_norms(self._G, self.problem.nc)
         best, best_gap = start, self._gap(start, before, bound)
-        for damping in (1.0, 0.5):
-            lam = start
-            for _ in range(NEWTON_STEPS):
-                value, slope = self._fixed_point(lam, before, bound, rho)
-                lam = lam - damping * np.linalg.lstsq(slope, value, rcond=1e-14)[0]
-                gap = self._gap(lam, before, bound)
-                if not gap < 1e6 * best_gap:
-                    break
-                if gap < best_gap:
-                    best, best_gap = lam, gap
-                if best_gap < 1e-15:
-                    return best
+        rho = 1.0 / _block_norms(self._G, self.problem.nc)
+        lam = start
+        for _ in range(NEWTON_STEPS):
+            value, slope = self._fixed_point(lam, before, bound, rho)
+            lam = lam - np.linalg.lstsq(slope, value, rcond=1e-14)[0]
+            gap = self._gap(lam, before, bound)
+            if gap < best_gap:
+                best, best_gap = lam, gap
+            if best_gap < 1e-15 or not gap < 1e6 * best_gap:
+                break
+        for factor in TRUST_REGION_FACTORS:
             if best_gap < self._tolerance:
                 break
+            weight = factor * rho
+            result = least_squares(
+                lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[0],
+                best,
+                jac=lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[1],
+                xtol=1e-15,
+                ftol=1e-15,
+                gtol=1e-15,
+                max_nfev=100,
+            )
+            gap = self._gap(result.x, before, bound)
+            if gap < best_gap:
+                best, best_gap = result.x, gap
         return best
 
     def _fixed_point(self, lam: Array, before: Array, bound: Array, rho: Array) -> tuple[Array, Array]:

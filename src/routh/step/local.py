@@ -10,7 +10,7 @@ from routh.validation import Array
 
 
 def solve_contact(G: Array, c: Array, bound: float, mu: float) -> Array:
-    """Impulse (3,), normal first, within ``0 <= lambda_n <= bound`` and Coulomb's cone; ``c' = c + G lambda``.
+    """Impulse (3,), normal first, ``0 <= lambda_n <= bound``, in Coulomb's cone; ``c' = c + G lambda``.
 
     Every contact mode has a closed form or a polynomial: separated, sticking or sliding, and each of the
     latter with the normal impulse free or at its bound. The mode whose fixed-point gap is smallest wins.
