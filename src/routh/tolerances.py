@@ -78,3 +78,5 @@ PRINTED_SYMMETRY = 1e-5
 
 #: Singular values below this share of the largest count as zero where a least-norm force is sought.
 RANK = 1e-10
+#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+SNAP = 1e-9
