@@ -34,3 +34,10 @@ SYMMETRY = 1e-10
 #: A friction cone counts as jammed when its pointedness margin (a dimensionless, cosine-like number) is below
 #: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
+
+#: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
+#: before is left of it. Far below the audit of energies (1e-9), far above rounding.
+BUDGET = 1e-13
+
+#: Poisson's restitution: the same for the normal impulse, as a share of the contact's momentum scale.
+BUDGET_IMPULSE = 1e-10
