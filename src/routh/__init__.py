@@ -19,7 +19,7 @@ _PUBLIC = {
     "approximate": "routh.sets",
     "sample": "routh.sets",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems"})
+_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems", "two_body"})
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

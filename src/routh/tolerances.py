@@ -41,3 +41,7 @@ BUDGET = 1e-13
 
 #: Poisson's restitution: the same for the normal impulse, as a share of the contact's momentum scale.
 BUDGET_IMPULSE = 1e-10
+
+#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
+#: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
+PRINTED_SYMMETRY = 1e-5

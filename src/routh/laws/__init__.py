@@ -5,6 +5,7 @@ from routh.laws.sequential import Sequential
 from routh.laws.set_valued import SetValued
 from routh.laws.simultaneous import Simultaneous
 from routh.laws.single_contact import SingleContact
+from routh.laws.two_body import TwoBody
 
 __all__ = [
     "ImpactLaw",
@@ -14,4 +15,5 @@ __all__ = [
     "SetValued",
     "Simultaneous",
     "SingleContact",
+    "TwoBody",
 ]

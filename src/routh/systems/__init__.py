@@ -4,8 +4,20 @@
 # isort: off
 from routh.systems import hp23
 from routh.systems import hp19, billiards, motions
+from routh.systems import two_body
 
 # isort: on
 from routh.systems.base import PaperSettings, System, get, names, register
 
-__all__ = ["PaperSettings", "System", "billiards", "get", "hp19", "hp23", "motions", "names", "register"]
+__all__ = [
+    "PaperSettings",
+    "System",
+    "billiards",
+    "get",
+    "hp19",
+    "hp23",
+    "motions",
+    "names",
+    "register",
+    "two_body",
+]
