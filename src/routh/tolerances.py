@@ -72,6 +72,13 @@ ZENO_REMAINING = 1e-5
 
 #: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
 ZENO_RATIO = 1e-3
+#: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
+#: before is left of it. Far below the audit of energies (1e-9), far above rounding.
+BUDGET = 1e-13
+
+#: Poisson's restitution: the same for the normal impulse, as a share of the contact's momentum scale.
+BUDGET_IMPULSE = 1e-10
+
 #: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
 #: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5

@@ -29,10 +29,11 @@ class ImpactStep(Protocol):
 
     problem: ImpactProblem
 
-    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
         """The increment from velocity ``v`` (nv,) with normal impulses up to ``lambda_max`` (nc,) N s.
 
-        None lifts the bound: then no contact approaches afterwards, which is HP23 (31).
+        None lifts the bound: then no contact approaches afterwards, which is HP23 (31). ``floor`` (nc,) N s,
+        at most ``lambda_max``, is the least that each contact pushes with even while it separates.
         """
         ...
 
