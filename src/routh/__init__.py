@@ -17,6 +17,8 @@ _PUBLIC = {
     "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "audit": "routh.sets",
+    "scan": "routh.sets",
     "sample": "routh.sets",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
