@@ -102,6 +102,10 @@ class RobotProblem(ImpactProblem):
         """Velocities of the whole robot, (..., nv of the robot), from the problem's (..., nv)."""
         return np.asarray(v, dtype=np.float64) @ self.basis.T
 
+    def allowed(self, qvel: ArrayLike) -> Array:
+        """The problem's velocity (nv,) of an allowed velocity of the robot; the nearest one of any other."""
+        return np.asarray(qvel, dtype=np.float64) @ self.basis
+
     def functional(self, direction: ArrayLike) -> Array:
         """``direction . qvel`` as a direction of the problem's own velocities, (nv,)."""
         return np.asarray(direction, dtype=np.float64) @ self.basis

@@ -31,14 +31,15 @@ class Redundancy:
 
     contacts: int
     normal_rank: int  # independent normals
-    rank: int  # independent rows of normals and tangents with friction, of contacts * (1 + nt)
+    rows: int  # normals, and tangents of contacts with friction
+    rank: int  # how many of these rows are independent
     redundant: tuple[str, ...]  # contacts whose normal is a combination of the others'
     implied: tuple[str, ...]  # ... with non-negative weights: they cannot approach unless another one does
 
     @property
     def determined(self) -> bool:
         """Whether the velocity after determines all contact impulses."""
-        return not self.redundant and self.rank == self.normal_rank
+        return self.rank == self.rows
 
 
 def redundancy(problem: ImpactProblem) -> Redundancy:
@@ -59,7 +60,7 @@ def redundancy(problem: ImpactProblem) -> Redundancy:
         redundant.append(name)
         if not _misfit(nnls(others.T, normals[i])[0], others, normals[i]):
             implied.append(name)
-    return Redundancy(problem.nc, _rank(normals), _rank(rows), tuple(redundant), tuple(implied))
+    return Redundancy(problem.nc, _rank(normals), len(rows), _rank(rows), tuple(redundant), tuple(implied))
 
 
 @dataclass(frozen=True)

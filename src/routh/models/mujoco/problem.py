@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
 from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
 from routh.models.mujoco.unrepresented import unrepresented
-from routh.models.robot import RobotProblem, UnrepresentedWarning, assemble
+from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
 from routh.models.simultaneity import DEFAULT_GAP
 from routh.validation import real
 
@@ -58,14 +58,15 @@ def build(
     window: float | None = None,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    pairs: Collection[tuple[str, str]] | None = None,
 ) -> RobotProblem:
-    """`problem` without the warning; ``unrepresented`` says the same."""
+    """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
     reach = real("gap", gap, at_least=0.0)
     near = look_around(model, data, np.nextafter(reach, np.inf))
     if window is not None:
         wider = 2.0 * speed_bound(near) * real("window", window, at_least=0.0)
         near = look_around(model, data, wider) if wider > reach else near
-    rows = contact_rows(near)
+    rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
     if limits:
         rows += limit_rows(near)
     candidates = assemble(
@@ -77,6 +78,10 @@ def build(
         window=window,
         restitution=restitution,
     )
-    pairs = {(contact.geom1, contact.geom2) for contact in candidates.contacts}
-    notes = (*unrepresented(near, pairs), *candidates.unrepresented)
+    present = {_pair(contact) for contact in candidates.contacts}
+    notes = (*unrepresented(near, present), *candidates.unrepresented)
     return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)
+
+
+def _pair(contact: RobotContact) -> tuple[str, str]:
+    return contact.geom1, contact.geom2
