@@ -19,6 +19,8 @@ _PUBLIC = {
     "approximate": "routh.sets",
     "exact_set": "routh.sets.exact.build",
     "outer_bound": "routh.sets.bounds",
+    "audit": "routh.sets",
+    "scan": "routh.sets",
     "sample": "routh.sets",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",

@@ -35,6 +35,18 @@ SYMMETRY = 1e-10
 #: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
 
+#: Singular values of constraint and contact Jacobians below this share of the largest count as zero: far
+#: above rounding (1e-15), far below the leverage of real mechanisms.
+RANK = 1e-10
+
+#: A velocity before an impact that breaks equality constraints by more than this share of its kinetic-energy
+#: norm is named in a warning: soft constraints of simulators drift by less.
+CONSTRAINT_DRIFT = 1e-3
+
+#: A contact's normal counts as a combination of others when the share that they miss is below this: contact
+#: points of collision detectors carry 1e-8 or so of noise.
+DEPENDENT = 1e-7
+
 #: Constraint steps: a direction whose inertia is below this share of the diagonal of M counts as massless.
 MASSLESS = 1e-13
 

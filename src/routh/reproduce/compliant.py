@@ -88,9 +88,7 @@ def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[
 
 
 @style.context()
-def compliant_figure(
-    problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep
-) -> Figure:
+def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [

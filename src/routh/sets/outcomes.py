@@ -13,6 +13,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.problem import ImpactProblem
+from routh.sets.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.validation import Array
 
@@ -112,6 +113,18 @@ class Outcomes:
         from routh.viz.outcomes import outcomes_figure
 
         return outcomes_figure(self, view=view)
+
+    @cached_property
+    def ambiguity(self) -> float:
+        """Diameter of the set over the speed before, in the kinetic-energy norm; see `sets.ambiguity`."""
+        return measure_ambiguity(self).score
+
+    def extreme(self, direction: Direction) -> Extreme:
+        """The outcome farthest along a velocity (nv,), a contact's normal (name), or (contact, direction).
+
+        See `routh.sets.ambiguity.extreme`.
+        """
+        return extreme(self, direction)
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
