@@ -6,6 +6,7 @@ from routh import systems
 from routh.viz import style
 from routh.viz.comparison import compare, intermediate_velocities, sequences
 from routh.viz.density import density_image, limits
+from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.velocity import Axis, velocity_figure
@@ -112,6 +113,13 @@ def test_many_contacts_are_reduced_to_those_that_vary_most():
         problem, moved, np.zeros((nc, nc, 2)), np.ones(nc), np.zeros(nc, np.int8), np.zeros(nc)
     )
     assert [panel[0].contact for panel in panels_of_most_interest(outcomes)] == [3, 4, 5, 6, 7, 8]
+
+
+def test_futures_show_where_the_centres_of_mass_go(outcomes):
+    fig = futures_figure(BLOCK, outcomes, after=0.5)
+    assert "500 ms later" in labels(fig)[0]
+    maps = centre_maps(BLOCK.model, BLOCK.state.q)
+    assert maps == pytest.approx(np.eye(2, 3)[None], abs=1e-9)  # the centre moves with x and y alone
 
 
 def test_plot_says_when_there_is_no_set(outcomes):
