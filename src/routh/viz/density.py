@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 420  # along the longer side of a panel
+FAINTEST = 0.3  # shade of a single sample, so that it can be seen beside a place where thousands end
 
 
 def density_image(
@@ -30,7 +31,8 @@ def density_image(
     spread = maximum_filter(counts, footprint=disc, mode="constant")
     image = np.full(shape, np.nan)
     seen = spread > 0
-    image[seen] = np.log1p(spread[seen]) / np.log1p(spread.max()) if seen.any() else 0.0
+    if seen.any():
+        image[seen] = FAINTEST + (1.0 - FAINTEST) * np.log1p(spread[seen]) / np.log1p(spread.max())
     return image
 
 
@@ -49,7 +51,7 @@ def draw_density(
     """Draw points as a density over the present limits of the axes; set those first."""
     extent = (*ax.get_xlim(), *ax.get_ylim())
     columns, rows = _grid(ax, bins)
-    radius = 2 if len(x) >= 2**12 else 3
+    radius = 2 if len(x) >= 2**15 else 3
     image = density_image(x, y, extent, (rows, columns), radius)
     options: dict[str, Any] = {
         "origin": "lower",
