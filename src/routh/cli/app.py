@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from routh import __version__
+import routh
 from routh.cli import options
 from routh.cli.output import Output
 
@@ -68,12 +68,12 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"routh {__version__}")
+        print(f"routh {routh.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def routh(
+def before_commands(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
     ] = False,
@@ -96,7 +96,7 @@ def list_systems(json: options.Json = False) -> None:
 @command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -144,7 +144,7 @@ def impact(
             help="An .npz file with M, Jn, Jt, mu and v (and restitution, names).", show_default=False
         ),
     ],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
