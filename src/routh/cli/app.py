@@ -181,7 +181,9 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="NAME", help="Only this exhibit, or all of a paper (hp23); repeatable, see --list."
+            "--only",
+            metavar="NAME",
+            help="Only this exhibit, or all of a paper (hp23); repeatable, see --list.",
         ),
     ] = None,
     quick: Annotated[

@@ -27,7 +27,9 @@ def run_motion(system: System, place: Path | bool, output: Output) -> int:
     output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
     output.say(f"[dim]{system.paper.source} · a motion, shown in its first state[/dim]\n")
     output.show(table)
-    output.say(f"\nIn Python: system = routh.systems.get({system.name!r}); system.model, system.state")
+    output.say("\nSimulate it in Python:")
+    output.say(f"  system = routh.systems.get({system.name!r})")
+    output.say("  trajectory = routh.sim.simulate(system.model, system.state, duration=2.0)")
     written = _draw_state(system, place, output)
     output.emit(
         {

@@ -88,9 +88,7 @@ def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[
 
 
 @style.context()
-def compliant_figure(
-    problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep
-) -> Figure:
+def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [
@@ -148,8 +146,8 @@ def figure_12(settings: Settings) -> Exhibit:
         f"Kelvin-Voigt contacts (88)-(90) with damping ratio 5, integrated by an implicit stiff solver, "
         f"against {len(known)} samples of the set. Distances are in the kinetic-energy norm, as a share of "
         f"the speed before the impact. The impact is over when no contact approaches: HP23 asks this of "
-        f"closed contacts only, but then a block tilted by more than about 0.005 degrees would be done before "
-        f"its second corner touches."
+        f"closed contacts only, but then a block tilted by more than about 0.005 degrees would be done "
+        f"before its second corner touches."
     )
     return Exhibit({"hp23-fig-12": compliant_figure(problem, known, stiffness, angle)}, tuple(rows), text)
 

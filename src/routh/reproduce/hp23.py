@@ -95,16 +95,11 @@ _WHY = {
 
 
 def _text(found: SetStudy) -> str:
+    several = ", and some that take a random solution where a step has several"
     return (
-        f"{len(found.shown.outcomes)} samples with the paper's step of {found.system.paper.step:g} N s, shown "
-        f"as a density (darker: more samples). The statements below are checked on {len(found.wide)} samples: "
-        f"these, further ones with unequal steps"
-        + (
-            ", and some that take a random solution where a step has several"
-            if found.wide.problem.nc == 2
-            else ""
-        )
-        + "."
+        f"{len(found.shown.outcomes)} samples with the paper's step of {found.system.paper.step:g} N s, "
+        f"shown as a density (darker: more samples). The statements below are checked on {len(found.wide)} "
+        f"samples: these, further ones with unequal steps{several if found.wide.problem.nc == 2 else ''}."
     )
 
 
@@ -233,6 +228,6 @@ def table_3(settings: Settings) -> Exhibit:
 _WHY_COUNT = "the paper's count includes the inexactness of its solver; ours solves each LCP exactly"
 _WHY_TIME = "another machine, and compiled code on all cores"
 _TABLE_TEXT = (
-    "Mean over all samples, each run until no contact approaches. The paper's times are from MATLAB with PATH "
-    "on a laptop (2.4 GHz Intel Core i5); ours are wall-clock time on this machine, all cores."
+    "Mean over all samples, each run until no contact approaches. The paper's times are from MATLAB with "
+    "PATH on a laptop (2.4 GHz Intel Core i5); ours are wall-clock time on this machine, all cores."
 )

@@ -31,7 +31,7 @@ class CompliantResult:
 class KelvinVoigt:
     """HP23 (88) to (90): spring, damper and regularised Coulomb friction at every contact.
 
-    ``stiffness`` k in N/m, one number or one per contact; ``damping`` is the ratio zeta; the damper has the
+    ``stiffness`` k in N/m, one number or one per contact that takes part; ``damping`` is the ratio zeta; the damper has the
     coefficient ``2 zeta sqrt(k m)`` with ``mass`` m in kg ((88) prints sqrt(k/m), the same for 1 kg);
     ``slip`` is the tangential speed (m/s) below which friction grows linearly.
     """
@@ -59,19 +59,24 @@ def compliant_impact(
     state: State,
     contact: KelvinVoigt | None = None,
     *,
+    gap: float = 1e-3,
     limit: float = 1.0,
     rtol: float = 1e-8,
 ) -> CompliantResult:
-    """Integrate from ``state`` until no contact approaches by more than delta.
+    """Integrate from ``state`` until no contact approaches by more than HP23's delta.
 
-    delta is HP23's ``1e-3 m / min k`` (m/s). HP23 asks this of closed contacts only. Open ones are asked too, since otherwise the impact of a tilted
-    block is over when its first corner has settled and the second has not yet touched. ``limit`` (s) ends an
-    impact that does not settle, with status MAX_STEPS. For planar models, where ``v = dq/dt``.
+    delta is ``1e-3 m / min k`` (m/s). HP23 asks this of closed contacts only; open ones are asked too, since
+    otherwise the impact of a tilted block is over when its first corner has settled and the second has not
+    yet touched. Contacts take part that are within ``gap`` (m) at first; ``limit`` (s) ends an impact that
+    does not settle, with status MAX_STEPS. For planar models, where ``v = dq/dt``.
     """
     law = KelvinVoigt() if contact is None else contact
     if model.nt != 1 or model.nq != model.nv:
         raise ValueError(f"model: got nt={model.nt}, nq={model.nq}; wanted a planar model")
-    system = _Compliant(model, law)
+    rows = np.flatnonzero(model.gaps(state.q) <= real("gap", gap))
+    if not rows.size:
+        raise ValueError(f"gap: no contact is within {gap:g} m; wanted at least one")
+    system = _Compliant(model, law, rows)
     start = np.concatenate([state.q, state.v])
 
     def ended(t: float, y: Array) -> float:
@@ -102,30 +107,29 @@ def compliant_impact(
 class _Compliant:
     """The stiff equations and their Jacobian; ``y`` is (q, v)."""
 
-    def __init__(self, model: Model, law: KelvinVoigt) -> None:
-        self.model, self.slip = model, real("slip", law.slip, above=0.0)
-        nc = len(model.contacts)
-        self.mu = np.array([info.mu for info in model.contacts])
+    def __init__(self, model: Model, law: KelvinVoigt, rows: np.ndarray) -> None:
+        self.model, self.rows, self.slip = model, rows, real("slip", law.slip, above=0.0)
+        nc = len(rows)
+        self.mu = np.array([info.mu for info in model.contacts])[rows]
         self.k, self.c = law.stiffnesses(nc), law.dampers(nc)
         self.delta = 1e-3 * law.mass / float(self.k.min())
 
     def rate(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (10) with (88) to (90)."""
         q, v = np.split(y, 2)
-        Jn, Jt = self.model.jacobians(q)
-        normal, _ = self._normal(self.model.gaps(q), Jn @ v)
-        slip = Jt[:, 0] @ v
+        Jn, Jt = self._jacobians(q)
+        normal, _ = self._normal(self.model.gaps(q)[self.rows], Jn @ v)
+        slip = Jt @ v
         friction = -self.mu * normal * slip / np.maximum(np.abs(slip), self.slip)  # HP23 (89), (90)
-        forces = Jn.T @ normal + Jt[:, 0].T @ friction - self.model.bias(q, v)
+        forces = Jn.T @ normal + Jt.T @ friction - self.model.bias(q, v)
         return np.concatenate([v, np.linalg.solve(self.model.mass(q), forces)])
 
     def jacobian(self, t: float, y: Array) -> Array:
         """The stiff part of ``d(dy/dt)/dy``: springs, dampers and friction; enough for Newton to converge."""
         q, v = np.split(y, 2)
         n = len(q)
-        Jn, Jt = self.model.jacobians(q)
-        Jt = Jt[:, 0]
-        normal, active = self._normal(self.model.gaps(q), Jn @ v)
+        Jn, Jt = self._jacobians(q)
+        normal, active = self._normal(self.model.gaps(q)[self.rows], Jn @ v)
         slip = Jt @ v
         unit = slip / np.maximum(np.abs(slip), self.slip)
         gain = np.where(np.abs(slip) < self.slip, self.mu * normal / self.slip, 0.0)
@@ -146,5 +150,10 @@ class _Compliant:
     def pressing(self, t: float, y: Array) -> float:
         """Positive while some contact approaches by more than delta; its zero ends the impact."""
         q, v = np.split(y, 2)
-        Jn, _ = self.model.jacobians(q)
+        Jn, _ = self._jacobians(q)
         return -float((Jn @ v).min()) - self.delta
+
+    def _jacobians(self, q: Array) -> tuple[Array, Array]:
+        """Of the contacts that take part, both (nc, nv)."""
+        Jn, Jt = self.model.jacobians(q)
+        return Jn[self.rows], Jt[self.rows, 0]

@@ -97,7 +97,7 @@ def draw_motion(
     ax: Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
-    if len(model.contacts) <= MANY_CONTACTS:
+    if np.count_nonzero(model.gaps(state.q) <= 1e-6) <= MANY_CONTACTS:
         draw_contacts(ax, model, state, color=color, scale=scale)
     else:
         draw_body_velocities(ax, model, state, color=color, scale=scale)
