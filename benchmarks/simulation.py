@@ -27,12 +27,12 @@ from routh.sim.advance import impact_durations, slowest_rate
 G = 9.81
 #: system -> (duration in s, parameters)
 FUTURES = {
-    "rocking-block": (0.5, {}),
-    "compass-gait": (0.5, {}),
-    "ramone": (0.25, {}),
-    "rimless-wheel-slope": (2.0, {"mu": 0.25}),
-    "disk-stack": (0.4, {}),
-    "box-wall": (0.5, {}),
+    "rocking-block": (0.2, {}),
+    "compass-gait": (0.2, {}),
+    "ramone": (0.1, {}),
+    "rimless-wheel-slope": (1.0, {"mu": 0.25}),
+    "disk-stack": (0.2, {}),
+    "box-wall": (0.3, {}),
 }
 
 

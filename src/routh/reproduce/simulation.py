@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from routh.sim import Event, Trajectory, simulate, verify
 from routh.viz.simulation import augmented_figure, half_cycle_figure
 
 
-def _motion(settings: Settings) -> tuple[PlanarModel, Trajectory]:
+@lru_cache(maxsize=1)
+def _motion(quick: bool) -> tuple[PlanarModel, Trajectory]:
+    """The motion that both figures show."""
     system = systems.get("zeno-block")
     model, state = system.model, system.state
     assert isinstance(model, PlanarModel)
     assert state is not None
-    spacing = 0.01 if settings.quick else 0.002
+    spacing = 0.01 if quick else 0.002
     motion = simulate(
         model, state, duration=3.2, law=laws.Simultaneous(), sample_dt=spacing, rtol=1e-11, atol=1e-13
     )
@@ -32,7 +35,7 @@ def _accumulation(motion: Trajectory) -> Event:
 @exhibit("hp23-fig-7", title="A half-cycle of the rocking block", source="HP23 Fig. 7")
 def figure_7(settings: Settings) -> Exhibit:
     """Four pictures, the apex and the reduction of the rate."""
-    model, motion = _motion(settings)
+    model, motion = _motion(settings.quick)
     impact = next(event for event in motion.events if event.kind == "impact")
     ratio = -float(impact.data["v_after"][2] / impact.data["v_before"][2])
     inertia, arm, alpha = 5.0 / 12.0 + 1.25, math.sqrt(1.25), math.atan(2.0)
@@ -48,7 +51,7 @@ def figure_7(settings: Settings) -> Exhibit:
 @exhibit("hp23-fig-8", title="The rocking block over time and over augmented time", source="HP23 Fig. 8")
 def figure_8(settings: Settings) -> Exhibit:
     """The three panels, both accumulation points, and what follows them."""
-    model, motion = _motion(settings)
+    model, motion = _motion(settings.quick)
     assert motion.s is not None
     event = _accumulation(motion)
     after = motion.forces["contact"][-1]
