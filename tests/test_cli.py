@@ -154,7 +154,9 @@ def test_files_that_are_no_problem_are_named(routh_command, tmp_path):
         assert message in err
 
 
-@pytest.mark.parametrize("arguments", [["rnu"], ["run"], ["run", "rocking-block", "--samples", "0"], ["--nonsense"]])
+@pytest.mark.parametrize(
+    "arguments", [["rnu"], ["run"], ["run", "rocking-block", "--samples", "0"], ["--nonsense"]]
+)
 def test_wrong_usage_is_exit_code_2(routh_command, arguments):
     code, _, err = routh_command(*arguments)
     assert code == 2
@@ -172,7 +174,9 @@ def test_help_teaches(command):
 
 
 def test_version_and_module_entry_point():
-    run = subprocess.run([sys.executable, "-m", "routh", "--version"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "routh", "--version"], capture_output=True, text=True, check=True
+    )
     assert run.stdout == f"routh {routh.__version__}\n"
 
 

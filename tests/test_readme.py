@@ -40,8 +40,15 @@ def test_the_commands_of_the_readme_exist():
     from routh.cli.app import app
 
     commands = {command.name for command in app.registered_commands}
-    mentioned = set(re.findall(r"routh (list|run|impact|reproduce|[a-z]+) ", " ".join(
-        line for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL) for line in block.splitlines()
-    )))
+    mentioned = set(
+        re.findall(
+            r"routh (list|run|impact|reproduce|[a-z]+) ",
+            " ".join(
+                line
+                for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+                for line in block.splitlines()
+            ),
+        )
+    )
     assert mentioned <= commands
     assert {"list", "run", "impact", "reproduce"} <= commands
