@@ -25,9 +25,9 @@ def test_one_state_has_many_futures(block, bundle):
     assert len(bundle) == 4
     assert bundle.ok
     assert np.all(bundle.status == routh.Status.SOLVED)
-    q, v = bundle.at(0.05)
+    q, v = bundle.at(0.001)
     assert q.shape == (4, 3)
-    assert np.ptp(v[:, 2]) > 1e-3
+    assert len(np.unique(np.round(v[:, 2], 4))) > 1
     assert all(verify(block.model, one).ok for one in bundle)
     assert np.all(bundle.impacts >= 1)
     before, _ = bundle.at(0.0)

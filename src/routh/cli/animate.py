@@ -34,10 +34,10 @@ def animate_system(name: str, parameters: dict[str, Any], film: Film, out: Path,
     model, state = system.model, system.state
     if not isinstance(model, PlanarModel) or state is None:
         raise ValueError(f"name: {name!r} is not planar; animations are drawn of planar systems")
-    elastic = any(info.restitution > 0.0 for info in model.contacts)
-    law = laws.Newton() if elastic else laws.SetValued()
     with output.busy(f"simulating {film.futures} futures of {name}"):
-        bundle = simulate_many(model, state, n=film.futures, duration=film.duration, law=law, seed=film.seed)
+        bundle = simulate_many(
+            model, state, n=film.futures, duration=film.duration, law=laws.SetValued(), seed=film.seed
+        )
     with output.busy(f"drawing {out}"):
         written = animate(model, bundle, out, fps=film.fps, speed=film.speed, title=name)
     ended = int(np.count_nonzero([not one.ok for one in bundle]))
