@@ -29,12 +29,14 @@ class Compliance:
     damping : B_n in N s/m: number, (nc,), or a function of the gaps.
     tangential_stiffness : K_r in N/m; above zero, friction has springs with memory.
     tangential_damping : B_r in N s/m; None is D19's ``1e6 / dt``.
+    anticipate : whether contacts act that would close within the step, see `Contact`.
     """
 
     stiffness: ArrayLike | Callable[[Array], Array] = 1e10
     damping: ArrayLike | Callable[[Array], Array] = 1.0
     tangential_stiffness: ArrayLike = 0.0
     tangential_damping: ArrayLike | None = None
+    anticipate: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -97,5 +99,6 @@ def contacts_of(
         deformation=deformation,
         bias=model.jacobian_bias(state.q, state.v),
         nt=model.nt,
+        anticipate=compliance.anticipate,
         name="contacts",
     )

@@ -159,7 +159,7 @@ class _Part:
         self.index = index
         if isinstance(item, Contact):
             self.nt = nt = item.nt
-            closed = item.phi <= 0.0
+            closed = (item.phi <= 0.0) | item.anticipate
             self.keep = keep = np.flatnonzero(closed)
             every = len(keep) == len(closed)
             rows = (keep[:, None] * nt + np.arange(nt)).ravel()
@@ -176,6 +176,8 @@ class _Part:
             self.keep = keep = np.arange(len(item))
             self.G, self.gamma = item.G, item.bias
         self.phi, self.K, self.B = item.phi[keep], item.stiffness[keep], item.damping[keep]
+        if isinstance(item, Contact) and item.anticipate:
+            self.B = np.where(self.phi <= 0.0, self.B, 0.0)  # a damper would push before the gap closes
 
 
 def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
