@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.constraints.holonomic import StateConstraint
+from routh.constraints.mass import SparseMass
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
@@ -57,6 +58,7 @@ def from_model(
     u: ArrayLike | None = None,
     force: ArrayLike | None = None,
     deformation: ArrayLike | None = None,
+    earlier: ConstrainedSystem | None = None,
 ) -> ConstrainedSystem:
     """The step of a model from a state: its contacts, then the given constraints.
 
@@ -68,6 +70,7 @@ def from_model(
     u : inputs of the model.
     force : (nv,), further generalised forces.
     deformation : (nc, nt), of the tangential springs.
+    earlier : a system of the same model, whose factored mass matrix is taken where the mass is the same.
     """
     f = -model.bias(state.q, state.v, u)
     if force is not None:
@@ -78,7 +81,15 @@ def from_model(
         rows.append(contacts_of(model, state, compliance, deformation, thin=thin))
     rows += [constraint.at(state) for constraint in constraints]
     mass = model.sparse_mass(state.q) if thin else model.mass(state.q)  # type: ignore[attr-defined]
-    return ConstrainedSystem(mass, f, state.v, rows, dt)
+    return ConstrainedSystem(_reused(mass, earlier), f, state.v, rows, dt)
+
+
+def _reused(mass: Any, earlier: ConstrainedSystem | None) -> Any:
+    if earlier is None:
+        return mass
+    if isinstance(earlier.mass, SparseMass):
+        return earlier.mass if mass is earlier.mass.given else mass
+    return earlier.mass if np.array_equal(mass, earlier.mass.M) else mass
 
 
 def contacts_of(

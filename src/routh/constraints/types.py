@@ -7,7 +7,7 @@ Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +48,13 @@ class _Rows:
         )
         rate = np.zeros(n) if bias is None else real_array("bias", bias, [(n,)], f"shape ({n},), dG/dt v")
         _set(self, bias=rate, name=type(self).__name__.lower() if name is None else str(name))
+
+    @classmethod
+    def trusted(cls, G: Array, phi: Array, stiffness: Array, damping: Array, bias: Array, name: str) -> Self:
+        """Rows of arrays that were checked before, as (n, nv) and (n,) float64: no checks, no copies."""
+        rows = object.__new__(cls)
+        _set(rows, G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
+        return rows
 
     def __len__(self) -> int:
         return len(self.phi)
