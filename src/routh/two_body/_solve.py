@@ -18,6 +18,7 @@ from routh.two_body._layout import (
     F1,
     FALL,
     FALLING,
+    FLOOR,
     FORCE_STEP,
     G0,
     GX,
@@ -29,6 +30,7 @@ from routh.two_body._layout import (
     LINE,
     LINED,
     LINED_UP,
+    LOOSEST_TRUNCATION,
     MAX_SEGMENTS,
     MISSED,
     MODE,
@@ -288,6 +290,13 @@ def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
     return end, which
 
 
+def run_error(tail: Any, state: Any, t: float) -> float:
+    """What RUN leaves out: the square of the distance from the rest direction, measured as in a step."""
+    y = t * (1.0 + abs(tail[RHO1]))
+    r = state[SLIDE]
+    return max(y * y * r / max(r, state[FLOOR]), y * y * TRUNCATION / LOOSEST_TRUNCATION)
+
+
 def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[int, float, bool]:
     """The segment that starts here: its kind, its end in its own parameter, whether that is the origin."""
     if state[MODE] == ON_LINE:
@@ -313,7 +322,7 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
                 expand_tail(series, tail, con)
             if tail[KIND] == FALLING and enter_fall(series, tail, state, con, t):
                 return FALL, 1.0, True
-        if tail[KIND] == RUNNING and abs(t) * (1.0 + abs(tail[RHO1])) < 1e-7:
+        if tail[KIND] == RUNNING and run_error(tail, state, t) <= TRUNCATION:
             tail[Y0] = t / (1.0 - t * tail[RHO1])
             tail[AMP] = along / (1.0 + tail[RHO1] * tail[Y0])
             state[RATE] = tail[Q0]
@@ -322,7 +331,7 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
             return RUN, line_end(state, con) / tail[AMP], False
     state[FORCE_STEP] = 0.0
     expand(series, con, state[GX], state[GY], r, state[VN])
-    return STEP, step_length(series, con, state[VN0] * state[VN0] / con.wzz), False
+    return STEP, step_length(series, con, state[VN0] * state[VN0] / con.wzz, state[FLOOR]), False
 
 
 def negligible(state: Any, con: Contact) -> bool:
@@ -392,7 +401,8 @@ def commit(state: Any, kind: int, letter: int) -> None:
     """Move to the point last evaluated."""
     if kind == STEP:
         length = math.sqrt(state[P_GX] * state[P_GX] + state[P_GY] * state[P_GY])
-        state[RESIDUAL] = max(state[RESIDUAL], abs(state[P_R] - length) / state[SLIDE])
+        off = abs(state[P_R] - length) / max(state[SLIDE], state[FLOOR])
+        state[RESIDUAL] = max(state[RESIDUAL], off)
         state[P_R] = length
     state[JX] += state[P_JX]
     state[JY] += state[P_JY]
@@ -412,6 +422,9 @@ def begin(tail: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) 
     state[SLIDE] = math.sqrt(vx * vx + vy * vy)
     state[SLIDE0], state[VN0], state[VN] = state[SLIDE], vz, vz
     state[PHASE] = COMPRESSION
+    # a sliding velocity of this size changes the impulse by the order of the impulse itself
+    spread = math.sqrt((con.wxx - con.wyy) * (con.wxx - con.wyy) + 4.0 * con.wxy * con.wxy)
+    state[FLOOR] = -vz * min(0.5 * (con.wxx + con.wyy - spread) / con.wzz, 1.0)
     tail[KIND] = UNKNOWN
     if con.mu == 0.0:
         state[MODE], state[RATE], state[LINED] = ON_LINE, con.wzz, 1.0
