@@ -17,7 +17,7 @@ ORDER = 20
 TRUNCATION = 1e-12
 #: Where sliding is slow, what it moves is a small part of the impact, and truncation is measured by the
 #: impact's own size instead; but it stays below this share of the sliding speed.
-LOOSEST_TRUNCATION = 1e-6
+LOOSEST_TRUNCATION = 1e-4
 #: 1 / k, so that the series need no divisions.
 INVERSE = np.array([0.0, *(1.0 / k for k in range(1, ORDER + 1))])
 #: Segments (series steps, closed forms) after which an impact is given up with a status.

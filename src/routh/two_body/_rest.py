@@ -116,7 +116,9 @@ def find_tail(tail: Any, con: Contact, sx: float, sy: float) -> None:
     tail[RHO1] = tail[M1] / f1
     tail[Q0] = con.wzz - con.mu * along
     tail[Q1] = con.wzz * tail[RHO1] - con.mu * (along * tail[RHO1] + across)
-    tail[KIND] = RUNNING if g0 > 0.01 * f1 else FALLING
+    # where no denominator of the full series is small beside f1
+    small = min(abs(g0), abs(g0 + f1), abs(2.0 * g0 + f1))
+    tail[KIND] = FALLING if small >= -1e-3 * f1 else RUNNING
     tail[EXPANDED] = 0.0
 
 
@@ -124,8 +126,8 @@ def expand_tail(series: Any, tail: Any, con: Contact) -> None:
     """Power series in y of gamma = C exp(g0 tau) (u s + t s_perp), y = y0 exp(f1 tau), and of its integrals.
 
     gamma' = -mu B gamma + r d gives, order by order, (k - 1) f1 t_k = n_k d_perp and
-    k f1 u_k = n_k d_par + m t_k, with rho_k = u_k + n_k from rho rho = u u + t t. Since g0 < 0 and f1 < 0 no
-    denominator g0 + k f1 vanishes.
+    k f1 u_k = n_k d_par + m t_k, with rho_k = u_k + n_k from rho rho = u u + t t. The integrals divide by
+    g0 + k f1 and, for E, by 2 g0 + k f1; f1 < 0 and g0 < -f1, so only the first few could be small.
     """
     g0, f1, m1 = tail[G0], tail[F1], tail[M1]
     along, across = con.dx * tail[SX] + con.dy * tail[SY], con.dy * tail[SX] - con.dx * tail[SY]

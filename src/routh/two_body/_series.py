@@ -93,18 +93,19 @@ def expand(series: Any, con: Contact, x: float, y: float, r: float, vz: float) -
             series[WORK, 2 * m] += vm * rm
 
 
-def step_length(series: Any, con: Contact, energy: float, floor: float) -> float:
+def step_length(series: Any, con: Contact, energy: float, floor: float, approach: float) -> float:
     """How far in tau the step's series may be trusted.
 
     Errors of the sliding velocity are measured by its length, or by ``floor`` (m/s) where that is larger;
-    those of E by ``energy`` (J). E goes with the square of the sliding speed, so it converges later.
+    those of v_z by ``approach`` (m/s), those of E by ``energy`` (J). E goes with the square of the sliding
+    speed, so it converges later.
     """
     r = series[R, 0]
     per_speed, per_energy = 1.0 / min(max(r, floor), r * (LOOSEST_TRUNCATION / TRUNCATION)), 1.0 / energy
-    longest = 6.0 / (con.turn_rate + con.mu * (con.wxx + con.wyy))
+    longest = 200.0 / (con.turn_rate + con.mu * (con.wxx + con.wyy))
     for k in (ORDER - 1, ORDER):
         size = max(abs(series[X, k]), abs(series[Y, k]), abs(series[R, k])) * per_speed
-        size = max(size, abs(series[EN, k]) * per_energy)
+        size = max(size, abs(series[EN, k]) * per_energy, abs(series[VZ, k]) / approach)
         if size * longest**k > TRUNCATION:
             longest = math.exp(math.log(TRUNCATION / size) / k)
     return longest
