@@ -17,9 +17,12 @@ _PUBLIC = {
     "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "coverage": "routh.sets.coverage",
     "exact_set": "routh.sets.exact.build",
+    "fill": "routh.sets.filling",
     "outer_bound": "routh.sets.bounds",
     "sample": "routh.sets",
+    "snap": "routh.sets.rational",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
 }
