@@ -21,6 +21,8 @@ _PUBLIC = {
     "exact_set": "routh.sets.exact.build",
     "fill": "routh.sets.filling",
     "outer_bound": "routh.sets.bounds",
+    "audit": "routh.sets",
+    "scan": "routh.sets",
     "sample": "routh.sets",
     "snap": "routh.sets.rational",
     "simulate": "routh.sim",

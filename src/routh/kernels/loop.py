@@ -153,7 +153,8 @@ def write_outcome(
 @kernel
 def run_samples(
     shape: Any, data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, first: int,
-    begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any, total: Any, work: Any,
+    begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any, total: Any,
+    work: Any,
 ) -> None:  # fmt: skip
     """Rows ``begin`` to ``end`` of the outputs; row r is the sample ``first + r``."""
     response, before, unit = frame

@@ -1,1 +1,1 @@
-"""Figures: functions that draw into given Matplotlib axes (extra ``viz``)."""
+"""Figures: functions that draw results into axes, in one style. Needs Matplotlib (extra ``viz``)."""
