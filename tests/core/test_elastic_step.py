@@ -28,9 +28,7 @@ def test_a_zero_floor_changes_nothing():
     problem = random_problem(np.random.default_rng(3), nc=3, nt=1)
     step = PolyhedralStep(problem)
     bound = problem.scaling.impulse
-    np.testing.assert_array_equal(
-        step.solve(problem.v, bound, np.zeros(3)).v, step.solve(problem.v, bound).v
-    )
+    np.testing.assert_array_equal(step.solve(problem.v, bound, np.zeros(3)).v, step.solve(problem.v, bound).v)
 
 
 def test_parts_of_a_path():
