@@ -10,7 +10,7 @@ import numpy as np
 from routh.laws.base import ImpactPath, ImpactResult
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.step import ImpactStep
+from routh.step import PushingStep
 from routh.step.elastic import ElasticStep
 from routh.validation import Array
 
@@ -28,7 +28,7 @@ class ElasticResult(ImpactResult):
 
 def accumulate_elastic(
     problem: ImpactProblem,
-    solver: ImpactStep,
+    solver: PushingStep,
     draw: Callable[[int], Array],
     max_steps: int,
     hypothesis: str,

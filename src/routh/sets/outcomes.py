@@ -7,14 +7,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from routh import tolerances
 from routh.problem import ImpactProblem
+from routh.sets.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SEPARATE, STICK, SLIDE = 0, 1, 2
 MODE_NAMES = ("separate", "stick", "slide")
@@ -99,6 +103,28 @@ class Outcomes:
             Status(int(code)): int(count)
             for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
         }
+
+    def plot(self, *, view: str = "ends") -> Figure:
+        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
+
+        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
+        figure (extra ``viz``).
+        """
+        from routh.viz.outcomes import outcomes_figure
+
+        return outcomes_figure(self, view=view)
+
+    @cached_property
+    def ambiguity(self) -> float:
+        """Diameter of the set over the speed before, in the kinetic-energy norm; see `sets.ambiguity`."""
+        return measure_ambiguity(self).score
+
+    def extreme(self, direction: Direction) -> Extreme:
+        """The outcome farthest along a velocity (nv,), a contact's normal (name), or (contact, direction).
+
+        See `routh.sets.ambiguity.extreme`.
+        """
+        return extreme(self, direction)
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""

@@ -29,12 +29,19 @@ class ImpactStep(Protocol):
 
     problem: ImpactProblem
 
-    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
         """The increment from velocity ``v`` (nv,) with normal impulses up to ``lambda_max`` (nc,) N s.
 
-        None lifts the bound: then no contact approaches afterwards, which is HP23 (31). ``floor`` (nc,) N s,
-        at most ``lambda_max``, is the least that each contact pushes with even while it separates.
+        None lifts the bound: then no contact approaches afterwards, which is HP23 (31).
         """
+        ...
+
+
+class PushingStep(ImpactStep, Protocol):
+    """An impact step in which contacts can be made to push while they separate: restitution needs it."""
+
+    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
+        """As `ImpactStep.solve`; ``floor`` (nc,) N s, at most ``lambda_max``, is the least of each impulse."""
         ...
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.step.base import ImpactStep, StepResult
+from routh.step.base import PushingStep, StepResult
 from routh.validation import Array, choice
 
 ENERGETIC, POISSON = "energetic", "poisson"
@@ -59,7 +59,7 @@ class ElasticStep:
         the normal impulse).
     """
 
-    def __init__(self, problem: ImpactProblem, solver: ImpactStep, hypothesis: str = ENERGETIC) -> None:
+    def __init__(self, problem: ImpactProblem, solver: PushingStep, hypothesis: str = ENERGETIC) -> None:
         self.problem = problem
         self.solver = solver
         self.hypothesis = choice("hypothesis", hypothesis, HYPOTHESES)
