@@ -17,6 +17,8 @@ _PUBLIC = {
     "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "exact_set": "routh.sets.exact.build",
+    "outer_bound": "routh.sets.bounds",
     "audit": "routh.sets",
     "scan": "routh.sets",
     "sample": "routh.sets",

@@ -67,8 +67,11 @@ CLOSED_GAP = 1e-9
 #: ten times what a law may leave over.
 REST = 1e-7
 
-#: The same as a share of the greatest speed met so far: where everything comes to rest.
+#: The same as a share of the greatest speed met so far: where everything comes to rest. See also REST_TIME.
 REST_FLOOR = 1e-13
+
+#: Speeds that the smooth forces bring about in this time, s, are rounding: where everything stands still.
+REST_TIME = 1e-10
 
 #: A contact force solves the acceleration problem when its scaled violation is below this.
 CONTACT_FORCE = 1e-9
@@ -81,6 +84,18 @@ ZENO_REMAINING = 1e-5
 
 #: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
 ZENO_RATIO = 1e-3
+#: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
+#: before is left of it. Far below the audit of energies (1e-9), far above rounding.
+BUDGET = 1e-13
+
+#: Poisson's restitution: the same for the normal impulse, as a share of the contact's momentum scale.
+BUDGET_IMPULSE = 1e-10
+
 #: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
 #: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5
+
+#: Singular values below this share of the largest count as zero where a least-norm force is sought.
+RANK = 1e-10
+#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+SNAP = 1e-9

@@ -38,7 +38,7 @@ def test_any_stiffness_any_step_any_rank_is_solved(kinds, trial):
     assert all(np.all(np.isfinite(force)) for force in result.forces)
 
 
-@pytest.mark.parametrize("trial", range(40))
+@pytest.mark.parametrize("trial", range(20))
 def test_huge_friction_is_solved_or_says_so(trial):
     result = solve(system(np.random.default_rng(trial), "c", mus=(0.3, 1e5)))
     assert np.all(np.isfinite(result.v))
@@ -192,10 +192,10 @@ def test_tangential_springs_remember_and_slide():
     """With K_r a contact at rest carries a pull by its spring; a slip leaves the spring at the limit."""
     K, deformation, v = 1e3, np.zeros((1, 1)), np.array([0.0, 0.0])
     moved = 0.0
-    for _ in range(1200):
+    for _ in range(600):
         contact = Contact(
             [[0.0, 1]], [[[1.0, 0]]], [-9.81e-6], mu=0.5, stiffness=1e6, damping=0.0,
-            tangential_stiffness=K, tangential_damping=30.0, deformation=deformation,
+            tangential_stiffness=K, tangential_damping=60.0, deformation=deformation,
         )  # fmt: skip
         result = solve(ConstrainedSystem(np.eye(2), [2.0, -9.81], v, [contact], 1e-3))
         assert result.status is Status.SOLVED

@@ -5,7 +5,18 @@ import pytest
 from constraint_cases import mass
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
-from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, paper_program, solve
+from routh import systems
+from routh.constraints import (
+    Bilateral,
+    Compliance,
+    ConstrainedSystem,
+    Contact,
+    Unilateral,
+    from_model,
+    paper_program,
+    solve,
+)
+from routh.models.base import State
 from routh.status import Status
 
 
@@ -159,3 +170,31 @@ def test_redundant_rows_take_the_least_norm_centripetal_force():
     one, two = solve(make(once), method="paper"), solve(make(twice), method="paper")
     np.testing.assert_allclose(two.forces[0], np.tile(one.forces[0] / 2, 2), rtol=1e-10)
     np.testing.assert_allclose(one.forces[0], -np.linalg.solve(G @ G.T, bias), rtol=1e-10)
+
+
+def test_four_feet_are_redundant_up_to_rounding():
+    """The normals of a spinning block have rank three but for rounding; their least norm ignores the rest."""
+    motion = systems.get("block-on-incline", mu=0.375)
+    spinning = State(motion.state.q, np.array([0.0, 0.0, 0.0, 0.3, -0.2, 0.1]))
+    soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=100.0)
+    system = from_model(motion.model, spinning, dt=0.01, compliance=soft)
+    assert np.linalg.matrix_rank(system.constraints[0].Jn) == 3
+    paper, energy = solve(system, method="paper"), solve(system)
+    assert paper.status is Status.SOLVED
+    assert np.abs(paper.forces[0]).max() < 3.0 * np.abs(energy.forces[0]).max()
+
+
+def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
+    """Sliding: the paper's program lifts the block with a stiff tangential damper and halves a soft one."""
+    motion = systems.get("block-on-incline", mu=0.25)
+    angle = np.radians(15)
+    up, down = np.array([np.sin(angle), 0, np.cos(angle)]), np.array([np.cos(angle), 0, -np.sin(angle)])
+    moved = {}
+    for method in ("energy", "paper"):
+        for damper in (1e3, 10.0):
+            soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
+            run = motion.run(method=method, duration=0.1, compliance=soft)
+            moved[method, damper] = run.q[:, :3] - run.q[0, :3]
+    assert np.abs(moved["energy", 1e3] @ up).max() < 1e-9
+    assert np.abs(moved["paper", 1e3] @ up).max() > 1e-4
+    assert (moved["paper", 10.0] @ down)[-1] > 2.0 * (moved["energy", 10.0] @ down)[-1]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.constraints.linear import solve_springs
+from routh.constraints.linear import least_squares, solve_springs
+from routh.constraints.mass import DenseMass
 from routh.constraints.system import Rows
 from routh.validation import Array
 
@@ -53,7 +54,12 @@ def solve_active_set(rows: Rows, active: np.ndarray | None = None) -> ActiveSetR
 
 def _solve_active(rows: Rows, active: np.ndarray) -> tuple[Array, Array]:
     y = np.zeros(len(rows))
-    G = rows.G if active.all() else rows.G[active]
+    every = bool(active.all())
+    if isinstance(rows.mass, DenseMass) and active.any():
+        N, c = (rows.N, rows.c) if every else (rows.N[active], rows.c[active])
+        y[active], x = least_squares(N, c)
+        return y, rows.mass.unwhiten(x)
+    G = rows.G if every else rows.G[active]
     y[active], a = solve_springs(rows.mass, G, G, rows.S[active], rows.c[active])
     return y, a
 

@@ -19,7 +19,7 @@ from routh.constraints.residual import residuals_of
 from routh.constraints.system import Rows
 from routh.validation import Array
 
-_MAX_PROGRAMS = 60
+_MAX_PROGRAMS = 30
 
 
 def solve_cone(rows: Rows, *, polish: bool = True, correction: bool = True) -> CoulombResult:

@@ -117,7 +117,8 @@ def _solve_modes(rows: Rows, modes: Modes) -> tuple[Array, Array, Array]:
         root = np.sqrt(modes.weakening[across])
         S = np.concatenate([S, root * rows.S[tangent[across, 0]]])
         c = np.concatenate([c, root * (rows.c[tangent[across]] * normal).sum(axis=1)])
-    y, a = solve_springs(rows.mass, measure, push if len(slipping) else measure, S, c)
+    # a stack of spheres in line stays in line: nothing may push it aside, not even a rounding
+    y, a = solve_springs(rows.mass, measure, push if len(slipping) else measure, S, c, keep_zeros=True)
     force = np.zeros(len(rows))
     force[plain] = S[: len(plain)] * y[: len(plain)]
     if len(slipping):

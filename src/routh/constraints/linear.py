@@ -20,21 +20,31 @@ from routh.validation import Array
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
 _AUGMENTED_ROWS = 240
+#: rows per velocity above which they are certainly redundant
+_MANY_ROWS = 4
+#: sum of the squares of N up to which its Gram matrix keeps six digits or more, before refinement
+_GRAM_STIFFNESS = 1e10
 
 
-def solve_springs(mass: Mass, Gm: Any, Gf: Any, S: Array, c: Array) -> tuple[Array, Array]:
-    """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause."""
+def solve_springs(
+    mass: Mass, Gm: Any, Gf: Any, S: Array, c: Array, *, keep_zeros: bool = False
+) -> tuple[Array, Array]:
+    """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause.
+
+    ``keep_zeros`` asks for elimination even where the rows push as they measure: it leaves directions that
+    nothing couples exactly alone, where orthogonal transformations would mix in roundings.
+    """
     if len(c) == 0:
         return np.zeros(0), np.zeros(mass.nv)
     if isinstance(mass, SparseMass):
         return _sparse(mass, Gm, Gf, S, c)
     N = S[:, None] * mass.whiten(Gm)  # (n, nv)
-    if Gf is Gm:
+    few = len(c) <= _AUGMENTED_ROWS
+    if Gf is Gm and not (keep_zeros and few):
         y, x = least_squares(N, c)
-    elif len(c) <= _AUGMENTED_ROWS:
-        y, x = _augmented(N, S[:, None] * mass.whiten(Gf), c)
     else:
-        y, x = _primal(N, S[:, None] * mass.whiten(Gf), c)
+        F = N if Gf is Gm else S[:, None] * mass.whiten(Gf)
+        y, x = _augmented(N, F, c) if few else _primal(N, F, c)
     return y, mass.unwhiten(x)
 
 
@@ -46,19 +56,55 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
     does not cancel as the subtraction would.
     """
     n, nv = N.shape
-    W = np.vstack([N, np.eye(nv)])
-    order = np.argsort(-np.abs(W).max(axis=1), kind="stable")
-    b = np.concatenate([c, np.zeros(nv)])[order]
-    factor, pivots, tau, _, info = lapack.dgeqp3(np.asfortranarray(W[order]))
+    if n >= _MANY_ROWS * nv:
+        found = _gram(N, c)
+        if found is not None:
+            return found
+    W, b = np.empty((n + nv, nv), order="F"), np.empty(n + nv)
+    size = np.abs(N).max(axis=1)
+    order = np.argsort(-size, kind="stable") if _is_graded(size) else slice(None)
+    # rows larger than those of the identity before them, the others after
+    heavy = int((size > 1.0).sum()) if isinstance(order, np.ndarray) else n * bool(size.max() > 1.0)
+    W[heavy : heavy + nv], b[heavy : heavy + nv] = np.eye(nv), 0.0
+    sorted_N, sorted_c = N[order], c[order]
+    W[:heavy], W[heavy + nv :] = sorted_N[:heavy], sorted_N[heavy:]
+    b[:heavy], b[heavy + nv :] = sorted_c[:heavy], sorted_c[heavy:]
+    factor, pivots, tau, _, info = lapack.dgeqp3(W, overwrite_a=1)
     if info:
         raise np.linalg.LinAlgError(f"dgeqp3 returned {info}")
     rhs = _apply(factor, tau, b, "T")
-    x = np.empty(nv)
+    x, y = np.empty(nv), np.empty(n)
     x[pivots - 1], _ = lapack.dtrtrs(factor[:nv, :nv], rhs[:nv])
     rhs[:nv] = 0.0
-    residual = np.empty(n + nv)
-    residual[order] = _apply(factor, tau, rhs, "N")
-    return residual[:n], x
+    residual = _apply(factor, tau, rhs, "N")
+    y[order] = np.concatenate([residual[:heavy], residual[heavy + nv :]])
+    return y, x
+
+
+def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
+    """The same by the (nv, nv) Gram matrix and two steps of refinement; None where that is not safe.
+
+    Many rows of like size on few bodies are redundant, and then the subtraction ``c - N x`` loses no more
+    than the data do: one rounding of c.
+    """
+    squares = np.einsum("ij,ij->i", N, N)
+    if not (squares.sum() < _GRAM_STIFFNESS and squares.min() > 1e-4 * squares.max()):
+        return None
+    gram = N.T @ N
+    gram.ravel()[:: len(gram) + 1] += 1.0
+    factor, info = lapack.dpotrf(gram, lower=1)
+    if info:
+        return None
+    x, y = np.zeros(N.shape[1]), c
+    for _ in range(3):
+        x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
+        y = c - N @ x
+    return y, x
+
+
+def _is_graded(size: Array) -> bool:
+    """Whether row sizes differ so much that their order matters."""
+    return bool(size.min() < 1e-2 * size.max())
 
 
 def _apply(factor: Array, tau: Array, b: Array, trans: str) -> Array:

@@ -41,10 +41,6 @@ class DenseMass:
         """``L^-T x``."""
         return self.half.T @ x
 
-    def diagonal(self, G: Array) -> Array:
-        """Diagonal of ``G M^-1 G^T``, (n,)."""
-        return np.square(self.whiten(G)).sum(axis=1)
-
 
 class SparseMass:
     """A sparse mass matrix: block diagonal in bodies, in any order; each block is inverted."""

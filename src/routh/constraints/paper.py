@@ -88,8 +88,11 @@ def paper_program(system: ConstrainedSystem) -> PaperProgram:
     factor = (rows.S[:nb, None] * left) * (sigma / (1.0 + sigma**2))
     response = -factor @ (right @ N[nb:].T)
     split = rows.nu + rows.nc
-    q, d = target[nb : nb + split], -target[nb + split :]
-    return PaperProgram(W, rows.X[nb:], q, d, 1.0 / rows.h, free, response)
+    q, d, X = target[nb : nb + split], -target[nb + split :], rows.X[nb:].copy()
+    # no friction, no tangential spring: else (99) would lift a body to slow its slip (D19 6.4 excludes it)
+    smooth = np.repeat(rows.mu == 0.0, rows.nt)
+    d[smooth], X[split:][smooth] = 0.0, 0.0
+    return PaperProgram(W, X, q, d, 1.0 / rows.h, free, response)
 
 
 def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
@@ -133,7 +136,7 @@ def _centripetal(rows: Rows, N: Array) -> Array:
     kinds += [np.arange(rows.normals.start, rows.normals.stop), *tangents.T]
     for kind in kinds:
         if len(kind) and rows.gamma[kind].any():
-            inverse = np.linalg.pinv(N[kind])  # (nv, k): N N^T x = gamma
+            inverse = np.linalg.pinv(N[kind], rcond=tolerances.RANK)  # (nv, k): N N^T x = gamma
             result[kind] = inverse.T @ (inverse @ rows.gamma[kind])
     return result
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from routh import tolerances
@@ -88,20 +86,15 @@ def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
 
 
 def _frictionless(rows: Rows, modes: Modes) -> tuple[CoulombResult, str]:
-    plain = copy.copy(rows)
-    keep = slice(0, rows.tangents.start)
-    plain.__dict__.pop("a", None)
-    plain.G, plain.nu, plain.nc = rows.G[keep], rows.nu + rows.nc, 0
-    for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c"):
-        setattr(plain, name, getattr(rows, name)[keep])
+    plain = rows.frictionless()
     start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != OPEN])
     found = solve_active_set(plain, start)
     force = np.zeros(len(rows))
-    force[keep] = plain.S * found.y
+    force[: len(plain)] = plain.S * found.y
     active = found.active[rows.nb :]
     mode = np.where(active[rows.nu :], SLIP, OPEN)
     shown = Modes(active[: rows.nu], mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
-    name = "active-set" if len(plain.phi) > rows.nb else "linear"
+    name = "active-set" if len(plain) > rows.nb else "linear"
     return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0), name
 
 

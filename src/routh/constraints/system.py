@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from routh.constraints.mass import Mass, mass_of
+from routh.constraints.mass import DenseMass, Mass, mass_of
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.validation import Array, real, real_array
 
@@ -118,9 +119,33 @@ class Rows:
         return slice(self.nb + self.nu + self.nc, len(self))
 
     @cached_property
+    def white(self) -> Array:
+        """Rows ``G L^-T`` of a dense system, so that ``G M^-1 G^T`` is their Gram matrix, (n, nv)."""
+        assert isinstance(self.mass, DenseMass)
+        return self.mass.whiten(self.G)
+
+    @property
+    def N(self) -> Array:
+        """Scaled rows ``S G L^-T`` of a dense system, (n, nv)."""
+        return self.S[:, None] * self.white
+
+    @cached_property
     def a(self) -> Array:
         """Diagonal of ``G M^-1 G^T``, (n,)."""
+        if isinstance(self.mass, DenseMass):
+            return np.einsum("ij,ij->i", self.white, self.white)
         return self.mass.diagonal(self.G)
+
+    def frictionless(self) -> Rows:
+        """The same rows with the contact normals as unilateral rows and without the tangents."""
+        if self.nc == 0:
+            return self
+        keep, plain = slice(0, self.tangents.start), copy.copy(self)
+        plain.G, plain.nu, plain.nc = self.G[keep], self.nu + self.nc, 0
+        for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c", "a", "white"):
+            if name in self.__dict__:
+                setattr(plain, name, getattr(self, name)[keep])
+        return plain
 
     def acceleration(self, force: Array) -> Array:
         """``M^-1 G^T lambda``, (nv,)."""

@@ -13,10 +13,12 @@ from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate, impulse_step
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
+from routh.sets.elastic import elastic_outcomes
 from routh.sets.outcomes import Outcomes
 from routh.sets.theory import pointedness, psi
 from routh.status import Status
 from routh.step import make_step
+from routh.step.elastic import HYPOTHESES
 from routh.validation import Array, choice, integer, real
 
 # velocities, impulses, steps, statuses, residuals
@@ -38,8 +40,9 @@ def sample(
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
+    hypothesis: str = "energetic",
 ) -> Outcomes:
-    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1.
+    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1, with restitution where the problem has some.
 
     Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
     implicitly; a sample ends when no contact approaches.
@@ -53,11 +56,18 @@ def sample(
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
     friction, facets : "polyhedral" with this many facets in space (default 8), or "cone" (the true cone).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
+    hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
+        "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     """
+    choice("hypothesis", hypothesis, HYPOTHESES)
     draw = _Draw(problem, n, step, max_steps, seed, points, friction, facets)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
+    if np.any(problem.restitution > 0.0):
+        if device != "cpu":
+            raise ValueError(f"device: got {device!r}; samples with restitution are drawn on 'cpu'")
+        return elastic_outcomes(problem, draw, hypothesis, threads)
     return draw.outcomes(*_kernel_samples(draw, device, threads))
 
 
@@ -77,6 +87,7 @@ def approximate(
     The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
     approximated by the terminated samples; the others are kept, with their status.
     """
+    require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
     bound = float(sizes.min())
     if not 0.0 < real("epsilon", epsilon) < bound:
@@ -116,7 +127,6 @@ class _Draw:
         friction: str,
         facets: int | None,
     ) -> None:
-        require_inelastic(problem, "sample")
         self.problem = problem
         self.n = integer("n", n, at_least=1)
         self.step = impulse_step(problem, step)

@@ -22,6 +22,7 @@ from routh.sim.mechanism import Snapshot
 from routh.validation import Array
 
 _RAYS = 32  # edges of a spatial friction cone where redundant contacts share a load
+_JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
 _SINGULAR = 1e-11  # singular values below this share of the largest count as zero
 
 
@@ -162,7 +163,7 @@ def _unique(matrix: Array, right: Array) -> Array | None:
     """The solution of a square system; None where it is singular."""
     if len(right) == 1:
         pivot = float(matrix[0, 0])
-        return right / pivot if abs(pivot) > _SINGULAR else None
+        return right / pivot if abs(pivot) > _JAMMED else None
     try:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
@@ -172,7 +173,13 @@ def _unique(matrix: Array, right: Array) -> Array | None:
 
 
 def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode) -> Array:
-    """Forces inside the cones that meet the equations as well as possible, and are small and even."""
+    """Forces that meet the equations as well as possible inside the cones: the smallest ones, if they do."""
+    if len(right) == 1:
+        return np.zeros(1)  # jammed: no finite force does it
+    even = problem.force_unit.max() / _per_unknown(problem, mode)  # forces are compared in N, not in units
+    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0]
+    if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
+        return smallest
     rays = _rays(problem, mode)
     size = float(np.abs(matrix).max())
     generators = matrix @ rays
@@ -183,6 +190,24 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode) 
     refined[used] = np.linalg.lstsq(generators[:, used], right, rcond=_SINGULAR)[0]
     better = np.all(refined >= 0.0) and _misfit(generators, refined, right) <= _misfit(generators, z, right)
     return rays @ (refined if better else z)
+
+
+def _per_unknown(problem: ContactProblem, mode: Mode) -> Array:
+    """The force unit of each unknown of a mode."""
+    counts = [problem.free.shape[1] if hold.sticks else 1 for hold in mode]
+    return np.repeat(problem.force_unit[[problem.position(hold.contact) for hold in mode]], counts)
+
+
+def _inside(x: Array, problem: ContactProblem, mode: Mode) -> bool:
+    """Whether the unknowns of a mode lie in their friction cones."""
+    width, at = problem.free.shape[1], 0
+    for hold in mode:
+        count = width if hold.sticks else 1
+        mu = problem.mu[problem.position(hold.contact)]
+        if x[at] < 0.0 or (hold.sticks and np.linalg.norm(x[at + 1 : at + count]) > mu * x[at]):
+            return False
+        at += count
+    return True
 
 
 def _misfit(matrix: Array, z: Array, right: Array) -> float:

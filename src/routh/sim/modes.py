@@ -51,6 +51,9 @@ def find_modes(problem: ContactProblem) -> Solutions:
         extra = _by_complementarity(problem)
         if extra is not None:
             found.append(extra)
+            whole = forces_of(problem, _completed(problem, extra))
+            if len(whole.mode) > len(extra.mode) and is_valid(problem, whole):
+                found.append(whole)
     return Solutions(tuple(tuple(group) for group in _grouped(problem, found)), complete)
 
 
@@ -122,6 +125,24 @@ def _mode_of(problem: ContactProblem, force: Array) -> Mode:
         else:
             holds.append(Hold(contact, tuple((-tangent / size).tolist())))
     return tuple(holds)
+
+
+def _completed(problem: ContactProblem, solution: ModeForces) -> Mode:
+    """The mode with those contacts added that stay closed without a force: they may share the load."""
+    held = {hold.contact for hold in solution.mode}
+    holds = list(solution.mode)
+    for i, contact in enumerate(problem.contacts):
+        acceleration = solution.acceleration[i] / problem.acceleration_unit[i]
+        if contact in held or acceleration[0] > tolerances.CONTACT_FORCE:
+            continue
+        size = float(np.linalg.norm(acceleration[1:]))
+        if problem.slip[i].any() or problem.mu[i] == 0.0:
+            holds.append(Hold(contact, tuple(problem.slip[i].tolist())))
+        elif size <= tolerances.CONTACT_FORCE:
+            holds.append(Hold(contact))
+        else:
+            holds.append(Hold(contact, tuple((acceleration[1:] / size).tolist())))
+    return tuple(sorted(holds, key=lambda hold: hold.contact))
 
 
 def _aligned(problem: ContactProblem, mode: Mode) -> Mode:

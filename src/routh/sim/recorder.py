@@ -18,7 +18,7 @@ class Recorder:
     def __init__(self, model: Model, t: float, q: Array, v: Array) -> None:
         self.model = model
         self.names = tuple(info.name for info in model.contacts)
-        self._zero = np.zeros((len(self.names), 1 + model.nt))
+        self._zero = self._waiting = np.zeros((len(self.names), 1 + model.nt))
         self.t, self.s, self.q, self.v = [t], [0.0], [q.copy()], [v.copy()]
         self.impulses, self.forces, self.forces_after = [self._zero], [self._zero], [self._zero]
         self.status, self.residuals = [Status.SOLVED], [0.0]
@@ -41,19 +41,19 @@ class Recorder:
         residual: float = 0.0,
     ) -> None:
         """A sample with the impulses (nc, 1 + nt) since the one before; dropped where s does not move."""
+        impulse = impulse + self._waiting
         s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
-        if not s > self.s[-1]:
-            if status.ok:
-                # nothing happened, or less than s can resolve: keep the newer state and the impulses
-                self.q[-1], self.v[-1] = q.copy(), v.copy()
-                self.impulses[-1] = self.impulses[-1] + impulse
-                return
-            s = float(np.nextafter(self.s[-1], np.inf))
+        if not s > self.s[-1] and status.ok:
+            # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
+            self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
+            return
+        self._waiting = self._zero
+        s = max(s, float(np.nextafter(self.s[-1], np.inf)))
         self.t.append(t)
         self.s.append(s)
         self.q.append(q.copy())
         self.v.append(v.copy())
-        self.impulses.append(impulse.copy())
+        self.impulses.append(impulse)
         self.forces.append(self._zero if force is None else force)
         self.forces_after.append(self.forces[-1])
         self.status.append(status)

@@ -86,8 +86,8 @@ class Run:
         resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
         selection = self._select(resting, tolerance)
         if not selection.choices:
-            if self.excluded:
-                return self._stop(Status.NUMERICAL, "every contact mode ends as soon as it begins")
+            if not resting:
+                return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
             return self._impact(tuple(resting))
         return self._flow(resting, self._drawn(selection, resting))
 
@@ -96,8 +96,10 @@ class Run:
         model = self.mechanism.model
         closed = model.gaps(self.q) <= self.settings.options.gap
         Jn = model.jacobians(self.q)[0]
-        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, np.linalg.inv(model.mass(self.q)), Jn))
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, snapshot.inverse_mass, Jn))
         size = tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest
+        size += tolerances.REST_TIME * self.mechanism.speed(self.q, snapshot.free)
         return closed, Jn @ self.v, root * size
 
     def _select(self, resting: list[int], tolerance: Array) -> Selection:

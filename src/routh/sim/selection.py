@@ -12,6 +12,7 @@ from routh.sim.modes import find_modes
 from routh.validation import Array
 
 _AHEAD = 1e-6  # s, how far ahead ties are looked at
+_SLACK = 1e-7  # residual of a mode's equations that is still rounding a moment later
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,10 @@ def _score(
         if hold.direction is not None:
             begun[resting.index(hold.contact)] = hold.direction
     problem = contact_problem(later, resting, mechanism.mu, begun)
-    score = float(margins(problem, forces_of(problem, solution.mode)).min())
+    kept = forces_of(problem, solution.mode)
+    score = float(margins(problem, kept)[1:].min())
+    if not kept.residual < _SLACK:
+        score = min(score, -kept.residual)
     for hold in solution.mode:
         i = resting.index(hold.contact)
         if hold.direction is not None and mechanism.mu[hold.contact] > 0.0 and not slip[i].any():

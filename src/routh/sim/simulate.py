@@ -48,7 +48,7 @@ def simulate(
     sample_dt : s between samples of the smooth parts, beside those at events; default 1/200 of the duration,
         at most 0.02 s.
     rtol, atol : tolerances of the integrator, relative and in SI units.
-    max_step : s, longest step of the integrator; default 1/20 of the duration.
+    max_step : s, longest step of the integrator; default 1/10 of the duration.
     gap : m, the distance up to which a contact counts as closed.
     max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
         status INCOMPLETE.
@@ -63,7 +63,7 @@ def simulate(
     options = Options(
         rtol=real("rtol", rtol, above=0.0),
         atol=real("atol", atol, above=0.0),
-        max_step=span / 20.0 if max_step is None else real("max_step", max_step, above=0.0),
+        max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
         gap=real("gap", gap, above=0.0),
     )
     start = checked_state(model, state, options.gap)

@@ -130,8 +130,17 @@ class _Check:
             np.sqrt(max(v @ model.mass(q) @ v, 0.0)) for q, v in zip(trajectory.q, trajectory.v, strict=True)
         ]
         self.speed = np.array(speeds)  # |v|_M
-        self.fastest = float(self.speed.max())
+        self.fastest = max(float(self.speed.max()), 1e-3 * self._fall())
+        self.strongest = max(
+            (float(np.abs(f).max()) for f in trajectory.forces.values() if f.size), default=0.0
+        )
         self.impact_events = [e for e in trajectory.events if e.kind.startswith("impact")]
+
+    def _fall(self) -> float:
+        """The speed |v|_M that the smooth forces alone would give from rest: a unit for what stands still."""
+        t, q, v = self.trajectory.t, self.trajectory.q[0], self.trajectory.v[0]
+        force = self.smooth_force(float(t[0]), q, v)
+        return float(np.sqrt(force @ np.linalg.solve(self.model.mass(q), force))) * float(t[-1] - t[0])
 
     def J(self, q: Array) -> Array:
         Jn, Jt = self.model.jacobians(q)
@@ -145,7 +154,7 @@ class _Check:
         """Contact velocities of a body that moves with all the energy in one contact, (nc,) m/s."""
         Jn = self.model.jacobians(q)[0]
         root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
-        return root * max(speed, 1e-6 * self.fastest)
+        return root * max(speed, 1e-2 * self.fastest)
 
     def samples(self) -> None:
         """Lemma 4: no sample penetrates."""
@@ -167,7 +176,9 @@ class _Check:
         h = float(t1 - t0)
         q0, q1, v0, v1 = trajectory.q[i - 1], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
         start, end = trajectory.forces["contact after"][i - 1], trajectory.forces["contact"][i]
-        size = max(float(np.abs(start).max()), float(np.abs(end).max()), 1e-300) if len(self.mu) else 1.0
+        size = max(1e-3 * self.strongest, 1e-300)
+        if len(self.mu):
+            size = max(size, float(np.abs(start).max()), float(np.abs(end).max()))
         self.contact_law(i, q0, v0, start, size, self.speed[i - 1])
         self.contact_law(i, q1, v1, end, size, self.speed[i])
         M0, M1 = self.model.mass(q0), self.model.mass(q1)
@@ -353,5 +364,7 @@ class _Check:
 
 def _distance_to_cone(generators: Array, target: Array) -> float:
     """Distance of a vector to the cone of the columns of ``generators``."""
+    if not (np.all(np.isfinite(generators)) and np.all(np.isfinite(target))):
+        return np.inf
     unit = np.linalg.norm(generators, axis=0)
     return float(nnls(generators / unit, target)[1])
