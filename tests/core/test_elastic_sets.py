@@ -35,7 +35,8 @@ def test_hypotheses_give_the_inelastic_set_without_restitution():
     plain = routh.sample(problem, 16)
     for hypothesis in ("energetic", "poisson"):
         np.testing.assert_array_equal(routh.sample(problem, 16, hypothesis=hypothesis).v, plain.v)
-    assert plain.stored is None and np.all(plain.created == 0.0)
+    assert plain.stored is None
+    assert np.all(plain.created == 0.0)
 
 
 def test_three_balls_fill_the_arc_and_nothing_else():
@@ -53,7 +54,8 @@ def test_three_balls_fill_the_arc_and_nothing_else():
         np.arctan2(v @ across / np.linalg.norm(across), (v - 1 / 3) @ first / np.linalg.norm(first))
     )
     angle = np.sort(angle)
-    assert angle[0] >= -1e-5 and angle[-1] <= 60.0 + 1e-5
+    assert angle[0] >= -1e-5
+    assert angle[-1] <= 60.0 + 1e-5
     assert np.diff(np.concatenate([[0.0], angle, [60.0]])).max() < 1.5
 
 
@@ -109,7 +111,8 @@ def test_one_contact_converges_to_the_exact_impact_at_first_order(hypothesis):
         errors.append(row)
     mean = np.mean(errors, axis=0)
     assert mean[2] < 0.02
-    assert mean[1] < 0.65 * mean[0] and mean[2] < 0.65 * mean[1]  # halves with the step
+    assert mean[1] < 0.65 * mean[0]
+    assert mean[2] < 0.65 * mean[1]
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 10.0]))
