@@ -130,6 +130,7 @@ _ORDERED: list[Callable[..., Any]] = [
     _solve.make_contact,
     _solve.vanish,
     _solve.enter_line,
+    _solve.sure_end,
     _solve.tail_coordinate,
     _solve.enter_fall,
     _solve.fall_until,
