@@ -1,12 +1,13 @@
 """Every step solved, with proof: random impact steps of hard families, and the peer on the same problems.
 
-    python benchmarks/impact_steps.py --count 100000           # the full run, about an hour on one core
+    python benchmarks/impact_steps.py --count 100000           # the full run, hours on one core
     python benchmarks/impact_steps.py --count 1000 --peer 200  # a look
 
-Each row is a family of random problems with 2 to 6 contacts. "unsolved" and "worst" are the solver's own
-claims; "false" counts steps claimed as solved whose independent residual (recomputed from impulse and
-velocity alone) is above ten times the tolerance. "missed" counts disagreements of the linear program with a
-least-squares verdict on jamming.
+Each row is a family of random problems with 2 to 6 contacts, mass ratios to 1e6 and, in every other, a
+duplicated contact. "unsolved" and "worst" are the solver's own claims; "false" counts steps claimed as solved
+whose independent residual (recomputed from impulse and velocity alone) is above ten times the tolerance.
+"missed" counts disagreements of the linear program with a least-squares verdict on jamming, on every
+twentieth problem.
 """
 
 import argparse
@@ -23,27 +24,24 @@ from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
 
 
-def random_problem(rng, *, spatial, mu, ratio, duplicate):
-    """A random impact: 2 to 6 contacts, mass ratio up to ``ratio``, one contact repeated where asked."""
+def random_problem(rng, *, spatial, mu):
+    """A random impact: 2 to 6 contacts, mass ratio up to 1, 1e3 or 1e6, every other with a repeat."""
+    ratio = 10.0 ** rng.choice([0.0, 3.0, 6.0])
     nc = int(rng.integers(2, 7))
     nt = 2 if spatial else 1
     nv = int(rng.integers(2 + nt, 2 + nc * (1 + nt)))
     basis, _ = np.linalg.qr(rng.normal(size=(nv, nv)))
     M = basis @ np.diag(np.exp(rng.uniform(0.0, np.log(ratio), nv))) @ basis.T
     Jn, Jt = rng.normal(size=(nc, nv)), rng.normal(size=(nc, nt, nv))
-    if duplicate:
+    if rng.random() < 0.5:
         Jn[-1], Jt[-1] = Jn[0], Jt[0]
     return routh.ImpactProblem(0.5 * (M + M.T), Jn, Jt, mu, rng.normal(size=nv))
 
 
 def families():
     """Name and arguments of every family."""
-    for spatial, mu, ratio, duplicate in itertools.product(
-        (False, True), (0.0, 0.5, 10.0, 1e5), (1.0, 1e6), (False, True)
-    ):
-        words = ["space" if spatial else "plane", f"mu {mu:g}", f"ratio {ratio:g}"]
-        name = ", ".join(words + (["duplicated"] if duplicate else []))
-        yield name, {"spatial": spatial, "mu": mu, "ratio": ratio, "duplicate": duplicate}
+    for spatial, mu in itertools.product((False, True), (0.0, 0.5, 10.0, 1e5)):
+        yield f"{'space' if spatial else 'plane'}, mu {mu:g}", {"spatial": spatial, "mu": mu}
 
 
 def is_jammed(problem):
@@ -133,7 +131,7 @@ def main():
         "ms each",
         "peer fails",
     ]
-    print(f"{'family':<44}" + "".join(f"{word:>12}" for word in header))
+    print(f"{'family':<28}" + "".join(f"{word:>12}" for word in header))
     total = bad = 0
     for friction in ("polyhedral", "cone"):
         for name, arguments in families():
@@ -153,7 +151,7 @@ def main():
                 if options.peer and friction == "polyhedral"
                 else "-"
             )
-            print(f"{label:<44}" + "".join(f"{cell!s:>12}" for cell in [*row, peer]), flush=True)
+            print(f"{label:<28}" + "".join(f"{cell!s:>12}" for cell in [*row, peer]), flush=True)
             if count:
                 total, bad = total + count, bad + row[0] + row[1] + row[6]
     print(f"{total} steps, {bad} unsolved, falsely solved or with a missed jam")

@@ -17,9 +17,30 @@ _PUBLIC = {
     "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "coverage": "routh.sets.coverage",
+    "exact_set": "routh.sets.exact.build",
+    "fill": "routh.sets.filling",
+    "outer_bound": "routh.sets.bounds",
+    "audit": "routh.sets",
+    "scan": "routh.sets",
     "sample": "routh.sets",
+    "snap": "routh.sets.rational",
+    "simulate": "routh.sim",
+    "simulate_many": "routh.sim",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "models", "sets", "systems", "two_body"})
+_SUBMODULES = frozenset(
+    {
+        "constraints",
+        "laws",
+        "lcp",
+        "models",
+        "sets",
+        "sim",
+        "step",
+        "systems",
+        "two_body",
+    }
+)
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

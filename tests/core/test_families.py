@@ -17,7 +17,7 @@ FAMILIES = dict(impact_steps.families())
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_step_is_solved_with_proof(name):
-    count = 40 if FAMILIES[name]["mu"] < 1e3 else 20
+    count = 150
     row = impact_steps.run_family(FAMILIES[name], count, 1, "polyhedral", lemke_pivots)
     unsolved, false, _, worst, independent, _, jam_missed, _ = row
     limit = 1e-9 if FAMILIES[name]["mu"] < 1e3 else 1e-7
@@ -30,5 +30,5 @@ def test_every_step_is_solved_with_proof(name):
     "name", [name for name in FAMILIES if FAMILIES[name]["spatial"] and FAMILIES[name]["mu"] < 1.0]
 )
 def test_the_true_cone_is_solved_with_proof(name):
-    unsolved, false, *_ = impact_steps.run_family(FAMILIES[name], 10, 1, "cone", lemke_pivots)
+    unsolved, false, *_ = impact_steps.run_family(FAMILIES[name], 20, 1, "cone", lemke_pivots)
     assert (unsolved, false) == (0, 0)

@@ -5,6 +5,7 @@ from random_problems import colliding, problems, random_problem
 
 import routh
 from routh import sets
+from routh.sets import sampling
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"]
 
@@ -180,3 +181,33 @@ def test_random_problems_end_or_say_why():
         outcomes = routh.sample(problem, 4, max_steps=60)
         ended = outcomes.status == routh.Status.SOLVED
         assert np.array_equal(ended, outcomes.terminated)
+
+
+# LCPs per sample with an exact solver and uniform lambda_max, 2^16 samples, recomputed independently.
+LCPS_PER_SAMPLE = {
+    "rocking-block": 2.47,
+    "compass-gait": 1.69,
+    "box-wall": 1.54,
+    "ramone": 3.00,
+    "disk-stack": 2.36,
+    "disk-stack-5kg": 6.68,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lcps_per_sample(name):
+    outcomes = draw(name, 2**16)
+    assert outcomes.steps.mean() == pytest.approx(LCPS_PER_SAMPLE[name], rel=0.01)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: 2**16}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernel_agrees_with_the_reference(name):
+    system = routh.systems.get(name)
+    for points in ("random", "sobol"):
+        fast = draw(name, 12, points=points)
+        settings = sampling._Draw(system.problem, 12, system.paper.step, None, 0, points, "polyhedral", None)
+        v, _, steps, status, _ = sampling.reference_samples(settings, np.arange(12))
+        np.testing.assert_allclose(fast.v, v, atol=1e-11 * np.abs(system.problem.v).max())
+        np.testing.assert_array_equal(fast.steps, steps)
+        np.testing.assert_array_equal(fast.status, status)

@@ -9,9 +9,10 @@ import numpy as np
 from routh import tolerances
 from routh.problem import ImpactProblem
 
-# Approach speed given to the named contacts, as a share of the speed before: above what counts as having
-# ended. Impulses of an impact without collision do not go to zero with it, those of a contact at rest do.
-NUDGE = 10.0 * tolerances.APPROACH
+# Approach speed given to the named contacts, as a share of the speed before: above the share at which laws
+# take an impact for ended, or they would end it before it began. Impulses of an impact without collision do
+# not go to zero with it, those of an ordinary contact at rest do.
+NUDGE = 3.0 * tolerances.APPROACH
 
 
 def with_approach(problem: ImpactProblem, contacts: Sequence[int | str]) -> ImpactProblem | None:

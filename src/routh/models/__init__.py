@@ -1,6 +1,20 @@
-"""Models of mechanisms with contacts: the protocol (`base`), planar trees and free bodies in space."""
+"""Models of mechanisms with contacts: the protocol, planar trees, free bodies in space, and robots."""
 
-from routh.models import planar, spatial
+from routh.models import mujoco, pinocchio, planar, simultaneity, spatial
 from routh.models.base import ContactInfo, Model, State, impact_problem
+from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
 
-__all__ = ["ContactInfo", "Model", "State", "impact_problem", "planar", "spatial"]
+__all__ = [
+    "ContactInfo",
+    "Model",
+    "RobotContact",
+    "RobotProblem",
+    "State",
+    "UnrepresentedWarning",
+    "impact_problem",
+    "mujoco",
+    "pinocchio",
+    "planar",
+    "simultaneity",
+    "spatial",
+]

@@ -34,7 +34,7 @@ def _candidates(G: Array, c: Array, bound: float, mu: float) -> Iterator[Array]:
             normal = -c[0] / rate
             yield np.array([normal, *(mu * normal * direction)])
     if np.isfinite(bound):
-        yield np.array([bound, *_friction_at(G[1:, 1:], c[1:] + G[1:, 0] * bound, mu * bound)])
+        yield np.array([bound, *friction_at(G[1:, 1:], c[1:] + G[1:, 0] * bound, mu * bound)])
 
 
 def _sliding_directions(G: Array, c: Array, mu: float) -> list[Array]:
@@ -74,7 +74,7 @@ def _sliding_directions(G: Array, c: Array, mu: float) -> list[Array]:
     return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
 
 
-def _friction_at(H: Array, p: Array, radius: float) -> Array:
+def friction_at(H: Array, p: Array, radius: float) -> Array:
     """Minimizer of ``x^T H x / 2 + p . x`` on a disc: friction for a given normal impulse (2,)."""
     values, vectors = np.linalg.eigh(H)
     q = vectors.T @ p

@@ -4,7 +4,7 @@
 # isort: off
 from routh.systems import hp23
 from routh.systems import hp19, billiards, motions
-from routh.systems import two_body
+from routh.systems import two_body, d19
 
 # isort: on
 from routh.systems.base import PaperSettings, System, get, names, register
@@ -13,6 +13,7 @@ __all__ = [
     "PaperSettings",
     "System",
     "billiards",
+    "d19",
     "get",
     "hp19",
     "hp23",

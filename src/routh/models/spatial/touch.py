@@ -55,16 +55,22 @@ class ContactKinematics:
 
     def jacobians(self, positions: Array, R: Array) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 2, nv)``: for a direction d, ``[d, R^T (arm x d)]`` per body."""
-        frames = self.frames(positions, R)
+        first, second = self.blocks(positions, R)
         J = np.zeros((len(self.rows), 3, self.nb, 6))
-        arms = self._centre_arms(R) - self.radii[:, :1] * frames[:, 0]
-        J[self.rows, :, self.first] = _body_rows(frames, arms, R[self.first])
-        if self.paired.size:
-            rows = self.paired
-            arms = self.radii[rows, 1:] * frames[rows, 0]
-            J[rows, :, self.second[rows]] = -_body_rows(frames[rows], arms, R[self.second[rows]])
+        J[self.rows, :, self.first] = first
+        J[self.paired, :, self.second[self.paired]] = second
         flat = J.reshape(len(self.rows), 3, 6 * self.nb)
         return np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1:])
+
+    def blocks(self, positions: Array, R: Array) -> tuple[Array, Array]:
+        """The parts of the Jacobians that are not zero: rows (nc, 3, 6) on the first body of each contact,
+        and rows (pairs, 3, 6) on the second body of each pair of spheres; normal first."""
+        frames = self.frames(positions, R)
+        arms = self._centre_arms(R) - self.radii[:, :1] * frames[:, 0]
+        rows = self.paired
+        far = self.radii[rows, 1:] * frames[rows, 0]
+        second = -_body_rows(frames[rows], far, R[self.second[rows]])
+        return _body_rows(frames, arms, R[self.first]), second
 
     def jacobian_bias(self, positions: Array, R: Array, v: Array) -> Array:
         """``dJ/dt v``, (nc, 3), from velocities (nb, 6).
