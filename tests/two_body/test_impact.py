@@ -115,7 +115,7 @@ def test_newton_and_poisson_can_create_energy_and_say_so():
     """Where the slip changes during the impact (Kane and Levinson 1985)."""
     w, v, mu, _, kind = impacts(5, 400)
     created = {"newton": 0, "poisson": 0}
-    for i in np.flatnonzero(kind == 0)[:150]:
+    for i in np.flatnonzero(kind == 0)[:80]:
         before = 0.5 * v[i] @ np.linalg.solve(w[i], v[i])
         for hypothesis in created:
             result = two_body.impact(w[i], v[i], mu[i], 1.0, hypothesis=hypothesis)
@@ -231,7 +231,7 @@ def test_bad_input_is_refused():
 def test_impacts_always_end():
     """Along the centrifugal direction v_z' = W_zz - mu d.s > mu g > 0, so v_z grows without bound."""
     rng = np.random.default_rng(3)
-    for w in inverse_inertias(rng, 300):
+    for w in inverse_inertias(rng, 120):
         need = np.linalg.norm(np.linalg.solve(w[:2, :2], w[:2, 2]))
         mu = need * rng.uniform(0.01, 0.999)
         found = two_body.invariant_directions(w, mu)
