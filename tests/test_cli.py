@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import routh
 from routh import systems
 from routh.cli.app import app, explain, main
 from routh.cli.output import Output, plain
 from routh.cli.run import parse_changes
-from typer.testing import CliRunner
 
 RUNNER = CliRunner()
 FEW = ["--samples", "40"]
