@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from elastic_problems import ball_on_ball_and_wall, random_problem, row_of_balls
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
@@ -17,7 +17,7 @@ def rates(problem, size, seed=0, sample=0):
 
 
 def test_without_restitution_the_samples_are_the_inelastic_ones_bit_for_bit():
-    for name in ("rocking-block", "compass-gait", "box-and-wall"):
+    for name in ("rocking-block", "compass-gait", "box-wall"):
         problem = routh.systems.get(name).problem
         solver = make_step(problem)
         for sample in range(8):
@@ -35,7 +35,8 @@ def test_hypotheses_give_the_inelastic_set_without_restitution():
     plain = routh.sample(problem, 16)
     for hypothesis in ("energetic", "poisson"):
         np.testing.assert_array_equal(routh.sample(problem, 16, hypothesis=hypothesis).v, plain.v)
-    assert plain.stored is None and np.all(plain.created == 0.0)
+    assert plain.stored is None
+    assert np.all(plain.created == 0.0)
 
 
 def test_three_balls_fill_the_arc_and_nothing_else():
@@ -53,7 +54,8 @@ def test_three_balls_fill_the_arc_and_nothing_else():
         np.arctan2(v @ across / np.linalg.norm(across), (v - 1 / 3) @ first / np.linalg.norm(first))
     )
     angle = np.sort(angle)
-    assert angle[0] >= -1e-5 and angle[-1] <= 60.0 + 1e-5
+    assert angle[0] >= -1e-5
+    assert angle[-1] <= 60.0 + 1e-5
     assert np.diff(np.concatenate([[0.0], angle, [60.0]])).max() < 1.5
 
 
@@ -88,7 +90,7 @@ def test_one_contact_without_friction_obeys_newton(hypothesis):
 def test_one_contact_converges_to_the_exact_impact_at_first_order(hypothesis):
     rng = np.random.default_rng(5)
     sizes, errors = (0.2, 0.1, 0.05), []
-    for _ in range(12):
+    for _ in range(6):
         A = rng.normal(size=(3, 3))
         W = A @ A.T + 0.3 * np.eye(3)
         contact = rng.normal(size=3)
@@ -109,13 +111,14 @@ def test_one_contact_converges_to_the_exact_impact_at_first_order(hypothesis):
         errors.append(row)
     mean = np.mean(errors, axis=0)
     assert mean[2] < 0.02
-    assert mean[1] < 0.65 * mean[0] and mean[2] < 0.65 * mean[1]  # halves with the step
+    assert np.all(mean[1:] < 0.65 * mean[:-1])  # halves with the step
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 10.0]))
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 1.0, 10.0]))
 def test_energy_never_rises_whatever_the_step(seed, size):
     problem = random_problem(np.random.default_rng(seed), nc=3, nt=1)
-    found = accumulate_elastic(problem, make_step(problem), rates(problem, size), 300, "energetic")
+    found = accumulate_elastic(problem, make_step(problem), rates(problem, size), 150, "energetic")
     unit = 0.5 * problem.scaling.speed**2
     energies = problem.kinetic_energy(found.path.v)
     assert np.all(energies <= energies[0] + 1e-11 * unit)
@@ -163,7 +166,7 @@ def test_poisson_reports_the_energy_it_creates():
     # a rod that hits with friction: the slip reverses, and Poisson's impulse returns more than was stored
     rng = np.random.default_rng(0)
     created = 0.0
-    for _ in range(40):
+    for _ in range(15):
         problem = random_problem(rng, nc=1, nt=1, e=1.0, mu=2.0)
         outcomes = routh.sample(problem, 4, hypothesis="poisson")
         gain = outcomes.kinetic_energy - problem.kinetic_energy()
