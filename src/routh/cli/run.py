@@ -11,6 +11,7 @@ from typing import Any
 
 from routh import systems
 from routh.cli import tables
+from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
@@ -19,12 +20,15 @@ from routh.sets import Outcomes, sample
 from routh.status import MissingExtraError
 from routh.viz.comparison import Comparison, sequences, simultaneous_solutions
 
+SAMPLES = 2**14
+CHEAP_CONTACTS = 8
+
 
 @dataclass(frozen=True)
 class Request:
     """How to sample."""
 
-    samples: int
+    samples: int | None
     step: float | None
     max_steps: int | None
     points: str
@@ -42,6 +46,8 @@ def run_system(name: str, changes: list[str], request: Request, picture: Path | 
     assert system.problem is not None
     step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
+    if has_single_elastic_contact(system.problem):
+        return run_elastic(system.problem, title, system.paper.source, output)
     return _run(system.problem, title, system.paper.source, step, request, place, output)
 
 
@@ -49,7 +55,15 @@ def run_file(file: Path, request: Request, picture: Path | bool, output: Output)
     """Sample the impact in a file; the exit code."""
     place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    return _run(load_problem(file), title, "your own", request.step, request, place, output)
+    problem = load_problem(file)
+    if has_single_elastic_contact(problem):
+        return run_elastic(problem, title, "your own", output)
+    return _run(problem, title, "your own", request.step, request, place, output)
+
+
+def default_samples(problem: ImpactProblem) -> int:
+    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
+    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
 def load_problem(file: Path) -> ImpactProblem:
@@ -93,10 +107,11 @@ def _run(
     output: Output,
 ) -> int:
     start = time.perf_counter()
-    with output.busy(f"drawing {request.samples} outcomes"):
+    n = default_samples(problem) if request.samples is None else request.samples
+    with output.busy(f"drawing {n} outcomes"):
         outcomes = sample(
             problem,
-            request.samples,
+            n,
             step=step,
             max_steps=request.max_steps,
             seed=request.seed,
