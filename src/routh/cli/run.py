@@ -31,6 +31,7 @@ class Request:
     seed: int
     device: str
     threads: int | None
+    friction: str | None = None  # None: polyhedral, or the true cone for robots
 
 
 def run_system(name: str, changes: list[str], request: Request, picture: Path | bool, output: Output) -> int:
@@ -42,14 +43,14 @@ def run_system(name: str, changes: list[str], request: Request, picture: Path | 
     assert system.problem is not None
     step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run(system.problem, title, system.paper.source, step, request, place, output)
+    return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
 
 
 def run_file(file: Path, request: Request, picture: Path | bool, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
     place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    return _run(load_problem(file), title, "your own", request.step, request, place, output)
+    return sample_and_show(load_problem(file), title, "your own", request.step, request, place, output)
 
 
 def load_problem(file: Path) -> ImpactProblem:
@@ -83,7 +84,7 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
     return found
 
 
-def _run(
+def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
@@ -92,6 +93,7 @@ def _run(
     place: Path | bool,
     output: Output,
 ) -> int:
+    """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
     with output.busy(f"drawing {request.samples} outcomes"):
         outcomes = sample(
@@ -101,6 +103,7 @@ def _run(
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
+            friction=request.friction or "polyhedral",
             device=request.device,
             threads=request.threads,
         )
