@@ -8,6 +8,7 @@ from typing import Any
 
 from routh.models.files import check_model_file
 from routh.models.mujoco.engine import engine
+from routh.models.mujoco.fusing import fuse_fixed_links
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -40,14 +41,13 @@ def load(
         spec = mujoco.MjSpec.from_file(str(file.path))
         if file.root == "robot":
             spec.compiler.fusestatic = False  # links keep their names
+            fuse_fixed_links(spec)
         if floating:
             _float(spec, path)
         if ground is not None:
             _add_ground(spec, real("ground", ground))
         return spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        if isinstance(error, ModelError):
-            raise
         message = " ".join(str(error).split())
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
 
