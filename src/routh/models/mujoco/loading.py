@@ -40,8 +40,10 @@ def load(
     try:
         spec = mujoco.MjSpec.from_file(str(file.path))
         if file.root == "robot":
-            spec.compiler.fusestatic = False  # links keep their names
-            fuse_fixed_links(spec)
+            compiler = getattr(spec, "compiler", spec)  # MuJoCo 3.2 has its settings in the spec itself
+            compiler.fusestatic = False  # links keep their names
+            if hasattr(spec.worldbody, "bodies"):  # since 3.3; before, every link must be physical by itself
+                fuse_fixed_links(spec)
         if floating:
             _float(spec, path)
         if ground is not None:
@@ -106,7 +108,7 @@ def _float(spec: Any, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
-    if any(True for _ in root.joints):
+    if root.first_joint() is not None:
         raise ModelError(
             f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"
         )
