@@ -107,9 +107,7 @@ def test_bad_models_are_called_bad(tmp_path, body, words):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("mass", "words"), [("-1", "'shank' has mass -1 kg"), ("0", "mass"), ("nan", "mass|nan")]
-)
+@pytest.mark.parametrize(("mass", "words"), [("-1", "mass"), ("0", "mass"), ("nan", "mass|nan")])
 def test_bad_masses_in_a_urdf(tmp_path, mass, words):
     pytest.importorskip("mujoco")
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from routh import __version__
+import routh
 from routh.cli import options, robots
 from routh.cli.output import Output
 
@@ -68,12 +68,12 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"routh {__version__}")
+        print(f"routh {routh.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def routh(
+def before_commands(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
     ] = False,
@@ -96,7 +96,7 @@ def list_systems(json: options.Json = False) -> None:
 @command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -145,7 +145,7 @@ def impact(
             show_default=False,
         ),
     ],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
     keyframe: robots.Keyframe = None,
     qpos: robots.Qpos = None,
     qvel: robots.Qvel = None,
@@ -273,6 +273,43 @@ def reproduce(
         return
     code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
     raise typer.Exit(code)
+
+
+@command("animate")
+def animate(
+    name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
+    ] = None,
+    futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8,
+    duration: Annotated[float, typer.Option(help="How long to simulate, s.")] = 2.0,
+    speed: Annotated[float, typer.Option(help="Seconds of motion per second of film.")] = 1.0,
+    fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
+    ] = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Simulate a planar system through its impacts and write a film of its futures.
+
+    With the set-valued law one state has many futures: one is drawn in full, the others as ghosts.
+
+    [bold]Examples:[/bold]
+
+      routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
+      routh animate rimless-wheel-slope --out frames --futures 1
+    """
+    from routh.cli.animate import Film, animate_system
+    from routh.cli.run import parse_changes
+
+    film = Film(futures, duration, fps, speed, seed)
+    target = Path(f"{name}.gif") if out is None else out
+    output = Output(json=json, quiet=quiet)
+    raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
 
 
 def _picture(out: Path | None, without: bool) -> Path | bool:

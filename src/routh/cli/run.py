@@ -11,6 +11,7 @@ from typing import Any
 
 from routh import systems
 from routh.cli import tables
+from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
@@ -19,12 +20,15 @@ from routh.sets import Outcomes, sample
 from routh.status import MissingExtraError
 from routh.viz.comparison import Comparison, sequences, simultaneous_solutions
 
+SAMPLES = 2**14
+CHEAP_CONTACTS = 8
+
 
 @dataclass(frozen=True)
 class Request:
     """How to sample."""
 
-    samples: int
+    samples: int | None
     step: float | None
     max_steps: int | None
     points: str
@@ -43,6 +47,8 @@ def run_system(name: str, changes: list[str], request: Request, picture: Path | 
     assert system.problem is not None
     step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
+    if has_single_elastic_contact(system.problem):
+        return run_elastic(system.problem, title, system.paper.source, output)
     return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
 
 
@@ -50,7 +56,15 @@ def run_file(file: Path, request: Request, picture: Path | bool, output: Output)
     """Sample the impact in a file; the exit code."""
     place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    return sample_and_show(load_problem(file), title, "your own", request.step, request, place, output)
+    problem = load_problem(file)
+    if has_single_elastic_contact(problem):
+        return run_elastic(problem, title, "your own", output)
+    return sample_and_show(problem, title, "your own", request.step, request, place, output)
+
+
+def default_samples(problem: ImpactProblem) -> int:
+    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
+    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
 def load_problem(file: Path) -> ImpactProblem:
@@ -95,10 +109,11 @@ def sample_and_show(
 ) -> int:
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
-    with output.busy(f"drawing {request.samples} outcomes"):
+    n = default_samples(problem) if request.samples is None else request.samples
+    with output.busy(f"drawing {n} outcomes"):
         outcomes = sample(
             problem,
-            request.samples,
+            n,
             step=step,
             max_steps=request.max_steps,
             seed=request.seed,

@@ -35,8 +35,8 @@ class Modes:
 
     @staticmethod
     def first(rows: Rows) -> Modes:
-        """Everything acts and sticks where it can."""
-        mode = np.where(can_stick(rows), STICK, SLIP)
+        """Everything that is pressed acts, and sticks where it can."""
+        mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICK, SLIP), OPEN)
         direction = np.zeros((rows.nc, rows.nt))
         return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
 

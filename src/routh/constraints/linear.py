@@ -82,7 +82,7 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
-    """The same by the (nv, nv) Gram matrix and two steps of refinement; None where that is not safe.
+    """The same by the (nv, nv) Gram matrix and a step of refinement; None where that is not safe.
 
     Many rows of like size on few bodies are redundant, and then the subtraction ``c - N x`` loses no more
     than the data do: one rounding of c.
@@ -96,7 +96,7 @@ def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
     if info:
         return None
     x, y = np.zeros(N.shape[1]), c
-    for _ in range(3):
+    for _ in range(2):
         x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
         y = c - N @ x
     return y, x

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from routh.kernels.cache import restore, solve_remembering
 from routh.kernels.compiling import kernel
-from routh.kernels.pivoting import SOLVED, solve_step
+from routh.kernels.pivoting import SOLVED, refine
 from routh.kernels.random import draw_bounds
 from routh.kernels.residual import step_residual, velocity_after
 
-WALK = 8  # regions that are tried before a step is given to pivoting
-INSIDE = 1e-12  # scaled: how far outside its region a basis still holds
-TRUSTED = 1e-11  # a residual above this sends a step from the table to pivoting
+ROUGH = 1e-12  # a residual above this is refined once
 NO_IMPACT, MAX_STEPS, NUMERICAL = 1, 2, 6  # the numbers of routh.status.Status
 
 
@@ -39,98 +38,22 @@ def step_bounds(
 
 
 @kernel
-def region_step(shape: Any, table: Any, slot: int, x: Any, p: Any) -> int:
-    """One step from the table of regions: walk from ``slot`` to the region of the inputs x.
-
-    Returns its slot, or -1 where the walk leaves the table or the step may have several solutions.
-    """
-    _, impulses, rows, counts, neighbours, ambiguous, ambiguous_counts = table
-    n = shape[0] * (1 + shape[1])
-    inputs = n + shape[0]
-    found = -1
-    for _ in range(WALK):
-        worst, at = -INSIDE, -1
-        for r in range(counts[slot]):
-            value = 0.0
-            for j in range(inputs):
-                value += rows[slot, r, j] * x[j]
-            if value < worst:
-                worst, at = value, r
-        if at < 0:
-            found = slot
-            break
-        slot = neighbours[slot, at]
-        if slot < 0:
-            break
-    if found < 0:
-        return -1
-    for q in range(ambiguous.shape[0]):
-        inside = True
-        for r in range(ambiguous_counts[q]):
-            value = 0.0
-            for j in range(inputs):
-                value += ambiguous[q, r, j] * x[j]
-            if value < -INSIDE:
-                inside = False
-                break
-        if inside:
-            return -1
-    for row in range(n):
-        value = 0.0
-        for j in range(inputs):
-            value += impulses[found, row, j] * x[j]
-        p[row] = value
-    return found
-
-
-@kernel
 def solve(
-    shape: Any, data: Any, normals: Any, table: Any, slot: int, x: Any, p: Any, after: Any, work: Any
-) -> tuple[int, int, float]:
-    """One step from inputs x = (c, lambda_max): impulses p, velocities after; (slot, outcome, residual)."""
+    shape: Any, data: Any, normals: Any, table: Any, grow: bool, x: Any, p: Any, after: Any, work: Any
+) -> tuple[int, float]:
+    """One step from inputs x = (c, lambda_max): impulses p, velocities after; (outcome, residual)."""
     G, dirs, mu, _ = data
     n = shape[0] * (1 + shape[1])
     bound = x[n:]
-    if table[3].shape[0] > 0:
-        found = region_step(shape, table, max(slot, 0), x, p)
-        if found >= 0:
-            velocity_after(shape, G, x, p, after)
-            residual = step_residual(shape, dirs, normals, mu, bound, p, after)
-            if residual < TRUSTED:
-                return found, SOLVED, residual
-    outcome, _ = solve_step(shape, data, x, bound, p, work)
+    outcome, node = solve_remembering(shape, data, x, bound, p, work, table, grow)
     velocity_after(shape, G, x, p, after)
-    return slot, outcome, step_residual(shape, dirs, normals, mu, bound, p, after)
-
-
-@kernel
-def run_sample(
-    shape: Any, data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, row: int,
-    sample: int, size: Any, start: Any, total: Any, vectors: Any, work: Any,
-) -> tuple[int, int, float]:  # fmt: skip
-    """One sample; ``total`` (n,) is its impulse. Returns (steps, status, residual)."""
-    max_steps, approach, limit = settings
-    x, p, after = vectors
-    n = shape[0] * (1 + shape[1])
-    for j in range(n):
-        x[j] = start[j]
-        total[j] = 0.0
-    if not approaches(shape, x, approach):
-        return 0, NO_IMPACT, 0.0
-    worst = 0.0
-    slot = table[0]
-    for step in range(max_steps):
-        step_bounds(shape, key, points, row, sample, step, size, x[n:])
-        slot, outcome, residual = solve(shape, data, normals, table, slot, x, p, after, work)
-        worst = residual if not residual <= worst else worst
-        for j in range(n):
-            total[j] += p[j]
-            x[j] = after[j]
-        if not residual < limit:
-            return step + 1, (NUMERICAL if outcome == SOLVED else outcome), worst
-        if not approaches(shape, x, approach):
-            return step + 1, SOLVED, worst
-    return max_steps, MAX_STEPS, worst
+    residual = step_residual(shape, dirs, normals, mu, bound, p, after)
+    if outcome == SOLVED and not residual <= ROUGH:
+        made = restore(shape, table, node, work) if node >= 0 else work[2][0, 3]
+        refine(shape, data, x, bound, made, p, work)
+        velocity_after(shape, G, x, p, after)
+        residual = step_residual(shape, dirs, normals, mu, bound, p, after)
+    return outcome, residual
 
 
 @kernel
@@ -152,31 +75,35 @@ def write_outcome(
 
 @kernel
 def run_samples(
-    shape: Any, data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, first: int,
-    begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any, total: Any,
-    work: Any,
+    shape: Any, data: Any, normals: Any, table: Any, grow: bool, settings: Any, key: Any, points: Any,
+    first: int, begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any,
+    total: Any, work: Any,
 ) -> None:  # fmt: skip
-    """Rows ``begin`` to ``end`` of the outputs; row r is the sample ``first + r``."""
-    response, before, unit = frame
-    v, impulse, steps, status, worst = outputs
+    """HP23's Algorithm 1 for rows ``begin`` to ``end`` of the outputs; row r is the sample ``first + r``."""
+    max_steps, approach, limit = settings
+    v, impulse, steps, status, residuals = outputs
+    x, p, after = vectors
+    n = shape[0] * (1 + shape[1])
     for row in range(begin, end):
-        count, outcome, residual = run_sample(
-            shape,
-            data,
-            normals,
-            table,
-            settings,
-            key,
-            points,
-            row,
-            first + row,
-            size,
-            start,
-            total,
-            vectors,
-            work,
-        )
-        write_outcome(shape, response, before, unit, total, v, impulse, row)
+        for j in range(n):
+            x[j] = start[j]
+            total[j] = 0.0
+        count, ended, worst = 0, MAX_STEPS, 0.0
+        if not approaches(shape, x, approach):
+            ended = NO_IMPACT
+        while ended == MAX_STEPS and count < max_steps:
+            step_bounds(shape, key, points, row, first + row, count, size, x[n:])
+            outcome, residual = solve(shape, data, normals, table, grow, x, p, after, work)
+            count += 1
+            worst = residual if not residual <= worst else worst
+            for j in range(n):
+                total[j] += p[j]
+                x[j] = after[j]
+            if not residual < limit:
+                ended = NUMERICAL if outcome == SOLVED else outcome
+            elif not approaches(shape, x, approach):
+                ended = SOLVED
+        write_outcome(shape, frame[0], frame[1], frame[2], total, v, impulse, row)
         steps[row] = count
-        status[row] = outcome
-        worst[row] = residual
+        status[row] = ended
+        residuals[row] = worst

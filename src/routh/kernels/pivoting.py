@@ -1,36 +1,40 @@
 """Lemke's method on the impact step HP23 (75) without beta and gamma: bounded-variable pivoting.
 
 Lemke's path is the set of solutions of the step with ``lambda_max + t``, friction bounds ``mu lambda_n + t``
-and velocities ``+ t``, followed from large t down to t = 0 (it may turn on the way). On it, at most two
-neighbouring friction directions of a contact push at a time, so a step with nc contacts and k directions
-needs matrices of size 2 nc (plane) or 3 nc (space) instead of (3 + k) nc, and yet ends in the very solution
-that Lemke's method with the all-ones covering vector and lexicographic ties finds.
+and velocities ``+ t``, followed from large t down to t = 0 (it may turn on the way). On it at most two
+neighbouring friction directions of a contact push at a time, so nc contacts need a dictionary of size 2 nc
+(plane) or 3 nc (space) instead of (3 + k) nc, and yet the path ends in the very solution that Lemke's method
+with the all-ones covering vector and lexicographic ties finds, unique or not.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from routh.kernels.basis import (
+from routh.kernels.compiling import kernel
+from routh.kernels.dictionary import (
+    BETA,
     FREE,
+    GAMMA,
+    LD,
+    LN,
     NORMAL,
     OPEN,
+    SB,
+    SD,
+    SG,
     SLIDING,
+    SN,
     UPPER,
     A,
     B,
-    assemble,
-    contact_impulse,
-    eliminate,
-    equation,
-    expand,
-    list_unknowns,
-    particular,
-    refresh_columns,
-    tangent,
+    T,
+    along,
+    complement,
+    enter_complement,
+    exchange,
+    start,
 )
-from routh.kernels.compiling import kernel
-from routh.kernels.quantities import BETA, GAMMA, LD, LN, SB, SD, SG, SN, T, complement, rate
 from routh.kernels.ties import break_ties
 
 # How the pivoting ended; SOLVED only says that t reached zero, the residual decides.
@@ -42,308 +46,241 @@ TIE = 1e-13  # of the largest quantity: what would become smaller than this beco
 
 @kernel
 def solve_step(shape: Any, data: Any, c: Any, bound: Any, p: Any, work: Any) -> tuple[int, int]:
-    """Solve one step: contact velocities c (n,), bounds (nc,) -> impulses p (n,); (outcome, pivots).
-
-    ``work`` holds the final state and sizes of friction as well, for the residual.
-    """
+    """Solve one step: contact velocities c (n,), bounds (nc,) -> impulses p (n,); (outcome, pivots)."""
     G, dirs, mu, cover = data
-    (state, s, u, ds, du, DU, DT, DUt, mat, order, unknown, z, found, which, z2, ds2, du2, right) = work
-    nc, nt = shape[0], shape[1]
+    state, columns, which, frame, D, x, g, found = work
+    nc, nt = shape
     n, k = nc * (1 + nt), dirs.shape[0]
-    leaving, i, direction, t = _start(shape, dirs, cover, c, state, s, u)
-    first_t = t
+    start(shape, data, state, frame, columns, D)
+    kind, at, towards = first_quantity(shape, dirs, cover, c, x)
+    first_t = x[2 * n]
     outcome, pivots = SOLVED, 0
-    if leaving == T:
-        for row in range(n):
-            p[row] = 0.0
-        return outcome, pivots
-    for j in range(nc):
-        refresh_columns(shape, G, dirs, mu, cover, state, j, DU, DT)
+    entering = n
     limit = PIVOTS_PER_ROW * nc * (3 + k)
-    while True:
-        if not _exchange(state, s, leaving, i, direction):
-            outcome = LOST
-            break
-        entering = complement(leaving)
-        refresh_columns(shape, G, dirs, mu, cover, state, i, DU, DT)
-        m = list_unknowns(shape, state, unknown)
-        assemble(shape, dirs, cover, state, unknown, m, DU, DT, DUt, mat)
-        if not eliminate(mat, m, m + 1, order):
-            outcome = LOST
-            break
-        tangent(mat, m, order, z)
-        expand(shape, dirs, mu, cover, state, unknown, m, z, z[m], ds)
-        _velocity_change(n, unknown, m, z, z[m], DU, DUt, du)
-        speed = rate(shape, dirs, mu, cover, state, entering, i, direction, ds, du, z[m])
-        if speed < 0.0:
-            speed = -speed
-            for j in range(m + 1):
-                z[j] = -z[j]
-            for j in range(nc):
-                for kind in range(3):
-                    ds[j, kind] = -ds[j, kind]
-            for row in range(n):
-                du[row] = -du[row]
-        count, size, step = _candidates(
-            shape, dirs, mu, cover, bound, state, entering, i, direction, s, u, t, ds, du, z[m], found, which
-        )
-        pivots += 1
-        if count == 0 or not speed > 0.0:
-            outcome = RAY if count == 0 else LOST
-            break
-        winner = -1
-        ties = 0
-        for q in range(count):
-            if found[q, 0] + step * found[q, 1] <= TIE * (size + found[q, 0]):
-                if which[q, 0] == T:
-                    winner = q
-                    ties = 1
-                    break
-                for j in range(3):
-                    which[ties, j] = which[q, j]
-                found[ties, 1] = found[q, 1]
-                ties += 1
-        if winner < 0:
-            if ties == 0:  # not a number somewhere
-                outcome = LOST
-                break
-            winner = 0
-            if ties > 1:
-                winner = break_ties(
-                    shape, data, state, unknown, m, mat, order, z, speed, entering, i, direction,
-                    DU, DUt, found, which, ties, z2, ds2, du2, right,
-                )  # fmt: skip
-        for j in range(nc):
-            for kind in range(3):
-                s[j, kind] += step * ds[j, kind]
-        for row in range(n):
-            u[row] += step * du[row]
-        t += step * z[m]
-        leaving, i, direction = which[winner, 0], which[winner, 1], which[winner, 2]
-        if leaving == T or t <= TIE * first_t:
-            break
+    while kind != T and x[2 * n] > TIE * first_t:
         if pivots >= limit:
             outcome = PIVOT_LIMIT
             break
-    _finish(shape, data, c, bound, outcome == SOLVED, p, work)
+        made = entering
+        if not exchange(shape, data, state, kind, at, towards, made, D, g):
+            outcome = LOST
+            break
+        entering = enter_complement(shape, dirs, state, frame, columns, kind, at, towards, made, D, x)
+        if entering < 0:
+            outcome = LOST
+            break
+        kind = complement(kind)
+        count, size, step = candidates(
+            shape, dirs, mu, cover, bound, state, kind, at, towards, x, D[entering], found, which
+        )
+        pivots += 1
+        if count == 0:
+            outcome = RAY
+            break
+        ties = collect_ties(count, size, step, found, which)
+        if ties == 0:  # something is not a number
+            outcome = LOST
+            break
+        winner = 0
+        if ties > 1:
+            winner = break_ties(
+                shape, data, state, columns, kind, at, towards, entering, found, which, ties, D, g
+            )
+        for row in range(2 * n + 1):
+            x[row] += step * D[entering, row]
+        kind, at, towards = which[winner, 0], which[winner, 1], which[winner, 2]
+    read_impulses(shape, mu, bound, state, frame, x, p)
+    which[0, 3] = entering  # for `refine`
     return outcome, pivots
 
 
 @kernel
-def _start(shape: Any, dirs: Any, cover: Any, c: Any, state: Any, s: Any, u: Any) -> Any:
-    """The end of the first ray: all impulses zero, t as large as the worst velocity asks for.
+def first_quantity(shape: Any, dirs: Any, cover: Any, c: Any, x: Any) -> tuple[int, int, int]:
+    """The end of the first ray: t is as large as the worst velocity asks for.
 
     Of equal rows the last one in the order [lambda_n; lambda_D] leaves: the lexicographic rule.
     """
-    nc, nt, k = shape[0], shape[1], dirs.shape[0]
-    for row in range(nc * (1 + nt)):
-        u[row] = c[row]
-    for i in range(nc):
-        state[i, NORMAL] = OPEN
-        state[i, A] = -1
-        state[i, B] = -1
-        state[i, SLIDING] = 0
-        for kind in range(3):
-            s[i, kind] = 0.0
-    t, leaving, contact, direction = 0.0, T, 0, 0
-    for i in range(nc):
-        needed = -u[i * (1 + nt)] / cover[i, 0]
-        if needed > 0.0 and needed >= t - TIE * abs(t):
-            t, leaving, contact = max(t, needed), SN, i
-    for i in range(nc):
-        for j in range(k):
-            along = 0.0
-            for d in range(nt):
-                along += dirs[j, d] * u[i * (1 + nt) + 1 + d]
-            needed = -along / cover[i, 0]
-            if needed > 0.0 and needed >= t - TIE * abs(t):
-                t, leaving, contact, direction = max(t, needed), SD, i, j
-    return leaving, contact, direction, t
-
-
-@kernel
-def _exchange(state: Any, s: Any, leaving: int, i: int, direction: int) -> bool:
-    """Let the complement of the quantity that became zero enter; False where the path cannot be so."""
-    if leaving == SN or leaving == BETA:
-        state[i, NORMAL] = FREE
-    elif leaving == LN:
-        state[i, NORMAL] = OPEN
-        s[i, 0] = 0.0
-    elif leaving == SB:
-        state[i, NORMAL] = UPPER
-    elif leaving == SG:
-        if state[i, A] < 0:
-            return False
-        state[i, SLIDING] = 1
-    elif leaving == GAMMA:
-        state[i, SLIDING] = 0
-    elif leaving == SD:
-        if state[i, A] < 0:
-            state[i, A] = direction
-            s[i, 1] = 0.0
-        elif state[i, B] < 0:
-            state[i, B] = direction
-            s[i, 2] = 0.0
-        else:
-            return False
-    else:  # LD: a friction direction stops pushing
-        if direction == state[i, A]:
-            if state[i, B] < 0 and state[i, SLIDING]:
-                return False
-            state[i, A] = state[i, B]
-            s[i, 1] = s[i, 2]
-        state[i, B] = -1
-        s[i, 2] = 0.0
-    return True
-
-
-@kernel
-def _velocity_change(n: int, unknown: Any, m: int, z: Any, t: float, DU: Any, DUt: Any, du: Any) -> None:
+    nc, nt = shape
+    n = nc * (1 + nt)
     for row in range(n):
-        du[row] = t * DUt[row]
-    for j in range(m):
-        column, size = unknown[j], z[j]
-        for row in range(n):
-            du[row] += size * DU[column, row]
+        x[row] = 0.0
+        x[n + row] = c[row]
+    t, kind, at, towards = 0.0, T, 0, 0
+    for i in range(nc):
+        needed = -c[i * (1 + nt)] / cover[i, 0]
+        if needed > 0.0 and needed >= t - TIE * t:
+            t, kind, at = max(t, needed), SN, i
+    for i in range(nc):
+        for j in range(dirs.shape[0]):
+            needed = -along(nt, i * (1 + nt), dirs, j, c) / cover[i, 0]
+            if needed > 0.0 and needed >= t - TIE * t:
+                t, kind, at, towards = max(t, needed), SD, i, j
+    x[2 * n] = t
+    return kind, at, towards
 
 
 @kernel
-def _candidates(
-    shape: Any, dirs: Any, mu: Any, cover: Any, bound: Any, state: Any, entering: int, at: int,
-    entering_dir: int, s: Any, u: Any, t: float, ds: Any, du: Any, dt: float, found: Any, which: Any,
-) -> tuple[int, float, float]:  # fmt: skip
-    """Quantities that fall along the way: ``found`` (value, rate), ``which`` (kind, contact, direction).
+def collect_ties(count: int, size: float, step: float, found: Any, which: Any) -> int:
+    """Move the candidates that vanish with the smallest ratio to the front; t alone where it is one."""
+    ties = 0
+    for q in range(count):
+        if found[q, 0] + step * found[q, 1] <= TIE * (size + found[q, 0]):
+            found[ties, 1] = found[q, 1]
+            for j in range(3):
+                which[ties, j] = which[q, j]
+            ties += 1
+            if which[ties - 1, 0] == T:
+                return 1
+    return ties
 
-    Returns their number, the size that rounding is measured by, and the smallest ratio.
+
+@kernel
+def _note(count: int, kind: int, i: int, j: int, value: float, fall: float, found: Any, which: Any) -> int:
+    found[count, 0] = max(value, 0.0)
+    found[count, 1] = fall
+    which[count, 0] = kind
+    which[count, 1] = i
+    which[count, 2] = j
+    return count + 1
+
+
+@kernel
+def candidates(
+    shape: Any, dirs: Any, mu: Any, cover: Any, bound: Any, state: Any, entering: int, at: int, towards: int,
+    x: Any, dx: Any, found: Any, which: Any,
+) -> tuple[int, float, float]:  # fmt: skip
+    """Quantities that fall along dx: ``found`` (value, rate), ``which`` (kind, contact, direction).
+
+    Returns their number, the size that rounding is measured by, and the smallest ratio. t comes first.
     """
-    nc, nt, k = shape[0], shape[1], dirs.shape[0]
-    largest, size = abs(dt), abs(t)
-    for i in range(nc):
-        for kind in range(3):
-            largest = max(largest, abs(ds[i, kind]))
-            size = max(size, abs(s[i, kind]))
-        for d in range(1 + nt):
-            largest = max(largest, abs(du[i * (1 + nt) + d]))
-            size = max(size, abs(u[i * (1 + nt) + d]))
+    nc, nt = shape
+    width = 1 + nt
+    n, k = nc * width, dirs.shape[0]
+    largest, size = 0.0, 0.0
+    for row in range(2 * n + 1):
+        largest = max(largest, abs(dx[row]))
+        size = max(size, abs(x[row]))
     least = -SMALL_RATE * largest
-    count, step = 0, 1e300
+    t, dt = x[2 * n], dx[2 * n]
+    count = 0
     if dt < 0.0:
-        found[0, 0], found[0, 1] = t, dt
-        which[0, 0], which[0, 1], which[0, 2] = T, 0, 0
-        count, step = 1, max(t, 0.0) / -dt
+        count = _note(count, T, 0, 0, t, dt, found, which)
     for i in range(nc):
-        first = i * (1 + nt)
-        normal = state[i, NORMAL]
-        for part in range(2):
-            if part == 1 and normal != FREE:
-                break
-            if normal == OPEN:
-                kind = SN
-                value, fall = u[first] + cover[i, 0] * t, du[first] + cover[i, 0] * dt
-            elif normal == UPPER:
-                kind = BETA
-                value, fall = -u[first] - cover[i, 0] * t, -du[first] - cover[i, 0] * dt
-            elif part == 0:
-                kind = LN
-                value, fall = s[i, 0], ds[i, 0]
-            else:
-                kind = SB
-                value, fall = bound[i] + cover[i, 1] * t - s[i, 0], cover[i, 1] * dt - ds[i, 0]
-            if fall < least and not (kind == entering and i == at):
-                found[count, 0], found[count, 1] = max(value, 0.0), fall
-                which[count, 0], which[count, 1], which[count, 2] = kind, i, 0
-                step = min(step, found[count, 0] / -fall)
-                count += 1
-        a, b, sliding = state[i, A], state[i, B], state[i, SLIDING]
-        base, base_fall = cover[i, 0] * t, cover[i, 0] * dt
-        if sliding:
-            base, base_fall = 0.0, 0.0
-            for d in range(nt):
-                base -= dirs[a, d] * u[first + 1 + d]
-                base_fall -= dirs[a, d] * du[first + 1 + d]
-            kind = GAMMA
-            value, fall = base - cover[i, 0] * t, base_fall - cover[i, 0] * dt
+        own, slip = i * width, n + i * width
+        here = i == at
+        if state[i, NORMAL] == FREE:
+            if dx[own] < least and not (here and entering == LN):
+                count = _note(count, LN, i, 0, x[own], dx[own], found, which)
+            fall = cover[i, 1] * dt - dx[own]
+            if fall < least and not (here and entering == SB):
+                count = _note(count, SB, i, 0, bound[i] + cover[i, 1] * t - x[own], fall, found, which)
         else:
-            kind = SG
-            value = mu[i] * s[i, 0] + cover[i, 1] * t - s[i, 1] - s[i, 2]
-            fall = mu[i] * ds[i, 0] + cover[i, 1] * dt - ds[i, 1] - ds[i, 2]
-        if a >= 0 and fall < least and not (kind == entering and i == at):
-            found[count, 0], found[count, 1] = max(value, 0.0), fall
-            which[count, 0], which[count, 1], which[count, 2] = kind, i, 0
-            step = min(step, found[count, 0] / -fall)
-            count += 1
-        for part in range(1, 3):
-            j = a if part == 1 else b
-            if j < 0 or (part == 1 and sliding and b < 0):
-                continue
-            if ds[i, part] < least and not (entering == LD and i == at and j == entering_dir):
-                found[count, 0], found[count, 1] = max(s[i, part], 0.0), ds[i, part]
-                which[count, 0], which[count, 1], which[count, 2] = LD, i, j
-                step = min(step, found[count, 0] / -ds[i, part])
-                count += 1
-        if b >= 0:
-            continue  # on the path no third direction of unit length can have the same slip
+            sign = 1.0 if state[i, NORMAL] == OPEN else -1.0
+            kind = SN if state[i, NORMAL] == OPEN else BETA
+            fall = sign * (dx[slip] + cover[i, 0] * dt)
+            if fall < least and not (here and entering == kind):
+                count = _note(count, kind, i, 0, sign * (x[slip] + cover[i, 0] * t), fall, found, which)
+        a, b = state[i, A], state[i, B]
+        base, base_fall = cover[i, 0] * t, cover[i, 0] * dt
+        if state[i, SLIDING]:
+            base = -along(nt, slip, dirs, a, x)
+            base_fall = -along(nt, slip, dirs, a, dx)
+            fall = base_fall - cover[i, 0] * dt
+            if fall < least and not (here and entering == GAMMA):
+                count = _note(count, GAMMA, i, 0, base - cover[i, 0] * t, fall, found, which)
+        elif a >= 0:
+            fall = mu[i] * dx[own] + cover[i, 1] * dt - dx[own + 1]
+            value = mu[i] * x[own] + cover[i, 1] * t - x[own + 1]
+            if nt == 2:
+                fall -= dx[own + 2]
+                value -= x[own + 2]
+            if fall < least and not (here and entering == SG):
+                count = _note(count, SG, i, 0, value, fall, found, which)
+        pushes = a >= 0 and (b >= 0 or not state[i, SLIDING])
+        if pushes and dx[own + 1] < least and not (here and entering == LD and towards == a):
+            count = _note(count, LD, i, a, x[own + 1], dx[own + 1], found, which)
+        if b >= 0:  # no third direction of unit length can have the same slip
+            if dx[own + 2] < least and not (here and entering == LD and towards == b):
+                count = _note(count, LD, i, b, x[own + 2], dx[own + 2], found, which)
+            continue
         for j in range(k):
-            if j == a:
-                continue
-            value, fall = base, base_fall
-            for d in range(nt):
-                value += dirs[j, d] * u[first + 1 + d]
-                fall += dirs[j, d] * du[first + 1 + d]
-            if fall < least and not (entering == SD and i == at and j == entering_dir):
-                found[count, 0], found[count, 1] = max(value, 0.0), fall
-                which[count, 0], which[count, 1], which[count, 2] = SD, i, j
-                step = min(step, found[count, 0] / -fall)
-                count += 1
+            if j != a:
+                fall = base_fall + along(nt, slip, dirs, j, dx)
+                if fall < least and not (here and entering == SD and towards == j):
+                    count = _note(count, SD, i, j, base + along(nt, slip, dirs, j, x), fall, found, which)
+    step = 1e300
+    for q in range(count):
+        step = min(step, found[q, 0] / -found[q, 1])
     return count, size, step
 
 
 @kernel
-def _finish(shape: Any, data: Any, c: Any, bound: Any, solved: bool, p: Any, work: Any) -> None:
-    """At t = 0: put bound impulses exactly on their bounds and solve the equations once more."""
-    G, dirs, mu, cover = data
-    (state, s, u, ds, du, DU, DT, DUt, mat, order, unknown, z, found, which, z2, ds2, du2, right) = work
-    n = shape[0] * (1 + shape[1])
-    _snap(shape, mu, bound, state, s)
-    contact_impulse(shape, dirs, state, s, p)
-    if not solved:
-        return
-    m = list_unknowns(shape, state, unknown)
-    for i in range(shape[0]):
-        refresh_columns(shape, G, dirs, mu, cover, state, i, DU, DT)
-    assemble(shape, dirs, cover, state, unknown, m, DU, DT, DUt, mat)
-    if not eliminate(mat, m, m, order):
-        return
-    for row in range(n):
-        value = c[row]
-        for j in range(n):
-            value += G[row, j] * p[j]
-        u[row] = value
-    for r in range(m):
-        right[r] = -equation(shape, dirs, state, unknown[r], u)
-    particular(mat, m, order, m, right, z)
-    expand(shape, dirs, mu, cover, state, unknown, m, z, 0.0, ds)
-    for i in range(shape[0]):
-        for kind in range(3):
-            s[i, kind] += ds[i, kind]
-    _snap(shape, mu, bound, state, s)
-    contact_impulse(shape, dirs, state, s, p)
+def read_impulses(shape: Any, mu: Any, bound: Any, state: Any, frame: Any, x: Any, p: Any) -> None:
+    """Impulses at t = 0, with those at a bound exactly on it."""
+    nc, nt = shape
+    for i in range(nc):
+        own = i * (1 + nt)
+        normal = min(max(x[own], 0.0), bound[i])
+        if state[i, NORMAL] == OPEN:
+            normal = 0.0
+        elif state[i, NORMAL] == UPPER:
+            normal = bound[i]
+        p[own] = normal
+        second = max(x[own + 2], 0.0) if nt == 2 and state[i, B] >= 0 else 0.0
+        first = max(x[own + 1], 0.0) if state[i, A] >= 0 else 0.0
+        if state[i, SLIDING]:
+            first = max(mu[i] * normal - second, 0.0)
+        for d in range(nt):
+            p[own + 1 + d] = first * frame[i, 0, d]
+            if nt == 2:
+                p[own + 1 + d] += second * frame[i, 1, d]
 
 
 @kernel
-def _snap(shape: Any, mu: Any, bound: Any, state: Any, s: Any) -> None:
-    for i in range(shape[0]):
-        if state[i, NORMAL] == OPEN:
-            s[i, 0] = 0.0
-        elif state[i, NORMAL] == UPPER:
-            s[i, 0] = bound[i]
-        else:
-            s[i, 0] = min(max(s[i, 0], 0.0), bound[i])
-        if state[i, A] < 0:
-            s[i, 1] = 0.0
-        if state[i, B] < 0:
-            s[i, 2] = 0.0
-        s[i, 2] = max(s[i, 2], 0.0)
-        if state[i, SLIDING]:
-            s[i, 1] = mu[i] * s[i, 0] - s[i, 2]
-        s[i, 1] = max(s[i, 1], 0.0)
+def refine(shape: Any, data: Any, c: Any, bound: Any, made: int, p: Any, work: Any) -> None:
+    """One step of iterative refinement at t = 0: the dictionary maps what should be zero to corrections.
+
+    ``made`` is the row of D whose quantity entered last; there t becomes zero.
+    """
+    G, dirs, mu, cover = data
+    state, columns, which, frame, D, x, g, found = work
+    nc, nt = shape
+    n = nc * (1 + nt)
+    if made < 0 or not exchange(shape, data, state, T, 0, 0, made, D, g):
+        return
+    x[2 * n] = 0.0
+    for _ in range(2):
+        for i in range(nc):  # impulses as they are read, then the velocities that they bring
+            own = i * (1 + nt)
+            if state[i, NORMAL] != FREE:
+                x[own] = p[own]
+            if state[i, SLIDING]:
+                x[own + 1] = mu[i] * p[own] - (x[own + 2] if nt == 2 and state[i, B] >= 0 else 0.0)
+        for row in range(n):
+            value = c[row]
+            for j in range(n):
+                value += G[row, j] * p[j]
+            x[n + row] = value
+        for row in range(2 * n + 1):
+            g[row] = 0.0
+        for i in range(nc):
+            slip = n + i * (1 + nt)
+            if state[i, NORMAL] == FREE:
+                _correct(D, columns[i, 0], 2 * n + 1, x[slip], g)
+            a, b = state[i, A], state[i, B]
+            if a >= 0 and not state[i, SLIDING]:
+                _correct(D, columns[i, 1], 2 * n + 1, along(nt, slip, dirs, a, x), g)
+            if b >= 0:
+                value = along(nt, slip, dirs, b, x)
+                if state[i, SLIDING]:
+                    value -= along(nt, slip, dirs, a, x)
+                _correct(D, columns[i, 2], 2 * n + 1, value, g)
+        for row in range(n):
+            x[row] -= g[row]
+        read_impulses(shape, mu, bound, state, frame, x, p)
+
+
+@kernel
+def _correct(D: Any, c: int, length: int, value: float, g: Any) -> None:
+    for row in range(length):
+        g[row] += value * D[c, row]

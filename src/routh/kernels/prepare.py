@@ -61,21 +61,24 @@ def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], boo
     candidates = 1 + nc * (5 + k)
     return [
         ((nc, 4), True),  # state
-        ((nc, 3), False),  # s
-        ((n,), False),  # u
-        ((nc, 3), False),  # ds
-        ((n,), False),  # du
-        ((3 * nc, n), False),  # DU
-        ((nc, n), False),  # DT
-        ((n,), False),  # DUt
-        ((n, n + 1), False),  # mat
-        ((n + 1,), True),  # order
-        ((n,), True),  # unknown
-        ((n + 1,), False),  # z
-        ((candidates, 2), False),  # found
+        ((nc, 1 + nt), True),  # columns
         ((candidates, 4), True),  # which
-        ((n + 1,), False),  # z2
-        ((nc, 3), False),  # ds2
-        ((n,), False),  # du2
-        ((n + 1,), False),  # right
+        ((nc, nt, nt), False),  # frame
+        ((n + 1, 2 * n + 1), False),  # D
+        ((2 * n + 1 + nc,), False),  # x, then the bounds
+        ((2 * n + 1,), False),  # g
+        ((candidates, 2), False),  # found
     ]
+
+
+def facet_normals(dirs: Array) -> Array:
+    """``N`` (k, nt): friction f lies in mu lambda_n times the polygon of directions where N f <= mu lambda_n.
+
+    Row j belongs to the edge from direction j to the next one; in the plane to direction j itself.
+    """
+    if dirs.shape[1] == 1:
+        return dirs
+    following = np.roll(dirs, -1, axis=0)
+    return np.stack(
+        [np.linalg.solve(np.stack(pair), np.ones(2)) for pair in zip(dirs, following, strict=True)]
+    )

@@ -11,9 +11,8 @@ import numpy as np
 
 from routh import tolerances
 from routh.kernels.loop import run_samples
-from routh.kernels.prepare import kernel_data, workspace
-from routh.kernels.regions import facet_normals
-from routh.kernels.table import build_table
+from routh.kernels.prepare import facet_normals, kernel_data, workspace
+from routh.kernels.table import PILOT_SAMPLES, PILOT_SEED, empty_table, freeze
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -53,22 +52,31 @@ def run(
     size = np.asarray(step, dtype=np.float64) / data.impulse
     points = np.empty((n, 0)) if table is None else np.ascontiguousarray(table).reshape(n, -1)
     settings = (max_steps, tolerances.APPROACH, data.limit)
-    key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32))
     frame = (np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse)
     normals = facet_normals(data.dirs)
-    regions = build_table(data, size, max_steps).arrays
     nc, nt, k = problem.nc, problem.nt, len(data.dirs)
     width = nc * (1 + nt)
-
-    def work(begin: int, end: int, scratch: Any) -> None:
-        run_samples(
-            data.shape, data.solver, normals, regions, settings, key, points, first, begin, end, size,
-            data.c, frame, outputs, *scratch,
-        )  # fmt: skip
+    vertices = empty_table(data)
 
     def scratch() -> Any:
         vectors = (np.empty(width + nc), np.empty(width), np.empty(width))
         return vectors, np.empty(width), workspace(nc, nt, k)
+
+    def loop(
+        begin: int, end: int, own: Any, grow: bool, key: Any, points: Array, first: int, into: Any
+    ) -> None:
+        run_samples(
+            data.shape, data.solver, normals, vertices, grow, settings, key, points, first, begin, end, size,
+            data.c, frame, into, *own,
+        )  # fmt: skip
+
+    pilot = _empty_outputs(problem, PILOT_SAMPLES)
+    loop(0, PILOT_SAMPLES, scratch(), True, _key(PILOT_SEED), np.empty((PILOT_SAMPLES, 0)), 0, pilot)
+    freeze(vertices)
+    key = _key(seed)
+
+    def work(begin: int, end: int, own: Any) -> None:
+        loop(begin, end, own, False, key, points, first, outputs)
 
     in_threads(n, threads, scratch, work)
     return outputs
@@ -93,6 +101,10 @@ def in_threads(
     with ThreadPoolExecutor(count) as pool:
         for future in [pool.submit(worker) for _ in range(count)]:
             future.result()
+
+
+def _key(seed: int) -> tuple[np.uint64, np.uint64]:
+    return np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32)
 
 
 def _empty_outputs(problem: ImpactProblem, n: int) -> Arrays:

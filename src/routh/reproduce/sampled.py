@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import sample
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Settings
-from routh.sets import Outcomes
+from routh.sets import Outcomes, sample
 from routh.step import PolyhedralStep, StepResult
 from routh.validation import Array
 

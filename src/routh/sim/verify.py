@@ -125,6 +125,7 @@ class _Check:
         self.s, self.impulses = trajectory.s, trajectory.impulses
         self.book = _Book()
         self.mu = np.array([info.mu for info in model.contacts])
+        self.restitution = np.array([info.restitution for info in model.contacts])
         self.gaps = np.array([model.gaps(q) for q in trajectory.q])
         speeds = [
             np.sqrt(max(v @ model.mass(q) @ v, 0.0)) for q, v in zip(trajectory.q, trajectory.v, strict=True)
@@ -273,7 +274,7 @@ class _Check:
         self.book.note("momentum of impacts", i, float(np.abs(balance).max()), allowed)
         closed = self.gaps[i] <= self.limits.gap
         separating = (J[closed, 0] @ before) / unit[closed]
-        elastic = event is not None and event.data.get("law") == "Newton"
+        elastic = bool(np.any(self.restitution[closed] > 0.0))
         if not elastic:
             gained = self.speed[i] - self.speed[i - 1]
             self.book.note("impacts dissipate", i, gained, self.limits.momentum * reach)
@@ -308,7 +309,7 @@ class _Check:
         else:
             return
         power = float(impulse[0]) * float(velocity[0])
-        if law != "Newton":
+        if self.restitution[c] == 0.0:
             self.book.note("normal impulses dissipate", i, power, self.limits.rest * size * unit)
         self._dissipation(i, c, impulse, velocity[1:], 10.0 * size * unit, directions)
 

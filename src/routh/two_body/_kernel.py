@@ -137,6 +137,7 @@ _ORDERED: list[Callable[..., Any]] = [
     _solve.near_miss_at,
     _solve.lined_up_at,
     _solve.turning_end,
+    _solve.run_error,
     _solve.choose_segment,
     _solve.negligible,
     _solve.note_near_events,

@@ -18,6 +18,7 @@ from routh.two_body._layout import (
     F1,
     FALL,
     FALLING,
+    FLOOR,
     FORCE_STEP,
     G0,
     GX,
@@ -29,6 +30,7 @@ from routh.two_body._layout import (
     LINE,
     LINED,
     LINED_UP,
+    LOOSEST_TRUNCATION,
     MAX_SEGMENTS,
     MISSED,
     MODE,
@@ -91,9 +93,11 @@ from routh.two_body._rest import centrifugal, direction_rates, expand_tail, expa
 from routh.two_body._segments import evaluate
 from routh.two_body._series import expand, horner, horner_both, step_length
 
-NOT_FOUND = 2.0  # a parameter beyond every segment's relative end
+NOT_FOUND = 1e300  # a parameter beyond every segment's end
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3
+#: What a difference of equal numbers leaves of them.
+CANCELLED = 1e-15
 
 
 def make_contact(
@@ -162,7 +166,7 @@ def tail_coordinate(series: Any, tail: Any, t: float) -> float:
 
 
 def enter_fall(series: Any, tail: Any, state: Any, con: Contact, t: float) -> bool:
-    """Set up the way into the origin, if the direction is near enough for the series."""
+    """Set up the way along the rest direction, if it is near enough for the series."""
     if not tail[TMIN] < t < tail[TMAX]:
         return False
     y = tail_coordinate(series, tail, t)
@@ -180,18 +184,23 @@ def enter_fall(series: Any, tail: Any, state: Any, con: Contact, t: float) -> bo
         pr = pr * y + series[PR, k]
         s = s * y + series[S, k]
     tail[PU0], tail[PT0], tail[PR0], tail[S0] = pu, pt, pr, s
-    truncated = abs(series[S, ORDER] * y) + abs(series[S, ORDER - 1])
-    error = tail[AMP] * tail[AMP] * truncated * abs(y) ** (ORDER - 1)
-    return error <= TRUNCATION * state[VN0] * state[VN0] / con.wzz
+    # the last two terms of E and of v_z, and what cancels in them where sliding is fast beside v_z
+    share = tail[AMP] * abs(y) ** (ORDER - 1)
+    stored = tail[AMP] * share * (abs(series[S, ORDER] * y) + abs(series[S, ORDER - 1]))
+    moved = share * (abs(series[QI, ORDER] * y) + abs(series[QI, ORDER - 1]))
+    stored += CANCELLED * tail[AMP] * tail[AMP] * abs(s)
+    moved += CANCELLED * abs(tail[VZS] - state[VN])
+    size = max(state[ENERGY], state[VN0] * state[VN0] / con.wzz)
+    return stored <= TRUNCATION * size and moved <= TRUNCATION * max(-state[VN0], abs(state[VN]))
 
 
 def fall_until(series: Any, tail: Any, t: float) -> float:
-    """The parameter zeta of FALL at which the direction is at the angle atan(t), or beyond the end."""
+    """FALL's parameter at which the direction is at the angle atan(t), or beyond the end."""
     y = tail_coordinate(series, tail, t)
     share = y / tail[Y0]
     if not 0.0 < share < 1.0:
         return NOT_FOUND
-    return 1.0 - share ** (tail[G0] / tail[F1])
+    return abs(1.0 - share ** (tail[G0] / tail[F1]))
 
 
 def pass_in_step(
@@ -204,7 +213,7 @@ def pass_in_step(
     first = ax * state[GY] - ay * state[GX] - lean * state[SLIDE]
     last = ax * y - ay * x - lean * r
     if not first * last < 0.0 or ax * (x + state[GX]) + ay * (y + state[GY]) < 0.0:
-        return NOT_FOUND * end
+        return NOT_FOUND
     low, high = 0.0, end
     at = end * first / (first - last)
     for _ in range(60):
@@ -227,11 +236,11 @@ def pass_in_step(
 
 def near_miss_at(series: Any, tail: Any, state: Any, con: Contact, end: float) -> float:
     """Where in a step the sliding speed passes a minimum that is nearly zero, or beyond its end."""
-    if state[MISSED] > 0.0 or not (tail[KIND] == RUNNING and tail[G0] > 0.0):
-        return NOT_FOUND * end
+    if state[MISSED] > 0.0 or not tail[G0] > 0.0:
+        return NOT_FOUND
     _, last = horner_both(series, R, end)
     if not series[R, 1] < 0.0 < last:
-        return NOT_FOUND * end
+        return NOT_FOUND
     low, high = 0.0, end
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -240,13 +249,13 @@ def near_miss_at(series: Any, tail: Any, state: Any, con: Contact, end: float) -
             low = middle
         else:
             high = middle
-    return high if horner(series, R, high) < con.near * state[SLIDE0] else NOT_FOUND * end
+    return high if horner(series, R, high) < con.near * state[SLIDE0] else NOT_FOUND
 
 
 def lined_up_at(series: Any, tail: Any, state: Any, con: Contact, kind: int, end: float) -> float:
     """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
     if state[LINED] > 0.0 or not state[SLIDE] > con.near * state[SLIDE0]:
-        return NOT_FOUND * end
+        return NOT_FOUND
     if kind in (RUN, LINE):
         return 0.0
     across = tail[SX] * state[GY] - tail[SY] * state[GX]
@@ -257,7 +266,8 @@ def lined_up_at(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
         gx, gy, r = state[P_GX], state[P_GY], state[P_R]
         return pass_in_step(series, state, tail[SX], tail[SY], lean, end, gx, gy, r)
     at = fall_until(series, tail, lean)
-    return at if tail[AMP] * (1.0 - at) > con.near * state[SLIDE0] else NOT_FOUND
+    z = 1.0 - at if tail[G0] < 0.0 else 1.0 + at
+    return at if tail[AMP] * z > con.near * state[SLIDE0] else NOT_FOUND
 
 
 def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end: float) -> tuple[float, int]:
@@ -270,7 +280,7 @@ def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
         ax, ay = (con.ax, con.ay) if i == 1 else (con.bx, con.by)
         if state[TURNED1 if i == 1 else TURNED2] > 0.0:
             continue
-        at = NOT_FOUND * end
+        at = NOT_FOUND
         if kind == STEP:
             at = pass_in_step(series, state, ax, ay, 0.0, end, state[P_GX], state[P_GY], state[P_R])
         elif kind == FALL:
@@ -286,6 +296,12 @@ def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
             end, which = at, i
             evaluate(series, tail, state, con, kind, end)
     return end, which
+
+
+def run_error(tail: Any, state: Any, t: float) -> float:
+    """What RUN leaves out: the square of the distance from the rest direction, measured as in a step."""
+    y = t * (1.0 + abs(tail[RHO1]))
+    return y * y * max(state[SLIDE] / state[FLOOR], TRUNCATION / LOOSEST_TRUNCATION)
 
 
 def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[int, float, bool]:
@@ -312,8 +328,11 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
             if tail[EXPANDED] == 0.0:
                 expand_tail(series, tail, con)
             if tail[KIND] == FALLING and enter_fall(series, tail, state, con, t):
-                return FALL, 1.0, True
-        if tail[KIND] == RUNNING and abs(t) * (1.0 + abs(tail[RHO1])) < 1e-7:
+                state[RATE] = tail[Q0]
+                if tail[G0] < 0.0:
+                    return FALL, 1.0, True
+                return FALL, line_end(state, con) * tail[G0] / tail[AMP], False
+        if tail[KIND] == RUNNING and run_error(tail, state, t) <= TRUNCATION:
             tail[Y0] = t / (1.0 - t * tail[RHO1])
             tail[AMP] = along / (1.0 + tail[RHO1] * tail[Y0])
             state[RATE] = tail[Q0]
@@ -322,14 +341,15 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
             return RUN, line_end(state, con) / tail[AMP], False
     state[FORCE_STEP] = 0.0
     expand(series, con, state[GX], state[GY], r, state[VN])
-    return STEP, step_length(series, con, state[VN0] * state[VN0] / con.wzz), False
+    energy = state[VN0] * state[VN0] / con.wzz
+    return STEP, step_length(series, con, energy, state[FLOOR], -state[VN0]), False
 
 
 def negligible(state: Any, con: Contact) -> bool:
     """Whether the way left to the origin is below rounding."""
     r = state[SLIDE]
     _, g, _ = direction_rates(con, state[GX] / r, state[GY] / r)
-    return g < 0.0 and r < -1e-17 * g * (state[JZ] + abs(state[VN0]) / con.wzz)
+    return g < 0.0 and r < -1e-15 * g * (state[JZ] + abs(state[VN0]) / con.wzz)
 
 
 def note_near_events(state: Any, at: float, line_up: float, miss: float) -> None:
@@ -349,7 +369,7 @@ def run_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[int, 
     evaluate(series, tail, state, con, kind, end)
     if con.turns and kind in (STEP, FALL):
         end, turn = turning_end(series, tail, state, con, kind, end)
-    line_up = miss = NOT_FOUND * end
+    line_up = miss = NOT_FOUND
     if state[MODE] != ON_LINE:
         line_up = lined_up_at(series, tail, state, con, kind, end)
         if kind == STEP:
@@ -392,7 +412,8 @@ def commit(state: Any, kind: int, letter: int) -> None:
     """Move to the point last evaluated."""
     if kind == STEP:
         length = math.sqrt(state[P_GX] * state[P_GX] + state[P_GY] * state[P_GY])
-        state[RESIDUAL] = max(state[RESIDUAL], abs(state[P_R] - length) / state[SLIDE])
+        off = abs(state[P_R] - length) / max(state[SLIDE], state[FLOOR])
+        state[RESIDUAL] = max(state[RESIDUAL], off)
         state[P_R] = length
     state[JX] += state[P_JX]
     state[JY] += state[P_JY]
@@ -412,6 +433,9 @@ def begin(tail: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) 
     state[SLIDE] = math.sqrt(vx * vx + vy * vy)
     state[SLIDE0], state[VN0], state[VN] = state[SLIDE], vz, vz
     state[PHASE] = COMPRESSION
+    # a sliding velocity of this size changes the impulse by the order of the impulse itself
+    spread = math.sqrt((con.wxx - con.wyy) * (con.wxx - con.wyy) + 4.0 * con.wxy * con.wxy)
+    state[FLOOR] = -vz * min(0.5 * (con.wxx + con.wyy - spread) / con.wzz, 1.0)
     tail[KIND] = UNKNOWN
     if con.mu == 0.0:
         state[MODE], state[RATE], state[LINED] = ON_LINE, con.wzz, 1.0

@@ -38,7 +38,7 @@ def load(
     mujoco = engine()
     file = check_model_file(path, roots=roots)
     try:
-        spec = mujoco.MjSpec.from_file(str(file.path))
+        spec = _read(str(file.path))
         if file.root == "robot":
             compiler = getattr(spec, "compiler", spec)  # MuJoCo 3.2 has its settings in the spec itself
             compiler.fusestatic = False  # links keep their names
@@ -52,6 +52,16 @@ def load(
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
+
+
+def _read(path: str) -> Any:
+    spec = engine().MjSpec
+    try:
+        return spec.from_file(path)
+    except TypeError:  # MuJoCo 3.2.0: it fills a spec that is there
+        filled = spec()
+        filled.from_file(path)
+        return filled
 
 
 def state(

@@ -1,0 +1,298 @@
+"""A dictionary of Lemke's path on the impact step HP23 (75), with beta and gamma eliminated.
+
+Impulse sizes, contact velocities and the artificial variable t ("primitives", 2 n + 1 of them) are linear in
+the n + 1 quantities that are zero at the current vertex: ``D`` (n + 1, 2 n + 1), one contiguous row per such
+quantity. A contact's friction is ``s_a f_a + s_b f_b`` with a frame of directions; a and b say which frame
+directions push (-1: none), SLIDING that ``s_a + s_b`` is at its bound ``mu lambda_n + t``.
+
+What is zero (``columns`` (nc, 1 + nt)): of the normal either lambda_n, its distance from ``lambda_max + t``,
+or ``y' + t`` where it is free; of friction either a frame coordinate that does not push, the slip
+``d . t' + t`` along a direction that does, or, sliding, the distance from the bound and the difference of the
+slips along a and b.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routh.kernels.compiling import kernel
+
+OPEN, FREE, UPPER = 0, 1, 2
+NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state
+# The quantities that must not become negative; each odd one and its successor are complementary.
+T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+
+@kernel
+def complement(kind: int) -> int:
+    """The kind of the quantity whose product with this one is zero."""
+    return kind + 1 if kind % 2 == 1 else kind - 1
+
+
+@kernel
+def along(nt: int, first: int, direction: Any, j: int, vector: Any) -> float:
+    """Slip along direction j: the tangential part of the velocity that starts at ``first``."""
+    value = direction[j, 0] * vector[first + 1]
+    if nt == 2:
+        value += direction[j, 1] * vector[first + 2]
+    return value
+
+
+@kernel
+def terms(
+    shape: Any, dirs: Any, mu: Any, cover: Any, state: Any, kind: int, i: int, direction: int
+) -> tuple[int, int, int, int, float, float, float, float]:
+    """A quantity of contact i (without lambda_max) as a sum of at most four primitives: indices, factors."""
+    nt = shape[1]
+    n = shape[0] * (1 + nt)
+    own, slip, t = i * (1 + nt), n + i * (1 + nt), 2 * n
+    if kind == SN:
+        return slip, t, t, t, 1.0, cover[i, 0], 0.0, 0.0
+    if kind == BETA:
+        return slip, t, t, t, -1.0, -cover[i, 0], 0.0, 0.0
+    if kind == LN:
+        return own, t, t, t, 1.0, 0.0, 0.0, 0.0
+    if kind == SB:
+        return own, t, t, t, -1.0, cover[i, 1], 0.0, 0.0
+    if kind == SG:
+        if nt == 2:
+            return own, own + 1, own + 2, t, mu[i], -1.0, -1.0, cover[i, 1]
+        return own, own + 1, t, t, mu[i], -1.0, cover[i, 1], 0.0
+    if kind == LD:
+        return (own + 1 if direction == state[i, A] else own + 2), t, t, t, 1.0, 0.0, 0.0, 0.0
+    if kind == T:
+        return t, t, t, t, 1.0, 0.0, 0.0, 0.0
+    # slips: GAMMA and SD
+    sliding = state[i, SLIDING]
+    sign = -1.0 if kind == GAMMA else 1.0
+    j = state[i, A] if kind == GAMMA else direction
+    first, second = sign * dirs[j, 0], 0.0
+    if nt == 2:
+        second = sign * dirs[j, 1]
+    per_t = sign * cover[i, 0]
+    if kind == SD and sliding:
+        first -= dirs[state[i, A], 0]
+        if nt == 2:
+            second -= dirs[state[i, A], 1]
+        per_t = 0.0
+    return slip + 1, (slip + 2 if nt == 2 else t), t, t, first, second, per_t, 0.0
+
+
+@kernel
+def quantity(
+    shape: Any, dirs: Any, mu: Any, cover: Any, state: Any, kind: int, i: int, direction: int, x: Any
+) -> float:
+    """A quantity of contact i (without lambda_max) from primitives x."""
+    i0, i1, i2, i3, f0, f1, f2, f3 = terms(shape, dirs, mu, cover, state, kind, i, direction)
+    return f0 * x[i0] + f1 * x[i1] + f2 * x[i2] + f3 * x[i3]
+
+
+@kernel
+def start(shape: Any, data: Any, state: Any, frame: Any, columns: Any, D: Any) -> None:
+    """All impulses are zero and t, the last row of D, is free: the first ray of Lemke's method."""
+    G, dirs, mu, cover = data
+    nc, nt = shape
+    width = 1 + nt
+    n = nc * width
+    for i in range(nc):
+        state[i, NORMAL] = OPEN
+        state[i, A] = -1
+        state[i, B] = -1
+        state[i, SLIDING] = 0
+        for d in range(nt):
+            for e in range(nt):
+                frame[i, d, e] = 1.0 if d == e else 0.0
+        for d in range(width):
+            columns[i, d] = i * width + d
+    for c in range(n + 1):
+        for row in range(2 * n + 1):
+            D[c, row] = 0.0
+        if c < n:
+            D[c, c] = 1.0
+            for row in range(n):
+                D[c, n + row] = G[row, c]
+    D[n, 2 * n] = 1.0
+
+
+@kernel
+def exchange(
+    shape: Any, data: Any, state: Any, kind: int, i: int, direction: int, entering: int, D: Any, g: Any
+) -> bool:
+    """Make a quantity zero in place of the one in row ``entering`` of D; False where there is no pivot."""
+    _, dirs, mu, cover = data
+    n = shape[0] * (1 + shape[1])
+    i0, i1, i2, i3, f0, f1, f2, f3 = terms(shape, dirs, mu, cover, state, kind, i, direction)
+    for c in range(n + 1):
+        g[c] = f0 * D[c, i0] + f1 * D[c, i1] + f2 * D[c, i2] + f3 * D[c, i3]
+    pivot = g[entering]
+    if not abs(pivot) > 0.0:
+        return False
+    inverse = 1.0 / pivot
+    for row in range(2 * n + 1):
+        D[entering, row] *= inverse
+    for c in range(n + 1):
+        factor = g[c]
+        if c != entering and factor != 0.0:
+            for row in range(2 * n + 1):
+                D[c, row] -= factor * D[entering, row]
+    return True
+
+
+@kernel
+def enter_complement(
+    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, kind: int, i: int, direction: int, made: int,
+    D: Any, x: Any,
+) -> int:  # fmt: skip
+    """After a quantity became zero in row ``made``: change the state; the row of its complement, or -1.
+
+    Rows of D whose quantity enters with the opposite sign are negated, so that entering means growing.
+    """
+    nt = shape[1]
+    n = shape[0] * (1 + nt)
+    length = 2 * n + 1
+    if kind <= BETA:
+        entering = columns[i, 0]
+        columns[i, 0] = made
+        if kind == SN or kind == BETA:
+            state[i, NORMAL] = FREE
+            if kind == BETA:
+                _scale(D, made, length, -1.0)
+        elif kind == LN:
+            state[i, NORMAL] = OPEN
+        else:
+            state[i, NORMAL] = UPPER
+            _scale(D, entering, length, -1.0)  # beta = -(y' + t)
+        return entering
+    if kind == SG:
+        return _start_sliding(state, columns, i, made, length, D)
+    if kind == GAMMA:
+        entering = columns[i, 1]
+        columns[i, 1] = made
+        _scale(D, made, length, -1.0)  # slip along a = -gamma
+        if state[i, B] >= 0:
+            _add(D, made, columns[i, 2], length, -1.0)
+        state[i, SLIDING] = 0
+        return entering
+    if kind == SD:
+        return _add_direction(shape, dirs, state, frame, columns, i, direction, made, length, D, x)
+    # LD: a direction stops pushing
+    if direction == state[i, A] and state[i, B] >= 0:
+        _swap(shape, state, frame, columns, i, D, x)
+    part = 2 if state[i, B] >= 0 else 1
+    if part == 1 and state[i, SLIDING]:
+        return -1
+    entering = columns[i, part]
+    columns[i, part] = made
+    if part == 2:
+        state[i, B] = -1
+    else:
+        state[i, A] = -1
+    return entering
+
+
+@kernel
+def _scale(D: Any, c: int, length: int, factor: float) -> None:
+    for row in range(length):
+        D[c, row] *= factor
+
+
+@kernel
+def _add(D: Any, c: int, other: int, length: int, factor: float) -> None:
+    for row in range(length):
+        D[c, row] += factor * D[other, row]
+
+
+@kernel
+def _start_sliding(state: Any, columns: Any, i: int, made: int, length: int, D: Any) -> int:
+    """Friction reached its bound; gamma = -(slip along a) enters."""
+    if state[i, A] < 0:
+        return -1
+    entering = columns[i, 1]
+    columns[i, 1] = made
+    if state[i, B] >= 0:  # the difference of the two slips stays zero
+        _add(D, entering, columns[i, 2], length, 1.0)
+    _scale(D, entering, length, -1.0)
+    state[i, SLIDING] = 1
+    return entering
+
+
+@kernel
+def _add_direction(
+    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, i: int, direction: int, made: int,
+    length: int, D: Any, x: Any,
+) -> int:  # fmt: skip
+    """A slip became zero: its direction may push. The frame turns so that the direction belongs to it."""
+    nt = shape[1]
+    n = shape[0] * (1 + nt)
+    place = i * (1 + nt) + 1
+    if state[i, A] < 0:
+        entering = columns[i, 1]
+        if nt == 1:
+            _scale(D, entering, length, dirs[direction, 0] / frame[i, 0, 0])
+            frame[i, 0, 0] = dirs[direction, 0]
+            D[entering, place] = 1.0
+        else:
+            _turn_frame(dirs, frame, columns, i, direction, place, length, D)
+        state[i, A] = direction
+        columns[i, 1] = made
+        return entering
+    if nt == 1 or state[i, B] >= 0:
+        return -1
+    # d = a f_a + b f_b: the second coordinate becomes the size along d
+    area = frame[i, 0, 0] * frame[i, 1, 1] - frame[i, 0, 1] * frame[i, 1, 0]
+    a = (dirs[direction, 0] * frame[i, 1, 1] - dirs[direction, 1] * frame[i, 1, 0]) / area
+    b = (frame[i, 0, 0] * dirs[direction, 1] - frame[i, 0, 1] * dirs[direction, 0]) / area
+    entering = columns[i, 2]
+    _scale(D, entering, length, b)
+    if state[i, SLIDING]:
+        _add(D, entering, columns[i, 1], length, 1.0 - a - b)
+    D[entering, place] -= a
+    for c in range(n + 1):
+        D[c, place + 1] = 0.0
+    D[entering, place + 1] = 1.0
+    x[place + 1] = 0.0
+    frame[i, 1, 0], frame[i, 1, 1] = dirs[direction, 0], dirs[direction, 1]
+    state[i, B] = direction
+    columns[i, 2] = made
+    return entering
+
+
+@kernel
+def _turn_frame(
+    dirs: Any, frame: Any, columns: Any, i: int, direction: int, place: int, length: int, D: Any
+) -> None:
+    """Nothing pushes: make the frame (d, d turned by 90 degrees)."""
+    d0, d1 = dirs[direction, 0], dirs[direction, 1]
+    area = frame[i, 0, 0] * frame[i, 1, 1] - frame[i, 0, 1] * frame[i, 1, 0]
+    a0 = (d0 * frame[i, 1, 1] - d1 * frame[i, 1, 0]) / area
+    b0 = (frame[i, 0, 0] * d1 - frame[i, 0, 1] * d0) / area
+    a1 = (-d1 * frame[i, 1, 1] - d0 * frame[i, 1, 0]) / area
+    b1 = (frame[i, 0, 0] * d0 + frame[i, 0, 1] * d1) / area
+    first, second = columns[i, 1], columns[i, 2]
+    for row in range(length):
+        old_first, old_second = D[first, row], D[second, row]
+        D[first, row] = a0 * old_first + b0 * old_second
+        D[second, row] = a1 * old_first + b1 * old_second
+    D[first, place] = 1.0
+    D[first, place + 1] = 0.0
+    D[second, place] = 0.0
+    D[second, place + 1] = 1.0
+    frame[i, 0, 0], frame[i, 0, 1] = d0, d1
+    frame[i, 1, 0], frame[i, 1, 1] = -d1, d0
+
+
+@kernel
+def _swap(shape: Any, state: Any, frame: Any, columns: Any, i: int, D: Any, x: Any) -> None:
+    """Exchange the names of the two directions that push."""
+    n = shape[0] * 3
+    place = i * 3 + 1
+    state[i, A], state[i, B] = state[i, B], state[i, A]
+    for d in range(2):
+        frame[i, 0, d], frame[i, 1, d] = frame[i, 1, d], frame[i, 0, d]
+    for c in range(n + 1):
+        D[c, place], D[c, place + 1] = D[c, place + 1], D[c, place]
+    x[place], x[place + 1] = x[place + 1], x[place]
+    if state[i, SLIDING]:
+        _scale(D, columns[i, 2], 2 * n + 1, -1.0)  # slip along b minus slip along a
+    else:
+        columns[i, 1], columns[i, 2] = columns[i, 2], columns[i, 1]

@@ -1,0 +1,118 @@
+"""The sampling loop: the reference's samples, equal bits, statuses."""
+
+import numpy as np
+import pytest
+from families import FAMILIES, draw
+
+from routh.friction import facet_directions
+from routh.kernels.random import draw_bounds
+from routh.kernels.sampling import run
+from routh.laws.set_valued import accumulate
+from routh.rng import uniforms
+from routh.status import Status
+from routh.step import PolyhedralStep
+from routh.systems import get
+
+SYSTEMS = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack"]
+
+
+def arguments(problem, step, **changes):
+    settings = {
+        "step": np.broadcast_to(step, problem.nc).copy(),
+        "max_steps": 30,
+        "seed": 7,
+        "directions": facet_directions(problem.nt),
+        "threads": 1,
+    }
+    return settings | changes
+
+
+def reference(problem, step, sample, seed=7, max_steps=30):
+    def lambda_max(k):
+        return step * uniforms(seed, np.array([sample]), k, problem.nc)[0]
+
+    return accumulate(problem, PolyhedralStep(problem), lambda_max, max_steps)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_samples_of_the_papers_systems_equal_the_reference(name):
+    system = get(name)
+    problem, step = system.problem, system.paper.step
+    v, impulse, steps, status, residual = run(problem, 4, first=100, **arguments(problem, step))
+    for i in range(4):
+        expected = reference(problem, np.full(problem.nc, step), 100 + i)
+        assert status[i] == expected.status
+        assert steps[i] == len(expected.path.impulse)
+        np.testing.assert_allclose(v[i], expected.v, atol=1e-8 * np.abs(problem.v).max())
+        np.testing.assert_allclose(problem.apply(impulse[i]), v[i], atol=1e-12)
+    assert residual.max() < 1e-9
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_problems_equal_the_reference(family):
+    problem, bound = draw(family, 3)
+    v, _, steps, status, residual = run(problem, 2, **arguments(problem, bound))
+    for i in range(2):
+        expected = reference(problem, bound, i)
+        assert status[i] == expected.status
+        assert steps[i] == len(expected.path.impulse)
+        huge = problem.mu.max() > 1e3
+        assert problem.kinetic_energy(v[i] - expected.v) < (1e-10 if huge else 1e-14) * problem.speed**2
+        assert residual[i] < (1e-7 if huge else 1e-9)
+
+
+@pytest.mark.parametrize("nc", [1, 2, 5])
+def test_the_generator_draws_the_reference_numbers(nc):
+    key = (np.uint64(123), np.uint64(45))
+    bound = np.empty(nc)
+    for sample in (0, 5, 2**40):
+        for step in (0, 9):
+            draw_bounds((nc, 1), key, sample, step, np.ones(nc), bound)
+            expected = uniforms(123 + (45 << 32), np.array([sample]), step, nc)[0]
+            assert bound.tobytes() == expected.tobytes()
+
+
+def test_equal_bits_for_any_threads_and_alone_or_in_a_batch():
+    system = get("disk-stack")
+    settings = arguments(system.problem, system.paper.step)
+    one = run(system.problem, 9000, **settings)
+    for threads in (2, 4):
+        other = run(system.problem, 9000, **settings | {"threads": threads})
+        assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
+    for row in (0, 4095, 8999):
+        alone = run(system.problem, 1, first=row, **settings)
+        assert all(a[0].tobytes() == b[row].tobytes() for a, b in zip(alone, one, strict=True))
+
+
+def test_points_come_from_the_table_while_it_lasts():
+    problem = get("rocking-block").problem
+    numbers = np.stack([uniforms(7, np.arange(6), step, 2) for step in range(2)], axis=1)
+    settings = arguments(problem, 0.3)
+    given = run(problem, 6, table=numbers.reshape(6, 4), **settings)
+    drawn = run(problem, 6, **settings)
+    assert given[0].tobytes() == drawn[0].tobytes()
+    other = run(problem, 6, table=1.0 - numbers.reshape(6, 4), **settings)
+    assert np.abs(other[0] - drawn[0]).max() > 1e-3
+
+
+def test_statuses():
+    problem = get("rocking-block").problem
+    away = problem.replace(v=-problem.v)
+    v, impulse, steps, status, residual = run(away, 3, **arguments(away, 0.3))
+    assert (status == Status.NO_IMPACT).all()
+    assert (steps == 0).all()
+    assert (v == away.v).all()
+    assert not impulse.any()
+    assert not residual.any()
+    _, _, steps, status, _ = run(problem, 50, **arguments(problem, 0.01, max_steps=2))
+    assert (status == Status.MAX_STEPS).all()
+    assert (steps == 2).all()
+
+
+def test_scaling_the_velocity_scales_the_outcome_exactly():
+    problem = get("box-wall").problem
+    half = problem.replace(v=0.5 * problem.v)
+    whole = run(problem, 50, **arguments(problem, 2.0))
+    small = run(half, 50, **arguments(half, 1.0))
+    assert (0.5 * whole[0]).tobytes() == small[0].tobytes()
+    assert whole[2].tobytes() == small[2].tobytes()
