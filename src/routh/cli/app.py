@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 import routh
-from routh.cli import options
+from routh.cli import options, robots
 from routh.cli.output import Output
 
 GUIDE = """Every outcome that a rigid-body impact can have.
@@ -151,10 +151,19 @@ def impact(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An .npz file with M, Jn, Jt, mu and v (and restitution, names).", show_default=False
+            help="A robot (.xml MJCF, .urdf), or an .npz file with M, Jn, Jt, mu, v (restitution, names).",
+            show_default=False,
         ),
     ],
     samples: options.Samples = None,
+    keyframe: robots.Keyframe = None,
+    qpos: robots.Qpos = None,
+    qvel: robots.Qvel = None,
+    gap: robots.Gap = None,
+    window: robots.Window = None,
+    floating: robots.Floating = False,
+    ground: robots.Ground = None,
+    friction: robots.Friction = None,
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -166,10 +175,16 @@ def impact(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Sample the outcomes of your own impact, given by its matrices.
+    """Sample the outcomes of a robot's impact, or of your own, given by its matrices.
 
-    The file holds the mass matrix M (nv, nv), the contact Jacobians Jn (nc, nv) and Jt (nc, nt, nv), friction
-    mu (nc) and the velocity before v (nv); Jn v < 0 means approach. In Python:
+    A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
+    their geoms; friction is Coulomb's true cone.
+
+      routh impact robot.xml --keyframe land --qvel "2:-1.0" --samples 65536
+      routh impact robot.urdf --floating --ground 0 --qpos "2:0.31" --qvel "2:-1" --gap 0.005
+
+    An .npz file holds the mass matrix M (nv, nv), the contact Jacobians Jn (nc, nv) and Jt (nc, nt, nv),
+    friction mu (nc) and the velocity before v (nv); Jn v < 0 means approach. In Python:
 
       routh.ImpactProblem(M, Jn, Jt, mu, v).save("problem.npz")
       numpy.savez("problem.npz", M=M, Jn=Jn, Jt=Jt, mu=mu, v=v)      # the same
@@ -178,9 +193,49 @@ def impact(
     """
     from routh.cli.run import Request, run_file
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
+    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground)
+    if robots.is_robot(file):
+        code = robots.run_robot(
+            file, placed, request, _picture(out, no_picture), Output(json=json, quiet=quiet)
+        )
+        raise typer.Exit(code)
+    placed.refuse_for(file)
     code = run_file(file, request, _picture(out, no_picture), Output(json=json, quiet=quiet))
     raise typer.Exit(code)
+
+
+@command("audit")
+def audit(
+    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html"),
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256,
+    keyframe: robots.Keyframe = None,
+    qpos: robots.Qpos = None,
+    qvel: robots.Qvel = None,
+    gap: robots.Gap = None,
+    floating: robots.Floating = False,
+    ground: robots.Ground = None,
+    friction: robots.Friction = None,
+    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Roll a robot out in MuJoCo and ask of each of its impacts whether rigid bodies could do that.
+
+    For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
+    told, with the law that is broken if one is: energy gained, still approaching, impulse outside the cone.
+    The report is one HTML page with pictures.
+
+    [bold]Example:[/bold]
+
+      routh audit robot.xml --duration 3 --out audit.html
+    """
+    placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
+    settings = robots.AuditRequest(duration, samples, seed, friction or "cone", max_impacts)
+    raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
 
 
 @command("reproduce")

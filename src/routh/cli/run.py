@@ -35,6 +35,7 @@ class Request:
     seed: int
     device: str
     threads: int | None
+    friction: str | None = None  # None: polyhedral, or the true cone for robots
 
 
 def run_system(name: str, changes: list[str], request: Request, picture: Path | bool, output: Output) -> int:
@@ -48,7 +49,7 @@ def run_system(name: str, changes: list[str], request: Request, picture: Path | 
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
     if has_single_elastic_contact(system.problem):
         return run_elastic(system.problem, title, system.paper.source, output)
-    return _run(system.problem, title, system.paper.source, step, request, place, output)
+    return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
 
 
 def run_file(file: Path, request: Request, picture: Path | bool, output: Output) -> int:
@@ -58,7 +59,7 @@ def run_file(file: Path, request: Request, picture: Path | bool, output: Output)
     problem = load_problem(file)
     if has_single_elastic_contact(problem):
         return run_elastic(problem, title, "your own", output)
-    return _run(problem, title, "your own", request.step, request, place, output)
+    return sample_and_show(problem, title, "your own", request.step, request, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -97,7 +98,7 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
     return found
 
 
-def _run(
+def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
@@ -106,6 +107,7 @@ def _run(
     place: Path | bool,
     output: Output,
 ) -> int:
+    """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
     n = default_samples(problem) if request.samples is None else request.samples
     with output.busy(f"drawing {n} outcomes"):
@@ -116,6 +118,7 @@ def _run(
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
+            friction=request.friction or "polyhedral",
             device=request.device,
             threads=request.threads,
         )
