@@ -14,11 +14,30 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "ImpactProblem": "routh.problem",
     "Outcomes": "routh.sets",
+    "State": "routh.models",
     "Status": "routh.status",
     "approximate": "routh.sets",
+    "exact_set": "routh.sets.exact.build",
+    "outer_bound": "routh.sets.bounds",
+    "audit": "routh.sets",
+    "scan": "routh.sets",
     "sample": "routh.sets",
+    "simulate": "routh.sim",
+    "simulate_many": "routh.sim",
 }
-_SUBMODULES: frozenset[str] = frozenset({"laws", "lcp", "sets", "systems"})
+_SUBMODULES = frozenset(
+    {
+        "constraints",
+        "laws",
+        "lcp",
+        "models",
+        "sets",
+        "sim",
+        "step",
+        "systems",
+        "two_body",
+    }
+)
 
 __all__ = ["__version__", *sorted(_PUBLIC), *sorted(_SUBMODULES)]
 

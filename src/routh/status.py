@@ -61,3 +61,7 @@ class MissingExtraError(RouthError, ImportError):
 
 class CapacityError(RouthError, ValueError):
     """The problem is larger than a method accepts; the message says by how much."""
+
+
+class ModelError(RouthError, ValueError):
+    """A model file is malformed, refused or not physical; the message says which and where."""

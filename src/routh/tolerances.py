@@ -31,5 +31,71 @@ STICK = 1e-7
 #: Asymmetry of M, relative to its largest entry, that is still rounding.
 SYMMETRY = 1e-10
 
-#: A friction cone is jammed when its pointedness margin (a dimensionless cosine-like number) is below this.
+#: A friction cone counts as jammed when its pointedness margin (a dimensionless, cosine-like number) is below
+#: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
+
+#: Singular values of constraint and contact Jacobians below this share of the largest count as zero: far
+#: above rounding (1e-15), far below the leverage of real mechanisms.
+RANK = 1e-10
+
+#: A velocity before an impact that breaks equality constraints by more than this share of its kinetic-energy
+#: norm is named in a warning: soft constraints of simulators drift by less.
+CONSTRAINT_DRIFT = 1e-3
+
+#: A contact's normal counts as a combination of others when the share that they miss is below this: contact
+#: points of collision detectors carry 1e-8 or so of noise.
+DEPENDENT = 1e-7
+
+#: Constraint steps: a direction whose inertia is below this share of the diagonal of M counts as massless.
+MASSLESS = 1e-13
+
+#: Constraint steps: scaled residual at which an iteration for friction stops early; a share of the forces.
+#: Two digits below `RESIDUAL`, so that the check outside the solver has room for its own rounding.
+COULOMB_ITERATION = 1e-11
+
+#: D19's own program: residual of its optimality conditions in the solver's scaled variables. Its objective
+#: squares the tangential damper, so an interior-point method keeps only about half of the digits.
+PAPER_PROGRAM = 1e-6
+
+# Event-driven simulation works in the model's own units: three of its tolerances carry one.
+
+#: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
+CLOSED_GAP = 1e-9
+
+#: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`);
+#: ten times what a law may leave over.
+REST = 1e-7
+
+#: The same as a share of the greatest speed met so far: where everything comes to rest. See also REST_TIME.
+REST_FLOOR = 1e-13
+
+#: Speeds that the smooth forces bring about in this time, s, are rounding: where everything stands still.
+REST_TIME = 1e-10
+
+#: A contact force solves the acceleration problem when its scaled violation is below this.
+CONTACT_FORCE = 1e-9
+
+#: Two contact modes are one solution when their accelerations differ by less than this share.
+SAME_ACCELERATION = 1e-6
+
+#: Zeno: events are extrapolated when the remaining time, by their geometric decay, is below this, s.
+ZENO_REMAINING = 1e-5
+
+#: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
+ZENO_RATIO = 1e-3
+#: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
+#: before is left of it. Far below the audit of energies (1e-9), far above rounding.
+BUDGET = 1e-13
+
+#: Poisson's restitution: the same for the normal impulse, as a share of the contact's momentum scale.
+BUDGET_IMPULSE = 1e-10
+
+#: Asymmetry of an inverse inertia matrix W, relative to its largest entry, that is still accepted: JW17
+#: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
+PRINTED_SYMMETRY = 1e-5
+
+#: Singular values below this share of the largest count as zero where a least-norm force is sought.
+RANK = 1e-10
+#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+SNAP = 1e-9

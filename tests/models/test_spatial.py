@@ -191,3 +191,16 @@ def test_a_box_on_the_ground_has_four_closed_corners():
 def test_refusals_name_the_field(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_sparse_terms_are_the_dense_ones():
+    bodies = [sphere(f"s{i}", 0.1, mass=1.0 + i) for i in range(4)]
+    contacts = [PlaneContact("g", "s2", radius=0.1), SphereContact("p", "s3", "s0")]
+    model = SpatialModel(bodies, [contacts[1], contacts[0], SphereContact("r", "s1", "s2")])
+    q = np.random.default_rng(0).normal(size=model.nq)
+    Jn, Jt = model.jacobians(q)
+    thin_n, thin_t = model.sparse_jacobians(q)
+    assert thin_n.toarray().tolist() == Jn.tolist()
+    assert thin_t.toarray().reshape(Jt.shape).tolist() == Jt.tolist()
+    assert thin_n.nnz == 6 + 2 * 12
+    assert model.sparse_mass(q).toarray().tolist() == model.mass(q).tolist()

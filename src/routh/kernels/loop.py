@@ -76,8 +76,8 @@ def write_outcome(
 @kernel
 def run_samples(
     shape: Any, data: Any, normals: Any, table: Any, grow: bool, settings: Any, key: Any, points: Any,
-    first: int, begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any, total: Any,
-    work: Any,
+    first: int, begin: int, end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any,
+    total: Any, work: Any,
 ) -> None:  # fmt: skip
     """HP23's Algorithm 1 for rows ``begin`` to ``end`` of the outputs; row r is the sample ``first + r``."""
     max_steps, approach, limit = settings

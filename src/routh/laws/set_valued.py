@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
+from routh.laws.base import ImpactPath, ImpactResult, unchanged
+from routh.laws.elastic import accumulate_elastic
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
-from routh.validation import Array, integer, per_contact
+from routh.step.elastic import HYPOTHESES
+from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
 
@@ -29,15 +31,19 @@ class SetValued:
         contact's own momentum scale, see `default_step`.
     max_steps : increments before the law gives up, with status MAX_STEPS.
     friction, facets : "polyhedral" with this many facets in space (default 8), or "cone".
+    hypothesis : what restitution means, where the problem has some: "energetic" or "poisson"; see
+        `routh.step.elastic`.
     """
 
     step: ArrayLike | None = None
     max_steps: int = DEFAULT_MAX_STEPS
     friction: str = "polyhedral"
     facets: int | None = None
+    hypothesis: str = "energetic"
 
     def __post_init__(self) -> None:
         integer("max_steps", self.max_steps, at_least=1)
+        choice("hypothesis", self.hypothesis, HYPOTHESES)
 
     def __call__(
         self,
@@ -47,17 +53,23 @@ class SetValued:
         without_collision: Sequence[int | str] = (),
     ) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
-        require_inelastic(problem, "SetValued")
         generator = np.random.default_rng(0) if rng is None else rng
         start = with_approach(problem, without_collision)
         if start is None:
             return unchanged(problem)
         size = impulse_step(start, self.step)
         solver = make_step(start, friction=self.friction, facets=self.facets)
-        result = accumulate(start, solver, lambda _: size * generator.random(problem.nc), self.max_steps)
-        offset = problem.v - start.v
-        path = ImpactPath(result.path.v + offset, result.path.impulse)
-        return ImpactResult(problem, path.v[-1].copy(), result.impulse, result.status, path, result.residual)
+
+        def draw(_: int) -> Array:
+            return size * generator.random(problem.nc)
+
+        result: ImpactResult
+        if np.any(problem.restitution > 0.0):
+            result = accumulate_elastic(start, solver, draw, self.max_steps, self.hypothesis)
+        else:
+            result = accumulate(start, solver, draw, self.max_steps)
+        path = ImpactPath(result.path.v + (problem.v - start.v), result.path.impulse)
+        return replace(result, problem=problem, v=path.v[-1].copy(), path=path)
 
 
 def default_step(problem: ImpactProblem) -> Array:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from routh import tolerances
 from routh.problem import ImpactProblem
 
-# Approach speed given to the named contacts, as a share of the speed before. Impulses of an impact without
-# collision do not go to zero with it, those of an ordinary contact at rest do.
-NUDGE = 1e-9
+# Approach speed given to the named contacts, as a share of the speed before: above the share at which laws
+# take an impact for ended, or they would end it before it began. Impulses of an impact without collision do
+# not go to zero with it, those of an ordinary contact at rest do.
+NUDGE = 3.0 * tolerances.APPROACH
 
 
 def with_approach(problem: ImpactProblem, contacts: Sequence[int | str]) -> ImpactProblem | None:

@@ -17,18 +17,24 @@ from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY
 def lemke_exact(
     W: np.ndarray, q: np.ndarray, cover: np.ndarray, max_pivots: int
 ) -> tuple[int, int, np.ndarray, list[Fraction]]:
-    """As `routh.lcp.lemke.lemke_pivots`, for entries that are exactly representable; values as fractions."""
+    """As `routh.lcp.lemke.lemke_pivots`, with every number taken at its exact value; values as fractions.
+
+    ``W`` may hold fractions (dtype object), where its entries have no exact floating-point form.
+    """
     n = len(q)
     columns = [[Fraction(0)] * (2 * n + 2) for _ in range(n)]
     for i in range(n):
         columns[i][i] = Fraction(1)
         for j in range(n):
-            columns[i][n + j] = -Fraction(float(W[i, j]))
-        columns[i][2 * n] = -Fraction(float(cover[i]))
-        columns[i][2 * n + 1] = Fraction(float(q[i]))
+            columns[i][n + j] = -Fraction(W[i, j])
+        columns[i][2 * n] = -Fraction(cover[i])
+        columns[i][2 * n + 1] = Fraction(q[i])
     scale = lcm(*(entry.denominator for row in columns for entry in row))
     T = np.array([[int(entry * scale) for entry in row] for row in columns], dtype=object)
-    denominator = scale  # the slack block is scale * I: the tableau over its common denominator
+    # Slacks are counted in units of 1 / scale, so that their block is the identity: then every entry stays a
+    # minor of an integer matrix, and the divisions of the fraction-free pivots are exact.
+    T[:, :n] = np.eye(n, dtype=int)
+    denominator = 1
 
     basis = np.arange(n)
     if min(T[:, 2 * n + 1]) >= 0:

@@ -17,6 +17,9 @@ from routh.validation import Array, integer, real, real_array
 # Exact integers grow with every pivot; above this size the last resort would take minutes.
 RATIONAL_LIMIT = 80
 
+# A residual this small cannot be improved: the tableau's own values are taken as they are.
+CLEAN = 1e-14
+
 Pivoting = Callable[[Array, Array, Array, int, float], tuple[int, int, np.ndarray, np.ndarray]]
 
 
@@ -69,8 +72,14 @@ def solve_scaled(
     tolerance: float,
     max_pivots: int,
     pivoting: Pivoting = lemke_pivots,
+    exact_W: Callable[[], np.ndarray] | None = None,
 ) -> LCPResult:
-    """`solve` without the checks of its input; ``pivoting`` may be a compiled `lemke_pivots`."""
+    """`solve` without the checks of its input.
+
+    ``pivoting`` may be a compiled `lemke_pivots`. ``exact_W`` gives the scaled matrix in fractions, for the
+    last resort: a matrix such as ``J M^-1 J^T`` that is singular and was rounded entry by entry may have
+    lost the property that makes the problem solvable.
+    """
     scaled_W = W * z_unit / w_unit[:, None]
     scaled_q = q / w_unit
     scaled_cover = cover / w_unit
@@ -81,13 +90,16 @@ def solve_scaled(
         )
         for z in _readings(scaled_W, scaled_q, basis, value):
             residual = natural_residual(scaled_W, scaled_q, z)
-            status = _status(outcome, residual, tolerance)
             if best is None or residual < best.residual:
+                status = _status(outcome, residual, tolerance)
                 best = LCPResult(z * z_unit, status, int(pivots), residual, method)
-            if best.status is Status.SOLVED:
+            if best.residual < CLEAN:
                 return best
+        if best is not None and best.status is Status.SOLVED:
+            return best
     if len(q) <= RATIONAL_LIMIT:
-        outcome, pivots, basis, exact = lemke_exact(scaled_W, scaled_q, scaled_cover, max_pivots)
+        matrix = scaled_W if exact_W is None else exact_W()
+        outcome, pivots, basis, exact = lemke_exact(matrix, scaled_q, scaled_cover, max_pivots)
         z = _from_basis(basis, np.array([float(value) for value in exact]))
         residual = natural_residual(scaled_W, scaled_q, z)
         if best is None or residual < best.residual:

@@ -1,1 +1,20 @@
-"""Models of mechanisms with contacts."""
+"""Models of mechanisms with contacts: the protocol, planar trees, free bodies in space, and robots."""
+
+from routh.models import mujoco, pinocchio, planar, simultaneity, spatial
+from routh.models.base import ContactInfo, Model, State, impact_problem
+from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
+
+__all__ = [
+    "ContactInfo",
+    "Model",
+    "RobotContact",
+    "RobotProblem",
+    "State",
+    "UnrepresentedWarning",
+    "impact_problem",
+    "mujoco",
+    "pinocchio",
+    "planar",
+    "simultaneity",
+    "spatial",
+]

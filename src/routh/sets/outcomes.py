@@ -7,18 +7,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from routh import tolerances
 from routh.problem import ImpactProblem
+from routh.sets.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SEPARATE, STICK, SLIDE = 0, 1, 2
 MODE_NAMES = ("separate", "stick", "slide")
 _FORMAT = 1
+_WORK = ("stored", "returned")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Outcomes:
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
     jammed: bool = False  # the friction cone is not pointed: no termination was promised
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
+    stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
+    returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
 
     def __len__(self) -> int:
         return len(self.v)
@@ -62,6 +69,13 @@ class Outcomes:
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (n,) J."""
         return self.problem.kinetic_energy(self.v)
+
+    @property
+    def created(self) -> Array:
+        """Work that contacts returned beyond what they had stored, (n,) J: only Poisson's hypothesis can."""
+        if self.stored is None or self.returned is None:
+            return np.zeros(len(self))
+        return np.maximum(self.returned - self.stored, 0.0).sum(axis=1)
 
     @cached_property
     def modes(self) -> np.ndarray:
@@ -90,12 +104,35 @@ class Outcomes:
             for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
         }
 
+    def plot(self, *, view: str = "ends") -> Figure:
+        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
+
+        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
+        figure (extra ``viz``).
+        """
+        from routh.viz.outcomes import outcomes_figure
+
+        return outcomes_figure(self, view=view)
+
+    @cached_property
+    def ambiguity(self) -> float:
+        """Diameter of the set over the speed before, in the kinetic-energy norm; see `sets.ambiguity`."""
+        return measure_ambiguity(self).score
+
+    def extreme(self, direction: Direction) -> Extreme:
+        """The outcome farthest along a velocity (nv,), a contact's normal (name), or (contact, direction).
+
+        See `routh.sets.ambiguity.extreme`.
+        """
+        return extreme(self, direction)
+
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
         problem = {
             f"problem_{name}": getattr(self.problem, name)
             for name in ("M", "Jn", "Jt", "mu", "v", "restitution")
         }
+        work = {name: getattr(self, name) for name in _WORK if getattr(self, name) is not None}
         np.savez_compressed(
             path,
             format=np.array(_FORMAT),
@@ -107,6 +144,7 @@ class Outcomes:
             jammed=np.array(self.jammed),
             settings=np.array(json.dumps(self.settings)),
             problem_names=np.array(self.problem.names),
+            **work,
             **problem,
         )
 
@@ -122,6 +160,7 @@ class Outcomes:
                 names=[str(name) for name in data["problem_names"]],
             )
             arrays = {name: data[name] for name in ("v", "impulse", "steps", "status", "residual")}
+            arrays.update({name: data[name] for name in _WORK if name in data})
             settings = json.loads(str(data["settings"]))
             return cls(problem, **arrays, jammed=bool(data["jammed"]), settings=settings)
 

@@ -8,15 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import qmc
 
+from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate, impulse_step
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
+from routh.sets.elastic import elastic_outcomes
 from routh.sets.outcomes import Outcomes
 from routh.sets.theory import pointedness, psi
 from routh.status import Status
 from routh.step import make_step
+from routh.step.elastic import HYPOTHESES
 from routh.validation import Array, choice, integer, real
+
+# velocities, impulses, steps, statuses, residuals
+Arrays = tuple[Array, Array, np.ndarray, np.ndarray, Array]
 
 # Steps of a Sobol sample that have dimensions of their own; later ones draw from the counter-based generator.
 SOBOL_STEPS = 8
@@ -34,8 +40,9 @@ def sample(
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
+    hypothesis: str = "energetic",
 ) -> Outcomes:
-    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1.
+    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1, with restitution where the problem has some.
 
     Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
     implicitly; a sample ends when no contact approaches.
@@ -48,13 +55,20 @@ def sample(
     seed : equal seeds give equal samples, whatever the batch size or number of threads.
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
     friction, facets : "polyhedral" with this many facets in space (default 8), or "cone" (the true cone).
-    device, threads : where it runs: "cpu" with this many threads (default: all).
+    device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
+    hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
+        "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     """
+    choice("hypothesis", hypothesis, HYPOTHESES)
     draw = _Draw(problem, n, step, max_steps, seed, points, friction, facets)
-    choice("device", device, ("cpu",))
+    choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
-    return draw.outcomes(*reference_samples(problem, draw))
+    if np.any(problem.restitution > 0.0):
+        if device != "cpu":
+            raise ValueError(f"device: got {device!r}; samples with restitution are drawn on 'cpu'")
+        return elastic_outcomes(problem, draw, hypothesis, threads)
+    return draw.outcomes(*_kernel_samples(draw, device, threads))
 
 
 def approximate(
@@ -73,6 +87,7 @@ def approximate(
     The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
     approximated by the terminated samples; the others are kept, with their status.
     """
+    require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
     bound = float(sizes.min())
     if not 0.0 < real("epsilon", epsilon) < bound:
@@ -112,7 +127,6 @@ class _Draw:
         friction: str,
         facets: int | None,
     ) -> None:
-        require_inelastic(problem, "sample")
         self.problem = problem
         self.n = integer("n", n, at_least=1)
         self.step = impulse_step(problem, step)
@@ -151,17 +165,43 @@ def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)
 
 
-def reference_samples(
-    problem: ImpactProblem, draw: _Draw
-) -> tuple[Array, Array, np.ndarray, np.ndarray, Array]:
+def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
+    """Algorithm 1 in compiled code; samples that it could not solve are drawn again by the reference."""
+    from routh.kernels.sampling import run  # loads numba
+
+    problem = draw.problem
+    if draw.friction == "cone" and problem.nt == 2:
+        return reference_samples(draw, np.arange(draw.n))
+    arrays = run(
+        problem,
+        draw.n,
+        step=draw.step,
+        max_steps=draw.max_steps,
+        seed=draw.seed,
+        table=draw.table,
+        friction=draw.friction,
+        directions=facet_directions(problem.nt, draw.facets),
+        device=device,
+        threads=threads,
+    )
+    ended = (Status.SOLVED, Status.NO_IMPACT, Status.MAX_STEPS)
+    unsolved = np.flatnonzero(~np.isin(arrays[3], ended))
+    if unsolved.size:
+        for array, repaired in zip(arrays, reference_samples(draw, unsolved), strict=True):
+            array[unsolved] = repaired
+    return arrays
+
+
+def reference_samples(draw: _Draw, samples: np.ndarray) -> Arrays:
     """Algorithm 1, sample by sample, in plain Python: what every kernel is compared with."""
+    problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)
-    n, nc = draw.n, problem.nc
+    n, nc = len(samples), problem.nc
     v = np.empty((n, problem.nv))
     impulse = np.empty((n, nc, 1 + problem.nt))
     steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
-    for i in range(n):
-        index = np.array([i])
+    for i, sample_index in enumerate(samples):
+        index = np.array([sample_index])
 
         def lambda_max(k: int, index: np.ndarray = index) -> Array:
             if draw.table is not None and k < draw.table.shape[1]:

@@ -17,6 +17,8 @@ from routh.problem import ImpactProblem
 from routh.status import SolveError, Status
 from routh.validation import Array, integer, real
 
+_LP_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
 
 @dataclass(frozen=True, eq=False)
 class Pointedness:
@@ -55,17 +57,22 @@ def pointedness(problem: ImpactProblem, facets: int | None = None) -> Pointednes
         A_ub=np.hstack([-unit, np.ones((count, 1))]),
         b_ub=np.zeros(count),
         bounds=[(-1.0, 1.0)] * nv + [(None, None)],
+        options=_LP_OPTIONS,
     )
     if result.status != 0:
         raise SolveError(Status.NUMERICAL, f"pointedness: the linear program failed: {result.message}")
-    margin = max(float(result.x[-1]), 0.0)
+    lean = result.x[:nv]
+    margin = max(float((unit @ lean).min()), 0.0)  # recomputed: the solver's own value is only near
     if not margin > tolerances.POINTED:
         return Pointedness(False, margin, np.full(nv, np.nan))
-    return Pointedness(True, margin, _net_force_direction(problem, generators))
+    return Pointedness(True, margin, _net_force_direction(problem, generators, problem.cholesky @ lean))
 
 
-def _net_force_direction(problem: ImpactProblem, generators: Array) -> Array:
-    """r of Lemma 6 with the smallest largest entry: ``r . M^-1 g_j >= 1`` for every generator (HP23 (77))."""
+def _net_force_direction(problem: ImpactProblem, generators: Array, known: Array) -> Array:
+    """r of Lemma 6, ``r . M^-1 g_j >= 1`` for every generator (HP23 (77)), as short as can be found.
+
+    ``known`` is a direction with positive products; a second linear program looks for a shorter one.
+    """
     nv = problem.nv
     moved = problem.solve_mass(generators.T).T  # (count, nv)
     weight = np.abs(moved).max(axis=1, keepdims=True)
@@ -77,13 +84,11 @@ def _net_force_direction(problem: ImpactProblem, generators: Array) -> Array:
         ]
     )
     right = np.concatenate([-1.0 / weight[:, 0], np.zeros(2 * nv)])
-    result = linprog(
-        np.append(np.zeros(nv), 1.0), A_ub=rows, b_ub=right, bounds=[(None, None)] * nv + [(0.0, None)]
-    )
-    if result.status != 0:
-        raise SolveError(Status.NUMERICAL, f"pointedness: the linear program failed: {result.message}")
-    r = result.x[:nv]
-    return r / min(1.0, float((moved @ r).min()))  # repair the solver's own tolerance
+    bounds: list[tuple[float | None, float | None]] = [(None, None)] * nv + [(0.0, None)]
+    result = linprog(np.append(np.zeros(nv), 1.0), A_ub=rows, b_ub=right, bounds=bounds, options=_LP_OPTIONS)
+    candidates = [known] if result.x is None else [known, result.x[:nv]]
+    valid = [r / float((moved @ r).min()) for r in candidates if float((moved @ r).min()) > 0.0]
+    return min(valid, key=lambda r: float(np.linalg.norm(r)))
 
 
 def single_contact_kappa(problem: ImpactProblem, contact: int | str = 0) -> float:

@@ -1,12 +1,12 @@
 """One implicit increment of an impact (HP23 (72)): polyhedral friction, or the true cone."""
 
 from routh.problem import ImpactProblem
-from routh.step.base import ImpactStep, StepResult
+from routh.step.base import ImpactStep, PushingStep, StepResult
 from routh.step.cone import ConeStep
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import choice
 
-__all__ = ["ConeStep", "ImpactStep", "PolyhedralStep", "StepResult", "make_step"]
+__all__ = ["ConeStep", "ImpactStep", "PolyhedralStep", "PushingStep", "StepResult", "make_step"]
 
 
 def make_step(

@@ -5,26 +5,33 @@ Find impulses with ``lambda_n = clip(lambda_n - y', 0, lambda_max)`` and
 contact velocities after the step, all in the problem's own units. The gap of this is the residual.
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
-falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it.
+falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
+that fails, Gauss-Seidel sweeps over exactly solved contacts and finely faceted cones give further starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from routh.friction import facet_directions, project_disc
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
+from routh.step.local import friction_at, solve_contact
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import Array
 
-# Facet angles around the found friction direction, from coarse to fine; each round divides by this.
+# Each round divides the angle between the facets around the friction direction by this.
 REFINEMENT = 6.0
-ROUNDS = 8
+ROUNDS = 12
 NEWTON_STEPS = 30
+TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
+SWEEP_STARTS, SWEEPS = 4, 25
+FINE_FACETS = (24, 64)
 
 
 class ConeStep:
@@ -35,13 +42,17 @@ class ConeStep:
         self._G = scaled_delassus(problem)
         self._tolerance = residual_tolerance(problem)
 
-    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
         """One solution of the step, or the best attempt with its status."""
         problem, unit = self.problem, self.problem.scaling
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
-        bound = np.full(problem.nc, np.inf) if lambda_max is None else lambda_max / unit.impulse
+        bound = self._bounds(lambda_max, floor)
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
-        for start in self._starts(v, lambda_max):
+        facets, fine = self._starts(v, lambda_max, floor), self._fine(v, lambda_max, floor)
+        sweeps = self._sweeps(before, bound)
+        # sweeps find friction alone at once, which is all that is unknown where the floor is the bound
+        starts = (facets, sweeps, fine) if floor is None else (sweeps, facets, fine)
+        for start in chain(*starts):
             for candidate in (start, self._newton(start, before, bound)):
                 gap = self._gap(candidate, before, bound)
                 if gap < best_gap:
@@ -49,37 +60,67 @@ class ConeStep:
             if best_gap < self._tolerance:
                 break
         impulse = best.reshape(problem.nc, -1) * unit.impulse[:, None]
-        residual = self.residual(v, lambda_max, impulse)
+        residual = self.residual(v, lambda_max, impulse, floor)
         status = Status.SOLVED if residual < self._tolerance else Status.NUMERICAL
         return StepResult(problem.apply(impulse, v), impulse, status, residual, "facets and newton")
 
-    def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
+    def residual(
+        self, v: Array, lambda_max: Array | None, impulse: Array, floor: Array | None = None
+    ) -> float:
         """The fixed-point gap of an impulse (nc, 1 + nt), recomputed from the problem's own matrices."""
         unit = self.problem.scaling
         after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / unit.velocity[:, None]
-        bound = np.full(self.problem.nc, np.inf) if lambda_max is None else lambda_max / unit.impulse
+        bound = self._bounds(lambda_max, floor)
         return fixed_point_gap(impulse / unit.impulse[:, None], after, bound, self.problem.mu)
 
-    def _starts(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
+    def _bounds(self, lambda_max: Array | None, floor: Array | None) -> Array:
+        """Least and largest scaled normal impulses, (2, nc)."""
+        nc, unit = self.problem.nc, self.problem.scaling.impulse
+        least = np.zeros(nc) if floor is None else floor / unit
+        return np.stack([least, np.full(nc, np.inf) if lambda_max is None else lambda_max / unit])
+
+    def _starts(self, v: Array, lambda_max: Array | None, floor: Array | None) -> Iterator[Array]:
         """Polyhedral solutions with ever narrower facets around the friction that the last one found."""
         problem = self.problem
         base = facet_directions(problem.nt, None)
         directions = np.broadcast_to(base, (problem.nc, *base.shape))
-        width = 2.0 * np.pi / len(base)
+        width = np.full(problem.nc, 2.0 * np.pi / len(base))
         for _ in range(ROUNDS):
             step = PolyhedralStep(problem, directions=directions)
-            result = step.solve(v, lambda_max)
+            result = step.solve(v, lambda_max, floor)
             yield (result.impulse / problem.scaling.impulse[:, None]).ravel()
             if problem.nt == 1:
                 return
             slip = problem.contact_velocity(result.v)[:, 1:]
-            angle = _friction_angles(result.impulse[:, 1:], slip)
-            offsets = np.array([-1.0, 0.0, 1.0]) * width / 2.0
-            angles = np.concatenate(
-                [angle[:, None] + offsets, angle[:, None] + np.pi * np.array([0.5, 1.0, 1.5])], 1
-            )
+            wanted, found = _friction_angles(result.impulse[:, 1:], slip)
+            # close in, but never leave the direction opposite to slip outside
+            miss = np.abs((found - wanted + np.pi) % (2.0 * np.pi) - np.pi)
+            width = np.minimum(np.maximum(width / REFINEMENT, 4.0 * miss), 0.5 * np.pi)
+            offsets = np.array([-0.5, 0.0, 0.5]) * width[:, None]
+            others = np.broadcast_to(np.pi * np.array([0.5, 1.0, 1.5]), offsets.shape)
+            angles = wanted[:, None] + np.concatenate([offsets, others], axis=1)
             directions = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-            width /= REFINEMENT
+
+    def _sweeps(self, before: Array, bound: Array) -> Iterator[Array]:
+        """Gauss-Seidel over the contacts, each solved exactly, from rest; every so many sweeps a start."""
+        lam = np.zeros(len(before))
+        for _ in range(SWEEP_STARTS):
+            for _ in range(SWEEPS):
+                last = lam.copy()
+                for i in range(self.problem.nc):
+                    own = slice(3 * i, 3 * i + 3)
+                    block = self._G[own, own]
+                    others = before[own] + self._G[own] @ lam - block @ lam[own]
+                    lam[own] = _contact_between(block, others, bound[:, i], float(self.problem.mu[i]))
+                if np.array_equal(lam, last):
+                    break
+            yield lam.copy()
+
+    def _fine(self, v: Array, lambda_max: Array | None, floor: Array | None) -> Iterator[Array]:
+        """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
+        for facets in FINE_FACETS:
+            result = PolyhedralStep(self.problem, facets=facets).solve(v, lambda_max, floor)
+            yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
 
     def _gap(self, lam: Array, before: Array, bound: Array) -> float:
         nc = self.problem.nc
@@ -87,24 +128,39 @@ class ConeStep:
         return fixed_point_gap(lam.reshape(nc, -1), after, bound, self.problem.mu)
 
     def _newton(self, start: Array, before: Array, bound: Array) -> Array:
-        """Semismooth Newton on ``lambda - proj(lambda - rho c')``, damped where the gap does not fall."""
-        lam = start.copy()
+        """Semismooth Newton on ``lambda - proj(lambda - rho c')``; the iterate with the smallest gap.
+
+        Full steps first: the map is piecewise smooth, and a step that enlarges the gap often lands on the
+        right piece. Where they lead nowhere, a trust-region method with the same derivatives is tried.
+        """
+        best, best_gap = start, self._gap(start, before, bound)
         rho = 1.0 / _block_norms(self._G, self.problem.nc)
-        gap = self._gap(lam, before, bound)
+        lam = start
         for _ in range(NEWTON_STEPS):
             value, slope = self._fixed_point(lam, before, bound, rho)
-            change = np.linalg.lstsq(slope, -value, rcond=1e-13)[0]
-            size, improved = 1.0, False
-            for _ in range(12):
-                trial = lam + size * change
-                trial_gap = self._gap(trial, before, bound)
-                if trial_gap < gap:
-                    lam, gap, improved = trial, trial_gap, True
-                    break
-                size *= 0.5
-            if not improved or gap < 1e-15:
+            lam = lam - np.linalg.lstsq(slope, value, rcond=1e-14)[0]
+            gap = self._gap(lam, before, bound)
+            if gap < best_gap:
+                best, best_gap = lam, gap
+            if best_gap < 1e-15 or not gap < 1e6 * best_gap:
                 break
-        return lam
+        for factor in TRUST_REGION_FACTORS:
+            if best_gap < self._tolerance:
+                break
+            weight = factor * rho
+            result = least_squares(
+                lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[0],
+                best,
+                jac=lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[1],
+                xtol=1e-15,
+                ftol=1e-15,
+                gtol=1e-15,
+                max_nfev=100,
+            )
+            gap = self._gap(result.x, before, bound)
+            if gap < best_gap:
+                best, best_gap = result.x, gap
+        return best
 
     def _fixed_point(self, lam: Array, before: Array, bound: Array, rho: Array) -> tuple[Array, Array]:
         """Value and an element of the generalized Jacobian of the fixed-point map."""
@@ -117,9 +173,9 @@ class ConeStep:
             normal = i * width
             tangent = slice(normal + 1, normal + width)
             inner = lam[normal] - rho[i] * after[normal]
-            value[normal] = lam[normal] - min(max(inner, 0.0), bound[i])
+            value[normal] = lam[normal] - min(max(inner, bound[0, i]), bound[1, i])
             slope[normal] = identity[normal]
-            if 0.0 < inner < bound[i]:
+            if bound[0, i] < inner < bound[1, i]:
                 slope[normal] = rho[i] * self._G[normal]
             pull = lam[tangent] - rho[i] * after[tangent]
             pull_slope = identity[tangent] - rho[i] * self._G[tangent]
@@ -139,17 +195,33 @@ class ConeStep:
 
 
 def fixed_point_gap(lam: Array, after: Array, bound: Array, mu: Array) -> float:
-    """Gap of the fixed point for scaled impulses and velocities after, (nc, 1 + nt); infinite for NaN."""
-    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)
+    """Gap of the fixed point for scaled impulses and velocities after, (nc, 1 + nt); infinite for NaN.
+
+    ``bound`` (2, nc): the least and the largest normal impulse.
+    """
+    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], bound[0], bound[1])
     friction = lam[:, 1:] - project_disc(lam[:, 1:] - after[:, 1:], mu * np.maximum(lam[:, 0], 0.0))
     gap = max(float(np.abs(normal).max()), float(np.linalg.norm(friction, axis=1).max()))
     return gap if np.isfinite(gap) else float("inf")
 
 
-def _friction_angles(friction: Array, slip: Array) -> Array:
-    """Direction of friction of each contact, (nc,) rad; where it has none, the one opposite to slip."""
-    direction = np.where(np.linalg.norm(friction, axis=1, keepdims=True) > 0.0, friction, -slip)
-    return np.arctan2(direction[:, 1], direction[:, 0])
+def _contact_between(G: Array, c: Array, bound: Array, mu: float) -> Array:
+    """One contact's impulse (3,) with its normal impulse between the two bounds, c' = c + G lambda."""
+    least, most = float(bound[0]), float(bound[1])
+    if least < most:
+        lam = solve_contact(G, c, most, mu)
+        if lam[0] >= least:
+            return lam
+    return np.array([least, *friction_at(G[1:, 1:], c[1:] + G[1:, 0] * least, mu * least)])
+
+
+def _friction_angles(friction: Array, slip: Array) -> tuple[Array, Array]:
+    """Angles (nc,) opposite to slip and of friction; each stands in where the other is zero."""
+    slides = np.linalg.norm(slip, axis=1, keepdims=True) > 1e-14 * np.abs(slip).max()
+    pushes = np.linalg.norm(friction, axis=1, keepdims=True) > 0.0
+    wanted = np.where(slides, -slip, friction)
+    found = np.where(pushes, friction, wanted)
+    return np.arctan2(wanted[:, 1], wanted[:, 0]), np.arctan2(found[:, 1], found[:, 0])
 
 
 def _block_norms(G: Array, nc: int) -> Array:

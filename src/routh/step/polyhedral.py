@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from routh import tolerances
 from routh.friction import facet_directions
@@ -61,13 +64,27 @@ class PolyhedralStep:
         """Number of unknowns of the bounded problem."""
         return self.problem.nc * (3 + self.k)
 
-    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
         """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties."""
         W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
+        if floor is not None:
+            q += self._pushed(floor)[keep]
         result = solve_scaled(
-            W, q, self._cover[keep], z_unit, w_unit, self._tolerance, 50 * len(q), self._pivoting
+            W,
+            q,
+            self._cover[keep],
+            z_unit,
+            w_unit,
+            self._tolerance,
+            50 * len(q),
+            self._pivoting,
+            lambda: self._exact_matrix()[keep, keep],
         )
-        return self._read(v, result.z, keep, result.status, result.residual, result.method)
+        return self._read(v, result.z, keep, result.status, result.residual, result.method, floor)
+
+    def scaled_matrix(self) -> tuple[Array, Array]:
+        """W (size, size) and the covering vector (size,) in the problem's own units, for kernels."""
+        return self._W * self._z_unit / self._w_unit[:, None], self._cover / self._w_unit
 
     def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
         """Every solution; those that differ only in undetermined impulses are one."""
@@ -78,7 +95,14 @@ class PolyhedralStep:
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
         return [self._read(v, r.z, keep, r.status, r.residual, r.method) for r in found]
 
-    def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
+    def scaled_lcp(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array]:
+        """``W`` and ``q`` of HP23 (75) in the problem's own units, for other solvers."""
+        W, q, z_unit, w_unit, _ = self._data(v, lambda_max)
+        return W * z_unit / w_unit[:, None], q / w_unit
+
+    def residual(
+        self, v: Array, lambda_max: Array | None, impulse: Array, floor: Array | None = None
+    ) -> float:
         """How far an impulse (nc, 1 + nt) is from solving the step: the smallest scaled violation of (72).
 
         Independent of any solver: bounds, complementarity and maximal dissipation over the facets are
@@ -88,12 +112,14 @@ class PolyhedralStep:
         after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / scaling.velocity[:, None]
         lam = impulse / scaling.impulse[:, None]
         bound = np.full(self.problem.nc, np.inf) if lambda_max is None else lambda_max / scaling.impulse
-        normal = np.abs(lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)).max()
+        least_push = np.zeros(self.problem.nc) if floor is None else floor / scaling.impulse
+        normal = np.abs(lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], least_push, bound)).max()
         # support of the friction polygon in the direction of -slip, against the power that is taken out
         slip_along = np.einsum("ikt,it->ik", self.directions, after[:, 1:])
         least = slip_along.min(axis=1) * self.problem.mu * lam[:, 0]
         power = np.einsum("it,it->i", lam[:, 1:], after[:, 1:])
-        dissipation = np.abs(power - least).max()
+        # as a velocity: the power that is missing, per impulse
+        dissipation = (np.abs(power - least) / np.maximum(1.0, self.problem.mu * lam[:, 0])).max()
         violation = max(float(normal), float(dissipation))
         return violation if np.isfinite(violation) else float("inf")
 
@@ -106,10 +132,27 @@ class PolyhedralStep:
         keep = slice(0, None) if bounded else slice(nc, None)
         return self._W[keep, keep], q[keep], self._z_unit[keep], self._w_unit[keep], keep
 
+    def _pushed(self, floor: Array) -> Array:
+        """What normal impulses ``floor`` (nc,) add to q: the unknown is then the normal impulse beyond them.
+
+        W stays as it is, so it is copositive; where ``z^T W z = 0`` the added terms are not negative:
+        the step with a floor has a solution wherever HP23 (75) has one.
+        """
+        return self._W[:, self.problem.nc : 2 * self.problem.nc] @ floor
+
     def _read(
-        self, v: Array, z: Array, keep: slice, status: Status, residual: float, method: str
+        self,
+        v: Array,
+        z: Array,
+        keep: slice,
+        status: Status,
+        residual: float,
+        method: str,
+        floor: Array | None = None,
     ) -> StepResult:
         impulse = (self._spread[:, keep] @ z).reshape(self.problem.nc, 1 + self.problem.nt)
+        if floor is not None:
+            impulse[:, 0] += floor
         return StepResult(self.problem.apply(impulse, v), impulse, status, residual, method)
 
     def _impulse_map(self) -> Array:
@@ -121,6 +164,20 @@ class PolyhedralStep:
             first = 2 * nc + i * k
             spread[i, 1:, first : first + k] = self.directions[i].T
         return spread.reshape(nc * (1 + nt), self.size)
+
+    def _exact_matrix(self) -> np.ndarray:
+        """HP23 (75b) in the problem's own units, in fractions: exactly copositive, as Theorem 6 needs it."""
+        scaled = self._W * self._z_unit / self._w_unit[:, None]
+        exact = np.array([[Fraction(entry) for entry in row] for row in scaled], dtype=object)
+        inner = slice(self.problem.nc, -self.problem.nc)
+        root = np.repeat(np.sqrt(self.problem.scaling.mass), 1 + self.problem.nt)
+        half = solve_triangular(
+            self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T, lower=True
+        )
+        factor = (half * root) @ self._spread[:, inner]  # L^-1 Jbar^T, (nv, nc (1 + k))
+        fractions = np.array([[Fraction(entry) for entry in row] for row in factor], dtype=object)
+        exact[inner, inner] = fractions.T @ fractions
+        return exact
 
     def _matrix(self) -> Array:
         """HP23 (75b), with its transposes."""

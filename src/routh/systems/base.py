@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 from routh.models.base import Model, State
 from routh.problem import ImpactProblem
+from routh.sets.rational import RationalProblem
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,10 @@ class PaperSettings:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A system by name: an impact (with its problem) or a motion (with its model and first state)."""
+    """A system by name: an impact (with its problem) or a motion (with its model and first state).
+
+    The problem of an impact is that of its state; a motion may have the problem of its first impact.
+    """
 
     name: str
     kind: Literal["impact", "motion"]
@@ -33,6 +38,13 @@ class System:
     problem: ImpactProblem | None = field(default=None, repr=False)
     model: Model | None = field(default=None, repr=False)
     state: State | None = field(default=None, repr=False)
+
+    @property
+    def rational(self) -> RationalProblem:
+        """The impact in exact rational numbers, for `routh.exact_set`."""
+        if self.problem is None:
+            raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
+        return importlib.import_module("routh.systems.rational").rational_problem(self.name, self.problem)
 
 
 Builder = Callable[..., System]

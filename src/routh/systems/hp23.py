@@ -66,20 +66,20 @@ def compass_gait(
     leg: float = 1.0,
     mass_to_foot: float = 0.5,
     mass: float = 1.0,
-    leading_angle: float = math.radians(-78.0),
-    trailing_angle: float = math.radians(78.0),
+    angle: float = math.radians(78.0),
     rate: float = 0.25,
     mu: ArrayLike = 5.0,
 ) -> System:
     """A walker of two legs takes a wide step: leading foot A lands, trailing foot B rests (Fig. 4, Table 5).
 
     Coordinates: hip x, hip y, leading angle, trailing angle; foot = hip + leg (sin a, -cos a). Each massless
-    leg carries a point mass; ``rate`` (rad/s) is the angular velocity of both legs, angles in rad.
+    leg carries a point mass. The legs are at ``angle`` (rad) to either side of the vertical, so that both
+    feet touch the ground; ``rate`` (rad/s) is the angular velocity of both.
     """
     length, m = _positive(leg=leg, mass=mass)
     s = length - real("mass_to_foot", mass_to_foot, at_least=0.0, at_most=math.nextafter(length, 0.0))
-    le, tr = real("leading_angle", leading_angle), real("trailing_angle", trailing_angle)
-    w = real("rate", rate)
+    tr = real("angle", angle, above=0.0, at_most=math.nextafter(math.pi / 2, 0.0))
+    le, w = -tr, real("rate", rate)
     (cl, sl), (ct, st) = (math.cos(le), math.sin(le)), (math.cos(tr), math.sin(tr))
     M = np.array(
         [
@@ -97,7 +97,7 @@ def compass_gait(
         [-length * ct * w, -length * st * w, w, w],
         names=["A", "B"],
     )
-    model, state = hp23_models.compass_gait(length, s, m, (le, tr), problem.v, problem.mu)
+    model, state = hp23_models.compass_gait(length, s, m, tr, problem.v, problem.mu)
     paper = PaperSettings("HP23 Table 5", step=0.25, max_steps=5, samples=2**20, lcps_per_sample=2.27)
     return System(
         "compass-gait",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,22 +28,45 @@ from routh.models.planar import (
 from routh.validation import Array
 
 Simulable = tuple[PlanarModel, State]
+WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
+
+
+_CORNERS = ("lower-left", "lower-right", "upper-right", "upper-left")
+Named = tuple[str, HalfPlane, int, float]  # name, plane, corner counted from the lower left, friction
+
+
+def box_contacts(body: str, width: float, height: float, named: Sequence[Named]) -> list[PlaneContact]:
+    """The named contacts of a box's corners, then all its other corners with the same planes.
+
+    The others, called "upper-left-ground" and so on, have the friction of the plane's first named contact;
+    they are open when the impact begins, and stop the box in a simulation.
+    """
+    points = corners(width, height)
+    contacts = [PlaneContact(name, body, plane, points[k], mu=mu) for name, plane, k, mu in named]
+    taken = {(plane, k) for _, plane, k, _ in named}
+    friction: dict[HalfPlane, float] = {}
+    for _, plane, _, mu in named:
+        friction.setdefault(plane, mu)
+    for plane, mu in friction.items():
+        contacts += [
+            PlaneContact(f"{corner}-{plane.name}", body, plane, points[k], mu=mu)
+            for k, corner in enumerate(_CORNERS)
+            if (plane, k) not in taken
+        ]
+    return contacts
 
 
 def block(width: float, height: float, mass: float, mu: Array) -> PlanarModel:
     """A box over the ground, with contacts A at its lower left and B at its lower right corner."""
-    lower = corners(width, height)[:2]
-    contacts = [
-        PlaneContact(name, "block", point=point, mu=float(friction))
-        for name, point, friction in zip("AB", lower, mu, strict=True)
-    ]
+    named = [("A", GROUND, 0, float(mu[0])), ("B", GROUND, 1, float(mu[1]))]
+    contacts = box_contacts("block", width, height, named)
     return PlanarModel([box("block", width, height, mass=mass)], contacts)
 
 
 def compass_gait(
-    leg: float, centre: float, mass: float, angles: tuple[float, float], velocity: Array, mu: Array
+    leg: float, centre: float, mass: float, angle: float, velocity: Array, mu: Array
 ) -> Simulable:
-    """Two legs with a point mass ``centre`` below a massless hip; the trailing foot is at (0, 0)."""
+    """Two legs with point masses ``centre`` below a massless hip, at ``angle`` on either side of it."""
     bodies = [point_mass("hip", 0.0)]
     bodies += [
         link(name, leg, mass=mass, centre=centre, joint=Revolute("hip")) for name in ("leading", "trailing")
@@ -51,8 +75,8 @@ def compass_gait(
         PlaneContact(name, body, point=(0.0, -leg), mu=float(friction))
         for name, body, friction in zip("AB", ("leading", "trailing"), mu, strict=True)
     ]
-    leading, trailing = angles
-    q = [-leg * math.sin(trailing), leg * math.cos(trailing), leading, trailing]
+    contacts.append(PlaneContact("hip", "hip", mu=float(mu[0])))
+    q = [-leg * math.sin(angle), leg * math.cos(angle), -angle, angle]  # the trailing foot is at (0, 0)
     return PlanarModel(bodies, contacts), State(np.array(q), velocity)
 
 
@@ -60,13 +84,8 @@ def box_wall(side: float, mass: float, tilt: float, velocity: Array, mu: Array) 
     """A box turned by 90 degrees less ``tilt``, on the ground with one corner and at a wall with another."""
     turn = math.pi / 2 - tilt
     near = (math.cos(turn) + math.sin(turn)) * side / 2  # from the centre to the ground and to the wall
-    lowest, rightmost = corners(side, side)[:2]
-    wall = HalfPlane("wall", normal=(-1.0, 0.0))
-    contacts = [
-        PlaneContact("A", "box", GROUND, lowest, mu=float(mu[0])),
-        PlaneContact("B", "box", wall, rightmost, mu=float(mu[1])),
-    ]
-    model = PlanarModel([box("box", side, side, mass=mass)], contacts)
+    named = [("A", GROUND, 0, float(mu[0])), ("B", WALL, 1, float(mu[1]))]
+    model = PlanarModel([box("box", side, side, mass=mass)], box_contacts("box", side, side, named))
     return model, State(np.array([-near, near, turn]), velocity)
 
 
@@ -104,6 +123,10 @@ def ramone(angles: Array, velocity: Array, mu: Array) -> Simulable:
         contacts.append(
             PlaneContact(contact, f"{leg} shank", point=ankle, radius=robot.foot_radius, mu=float(friction))
         )
+    floor = float(mu[0])
+    contacts.append(PlaneContact("hip", "trunk", point=hip, mu=floor))
+    for leg in ("leading", "trailing"):
+        contacts.append(PlaneContact(f"{leg}-knee", f"{leg} thigh", point=(0.0, -robot.thigh), mu=floor))
     model = PlanarModel(bodies, contacts)
     q = np.concatenate([[0.0, 0.0], angles])
     q[1] -= model.gaps(q)[1]  # stand on the trailing foot
@@ -143,6 +166,7 @@ def disk_stack(radius: float, mass: float, velocity: Array, mu: Array) -> Simula
         DiscContact("C", "top", "left", mu=c),
         DiscContact("D", "top", "right", mu=d),
         DiscContact("E", "left", "right", mu=e),
+        PlaneContact("top-ground", "top", radius=radius, mu=a),  # where the tower falls apart
     ]
     height = radius * (1.0 + math.sqrt(3.0))
     q = [-radius, radius, 0.0, radius, radius, 0.0, 0.0, height, 0.0]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from routh.models.planar.bodies import WORLD, Body, Free, FreePoint, Point, Prismatic, Revolute
 from routh.validation import Array
@@ -26,43 +26,57 @@ Complex = NDArray[np.complex128]
 
 
 class PointSet:
-    """Points (or differences of points) of a mechanism, ready to be evaluated; see the module's formulas."""
+    """Points (or combinations of points) of a mechanism, ready to be evaluated; see the module's formulas.
 
-    __slots__ = ("B", "C", "D", "S", "a", "iB", "phi0")
+    ``start`` is where the vectors point at q = 0, and all factors are stored as complex arrays: these methods
+    are called in every evaluation of an equation of motion.
+    """
 
-    def __init__(self, S: Complex, C: Array, a: Complex, D: Complex, B: Array, phi0: Array) -> None:
+    __slots__ = ("B", "C", "D", "S", "a", "iB", "phi0", "start")
+
+    def __init__(self, S: Complex, C: Complex, a: Complex, D: Complex, B: Array, phi0: Array) -> None:
         used = np.any(C != 0.0, axis=0)
-        self.S, self.C = S, np.ascontiguousarray(C[:, used])
+        self.S, self.C = S, np.ascontiguousarray(C[:, used], dtype=np.complex128)
         self.a, self.B, self.phi0 = a[used], np.ascontiguousarray(B[used]), phi0[used]
         self.D = np.ascontiguousarray(D[used]) if np.any(D[used] != 0.0) else None
         self.iB = 1j * self.B
+        self.start = self.a * np.exp(1j * self.phi0)
 
-    def combine(self, K: Array) -> PointSet:
-        """The linear combinations ``K x`` of these points."""
+    @property
+    def fixed(self) -> bool:
+        """Whether no vector turns or slides, so that the Jacobian is constant."""
+        return self.C.shape[1] == 0
+
+    def combine(self, K: ArrayLike) -> PointSet:
+        """The linear combinations ``K x`` of these points, K real or complex."""
+        K = np.asarray(K, dtype=np.complex128)
         D = np.zeros(self.B.shape, dtype=np.complex128) if self.D is None else self.D
         return PointSet(K @ self.S, K @ self.C, self.a, D, self.B, self.phi0)
 
     def positions(self, q: Array) -> Complex:
         """World positions, (np,) complex m."""
-        rot = np.exp(1j * (self.B @ q + self.phi0))
-        a = self.a if self.D is None else self.a + self.D @ q
-        return self.S @ q + self.C @ (rot * a)
+        turned = np.exp(1j * (self.B @ q))
+        if self.D is None:
+            return self.S @ q + self.C @ (turned * self.start)
+        return self.S @ q + self.C @ (turned * np.exp(1j * self.phi0) * (self.a + self.D @ q))
 
     def jacobian(self, q: Array) -> Complex:
         """(np, nv) complex."""
-        rot = np.exp(1j * (self.B @ q + self.phi0))
+        turned = np.exp(1j * (self.B @ q))
         if self.D is None:
-            return self.S + (self.C * (rot * self.a)) @ self.iB
-        z = rot * (self.a + self.D @ q)
-        return self.S + (self.C * z) @ self.iB + (self.C * rot) @ self.D
+            return (self.C * (turned * self.start)) @ self.iB + self.S
+        turned = turned * np.exp(1j * self.phi0)
+        z = turned * (self.a + self.D @ q)
+        return self.S + (self.C * z) @ self.iB + (self.C * turned) @ self.D
 
     def acceleration(self, q: Array, v: Array) -> Complex:
         """``dJ/dt v``, (np,) complex m/s^2."""
-        rot = np.exp(1j * (self.B @ q + self.phi0))
+        turned = np.exp(1j * (self.B @ q))
         w = self.B @ v
         if self.D is None:
-            return self.C @ (rot * self.a * (-w * w))
-        return self.C @ (rot * ((self.a + self.D @ q) * (-w * w) + 2j * w * (self.D @ v)))
+            return self.C @ (turned * self.start * (-w * w))
+        turned = turned * np.exp(1j * self.phi0)
+        return self.C @ (turned * ((self.a + self.D @ q) * (-w * w) + 2j * w * (self.D @ v)))
 
 
 @dataclass
@@ -101,7 +115,7 @@ class Tree:
         """The points given as (body, position in its frame)."""
         rows = [self._chain(name, point) for name, point in located]
         count = len(self._vectors)
-        C = np.zeros((len(rows), count))
+        C = np.zeros((len(rows), count), dtype=np.complex128)
         for row, (_, vectors) in enumerate(rows):
             C[row, vectors] = 1.0
         S = np.array([shift for shift, _ in rows], dtype=np.complex128).reshape(len(rows), self.nv)

@@ -56,6 +56,8 @@ class PlanarModel:
         angular = tree.angles([body.name for body in bodies])
         inertia = np.array([body.inertia for body in bodies])
         self._spin = angular.T @ (inertia[:, None] * angular)  # constant share of the mass matrix
+        rest = np.zeros(self.nv)
+        self._constant = (self._mass(rest), self._forces(rest, rest)) if self._coms.fixed else None
         self._frames = tree.points([(body.name, (0.0, 0.0)) for body in bodies])
         self._angles = angular
         self._offsets = np.array([tree.frames[body.name].offset for body in bodies])
@@ -65,17 +67,12 @@ class PlanarModel:
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv)."""
-        J = self._coms.jacobian(_vector(q))
-        return ((J.conj().T * self._masses) @ J).real + self._spin
+        return self._mass(_vector(q)) if self._constant is None else self._constant[0].copy()
 
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``M dv/dt + bias = J^T lambda``: Coriolis and gravity forces less the inputs, (nv,)."""
-        q = _vector(q)
-        acceleration = self._coms.acceleration(q, _vector(v)) - self._gravity
-        forces = (self._coms.jacobian(q).conj().T @ (self._masses * acceleration)).real
-        if u is None:
-            return np.ascontiguousarray(forces)
-        return forces - self._input @ _vector(u)
+        forces = self._forces(_vector(q), _vector(v)) if self._constant is None else self._constant[1].copy()
+        return forces if u is None else forces - self._input @ _vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m."""
@@ -121,6 +118,15 @@ class PlanarModel:
         """The point of the (first) body that is nearest to touching, (nc, 2) m."""
         points = self._touch.points(_vector(q))
         return np.stack([points.real, points.imag], axis=1)
+
+    def _mass(self, q: Array) -> Array:
+        J = self._coms.jacobian(q)
+        return ((J.conj().T * self._masses) @ J).real + self._spin
+
+    def _forces(self, q: Array, v: Array) -> Array:
+        """Coriolis and gravity forces; bodies in the plane have no gyroscopic ones."""
+        acceleration = self._coms.acceleration(q, v) - self._gravity
+        return (self._coms.jacobian(q).conj().T @ (self._masses * acceleration)).real.copy()
 
     def _actuated(self, names: Sequence[str] | None) -> tuple[str, ...]:
         joints = [body.name for body in self.bodies if not isinstance(body.joint, Free | FreePoint)]

@@ -57,7 +57,7 @@ def sphere(name: str, radius: float, *, mass: float, inertia: ArrayLike | None =
     return Body(name, mass, solid if inertia is None else np.asarray(inertia), radius=r)
 
 
-def box(name: str, size: Sequence[float], *, mass: float, inertia: ArrayLike | None = None) -> Body:
+def box(name: str, size: ArrayLike, *, mass: float, inertia: ArrayLike | None = None) -> Body:
     """A box with edges ``size`` (3,) along its axes, m and kg; uniform unless ``inertia`` is given."""
     a, b, c = edges = real_array("size", size, [(3,)], "shape (3,)")
     if not np.all(edges > 0.0):

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.spatial.bodies import Body, Contact
-from routh.models.spatial.rotations import cross, exponential, multiply, rotation_matrices
+from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
+from routh.models.spatial.sparse_rows import sparse_rows
 from routh.models.spatial.touch import ContactKinematics
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
@@ -53,6 +55,7 @@ class SpatialModel:
         for i, body in enumerate(bodies):
             self._mass[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = body.mass * np.eye(3)
             self._mass[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = body.inertia
+        self._sparse_mass = csr_array(self._mass)
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv); constant, since angular velocities are in the bodies' frames."""
@@ -66,7 +69,7 @@ class SpatialModel:
         spin = _vector(v).reshape(-1, 6)[:, 3:]
         result = np.empty((len(spin), 6))
         result[:, :3] = self._weights
-        result[:, 3:] = cross(spin, np.matmul(self._inertias, spin[:, :, None])[:, :, 0])  # w x I w
+        result[:, 3:] = cross(spin, apply(self._inertias, spin))  # w x I w
         return result.ravel() if u is None else result.ravel() - _vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
@@ -76,6 +79,14 @@ class SpatialModel:
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 2, nv)``; the tangents are those of `rotations.tangents`."""
         return self._touch.jacobians(*self._poses(q))
+
+    def sparse_mass(self, q: ArrayLike) -> csr_array:
+        """The mass matrix with its zeros left out, (nv, nv)."""
+        return self._sparse_mass
+
+    def sparse_jacobians(self, q: ArrayLike) -> tuple[csr_array, csr_array]:
+        """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``, contact by contact, with their zeros left out."""
+        return sparse_rows(self._touch, *self._poses(q))
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 3) m/s^2."""

@@ -9,22 +9,53 @@ from routh.validation import Array
 _NEXT, _AFTER = [1, 2, 0], [2, 0, 1]
 
 
+def _skew_form() -> Array:
+    """The constant (3, 9) map from a vector to the matrix of its vector product."""
+    form = np.zeros((3, 3, 3))
+    for i in range(3):
+        j, k = _NEXT[i], _AFTER[i]
+        form[i, k, j], form[i, j, k] = 1.0, -1.0
+    return form.reshape(3, 9)
+
+
+_SKEW = _skew_form()
+
+
+def skew(a: Array) -> Array:
+    """The matrices (n, 3, 3) with ``skew(a) @ b = a x b`` for vectors (n, 3)."""
+    return (a @ _SKEW).reshape(-1, 3, 3)
+
+
 def cross(a: Array, b: Array) -> Array:
-    """Vector products along the last axis, (..., 3); faster than `numpy.cross` on small arrays."""
-    return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
+    """Vector products (n, 3); several times faster than `numpy.cross` on small arrays."""
+    return apply(skew(a), b)
+
+
+def apply(matrices: Array, vectors: Array) -> Array:
+    """The products (n, 3) of matrices (n, 3, 3) and vectors (n, 3), one by one."""
+    return np.matmul(matrices, vectors[:, :, None])[:, :, 0]
+
+
+def _quadratic_form() -> Array:
+    """The constant (16, 10) map from the products ``q_i q_j`` to |q|^2 times the rotation, and |q|^2."""
+    form = np.zeros((4, 4, 3, 3))
+    for i in range(3):
+        j, k = _NEXT[i], _AFTER[i]
+        form[[0, 1 + i], [0, 1 + i], i, i] = 1.0  # w^2 + x^2 - y^2 - z^2, and cyclic
+        form[[1 + j, 1 + k], [1 + j, 1 + k], i, i] = -1.0
+        form[1 + i, 1 + j, [i, j], [j, i]] = 2.0  # 2 (x y -+ w z), and cyclic
+        form[0, 1 + k, [i, j], [j, i]] = -2.0, 2.0
+    return np.column_stack([form.reshape(16, 9), np.eye(4).ravel()])
+
+
+_FORM = _quadratic_form()
 
 
 def rotation_matrices(quaternions: Array) -> Array:
     """Matrices from the body to the world frame, (n, 3, 3); the quaternions (n, 4) need not be unit."""
-    w, x, y, z = (quaternions / np.sqrt((quaternions * quaternions).sum(axis=1))[:, None]).T
-    R = np.empty((len(quaternions), 3, 3))
-    R[:, 0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    R[:, 1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    R[:, 2, 2] = 1.0 - 2.0 * (x * x + y * y)
-    R[:, 0, 1], R[:, 1, 0] = 2.0 * (x * y - w * z), 2.0 * (x * y + w * z)
-    R[:, 0, 2], R[:, 2, 0] = 2.0 * (x * z + w * y), 2.0 * (x * z - w * y)
-    R[:, 1, 2], R[:, 2, 1] = 2.0 * (y * z - w * x), 2.0 * (y * z + w * x)
-    return R
+    products = (quaternions[:, :, None] * quaternions[:, None, :]).reshape(-1, 16)
+    scaled = products @ _FORM
+    return (scaled[:, :9] / scaled[:, 9:]).reshape(-1, 3, 3)
 
 
 def exponential(rotation: Array) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from routh.models.spatial.bodies import Body, Contact, PlaneContact, SphereContact
-from routh.models.spatial.rotations import cross, tangent_rates, tangents
+from routh.models.spatial.rotations import apply, cross, skew, tangent_rates, tangents
 from routh.validation import Array
 
 
@@ -25,8 +25,7 @@ class ContactKinematics:
         nc = len(contacts)
         self.nb = len(bodies)
         self.rows = np.arange(nc)
-        self.pairs = np.array([isinstance(contact, SphereContact) for contact in contacts], dtype=bool)
-        self.paired = np.flatnonzero(self.pairs)
+        self.paired = np.flatnonzero([isinstance(contact, SphereContact) for contact in contacts])
         self.first = np.zeros(nc, dtype=np.intp)
         self.second = np.zeros(nc, dtype=np.intp)
         self.centres = np.zeros((nc, 3))  # of the first side, in its body's frame
@@ -43,26 +42,35 @@ class ContactKinematics:
                 if not self.radii[i].sum() > 0.0:
                     raise ValueError(f"{contact.name}: both radii are zero; wanted at least one sphere")
         self.plane_frames = self._frames(self.plane_normals)
+        self.reach = self.radii.sum(axis=1)
 
     def gaps(self, positions: Array, R: Array) -> Array:
         """Signed distances, (nc,) m, from positions (nb, 3) and rotations (nb, 3, 3)."""
         separation = self._separations(positions, R)
-        distance = (self.plane_normals * separation).sum(axis=1)
-        distance[self.paired] = np.sqrt((separation[self.paired] ** 2).sum(axis=1))
-        return distance - self.radii.sum(axis=1)
+        distance = np.einsum("ij,ij->i", self.plane_normals, separation) - self.reach
+        if self.paired.size:
+            centres = np.sqrt((separation[self.paired] ** 2).sum(axis=1))
+            distance[self.paired] = centres - self.reach[self.paired]
+        return distance
 
     def jacobians(self, positions: Array, R: Array) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 2, nv)``: for a direction d, ``[d, R^T (arm x d)]`` per body."""
-        frames = self.frames(positions, R)
+        first, second = self.blocks(positions, R)
         J = np.zeros((len(self.rows), 3, self.nb, 6))
-        arms = self._centre_arms(R) - self.radii[:, :1] * frames[:, 0]
-        J[self.rows, :, self.first] = _body_rows(frames, arms, R[self.first])
-        if self.paired.size:
-            rows = self.paired
-            arms = self.radii[rows, 1:] * frames[rows, 0]
-            J[rows, :, self.second[rows]] = -_body_rows(frames[rows], arms, R[self.second[rows]])
+        J[self.rows, :, self.first] = first
+        J[self.paired, :, self.second[self.paired]] = second
         flat = J.reshape(len(self.rows), 3, 6 * self.nb)
         return np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1:])
+
+    def blocks(self, positions: Array, R: Array) -> tuple[Array, Array]:
+        """The parts of the Jacobians that are not zero: rows (nc, 3, 6) on the first body of each contact,
+        and rows (pairs, 3, 6) on the second body of each pair of spheres; normal first."""
+        frames = self.frames(positions, R)
+        arms = self._centre_arms(R) - self.radii[:, :1] * frames[:, 0]
+        rows = self.paired
+        far = self.radii[rows, 1:] * frames[rows, 0]
+        second = -_body_rows(frames[rows], far, R[self.second[rows]])
+        return _body_rows(frames, arms, R[self.first]), second
 
     def jacobian_bias(self, positions: Array, R: Array, v: Array) -> Array:
         """``dJ/dt v``, (nc, 3), from velocities (nb, 6).
@@ -70,12 +78,12 @@ class ContactKinematics:
         The material points' accelerations at constant v: ``w x (w x c - r dn/dt)``, since a constant
         angular velocity in the body's frame is constant in the world too; plus turning directions.
         """
-        spin = np.matmul(R, v[:, 3:, None])[:, :, 0]  # world frame
+        spin = apply(R, v[:, 3:])  # world frame
         frames = self.frames(positions, R)
         c, w = self._centre_arms(R), spin[self.first]
         moving = cross(w, c)
         if not self.paired.size:
-            return np.matmul(frames, cross(w, moving)[:, :, None])[:, :, 0]
+            return apply(frames, cross(w, moving))
         rows, other = self.paired, self.second[self.paired]
         normal = frames[rows, 0]
         drift = (v[self.first, :3] + moving)[rows] - v[other, :3]  # of the centres
@@ -86,7 +94,7 @@ class ContactKinematics:
         acceleration = cross(w, moving)
         near, far = self.radii[rows, :1], self.radii[rows, 1:]
         acceleration[rows] -= cross(near * w[rows] + far * spin[other], turning)
-        bias = np.matmul(frames, acceleration[:, :, None])[:, :, 0]
+        bias = apply(frames, acceleration)
         slip = drift - cross(near * w[rows] + far * spin[other], normal)
         first, second = tangent_rates(normal, turning)
         bias[rows] += (np.stack([turning, first, second], axis=1) * slip[:, None, :]).sum(axis=2)
@@ -108,12 +116,14 @@ class ContactKinematics:
         return positions[self.first] + self._centre_arms(R) - self.radii[:, :1] * normals
 
     def _centre_arms(self, R: Array) -> Array:
-        return np.matmul(R[self.first], self.centres[:, :, None])[:, :, 0]
+        return apply(R[self.first], self.centres)
 
     def _separations(self, positions: Array, R: Array) -> Array:
         """From the second centre, or the plane's point, to the first centre, (nc, 3)."""
-        origin = np.where(self.pairs[:, None], positions[self.second], self.plane_points)
-        return positions[self.first] + self._centre_arms(R) - origin
+        separation = positions[self.first] + self._centre_arms(R) - self.plane_points
+        if self.paired.size:
+            separation[self.paired] -= positions[self.second[self.paired]]
+        return separation
 
     @staticmethod
     def _frames(normals: Array) -> Array:
@@ -125,7 +135,7 @@ def _body_rows(frames: Array, arms: Array, R: Array) -> Array:
     """``[d, R^T (arm x d)]`` for the directions (n, 3, 3), arms (n, 3) and rotations (n, 3, 3): (n, 3, 6)."""
     rows = np.empty((len(frames), 3, 6))
     rows[:, :, :3] = frames
-    rows[:, :, 3:] = np.matmul(cross(np.repeat(arms[:, None, :], 3, axis=1), frames), R)
+    rows[:, :, 3:] = np.matmul(np.matmul(frames, skew(-arms)), R)  # d . (w x arm) = d . (-arm x w)
     return rows
 
 

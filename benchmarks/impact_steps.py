@@ -1,0 +1,161 @@
+"""Every step solved, with proof: random impact steps of hard families, and the peer on the same problems.
+
+    python benchmarks/impact_steps.py --count 100000           # the full run, hours on one core
+    python benchmarks/impact_steps.py --count 1000 --peer 200  # a look
+
+Each row is a family of random problems with 2 to 6 contacts, mass ratios to 1e6 and, in every other, a
+duplicated contact. "unsolved" and "worst" are the solver's own claims; "false" counts steps claimed as solved
+whose independent residual (recomputed from impulse and velocity alone) is above ten times the tolerance.
+"missed" counts disagreements of the linear program with a least-squares verdict on jamming, on every
+twentieth problem.
+"""
+
+import argparse
+import itertools
+import time
+
+import numpy as np
+from scipy.optimize import nnls
+
+import routh
+from routh.lcp.compiled import compiled_pivoting
+from routh.sets.theory import cone_generators, pointedness
+from routh.step import ConeStep, PolyhedralStep
+from routh.step.base import residual_tolerance
+
+
+def random_problem(rng, *, spatial, mu):
+    """A random impact: 2 to 6 contacts, mass ratio up to 1, 1e3 or 1e6, every other with a repeat."""
+    ratio = 10.0 ** rng.choice([0.0, 3.0, 6.0])
+    nc = int(rng.integers(2, 7))
+    nt = 2 if spatial else 1
+    nv = int(rng.integers(2 + nt, 2 + nc * (1 + nt)))
+    basis, _ = np.linalg.qr(rng.normal(size=(nv, nv)))
+    M = basis @ np.diag(np.exp(rng.uniform(0.0, np.log(ratio), nv))) @ basis.T
+    Jn, Jt = rng.normal(size=(nc, nv)), rng.normal(size=(nc, nt, nv))
+    if rng.random() < 0.5:
+        Jn[-1], Jt[-1] = Jn[0], Jt[0]
+    return routh.ImpactProblem(0.5 * (M + M.T), Jn, Jt, mu, rng.normal(size=nv))
+
+
+def families():
+    """Name and arguments of every family."""
+    for spatial, mu in itertools.product((False, True), (0.0, 0.5, 10.0, 1e5)):
+        yield f"{'space' if spatial else 'plane'}, mu {mu:g}", {"spatial": spatial, "mu": mu}
+
+
+def is_jammed(problem):
+    """Independent of the linear program: do some cone generators, of unit length, add up to nothing?"""
+    g = cone_generators(problem)
+    g = np.linalg.solve(problem.cholesky, g.T)
+    g = g / np.linalg.norm(g, axis=0)
+    _, misfit = nnls(np.vstack([g, np.ones(g.shape[1])]), np.append(np.zeros(len(g)), 1.0))
+    return misfit < 1e-9
+
+
+def run_family(arguments, count, seed, friction, pivoting):
+    """Solve one random step of each of ``count`` problems."""
+    rng = np.random.default_rng(seed)
+    unsolved = false = retried = jam_missed = jammed = 0
+    worst = worst_independent = 0.0
+    start = time.perf_counter()
+    for k in range(count):
+        problem = random_problem(rng, **arguments)
+        lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
+        if friction == "cone":
+            step = ConeStep(problem)
+        else:
+            step = PolyhedralStep(problem, pivoting=pivoting)
+        result = step.solve(problem.v, lambda_max)
+        solved = result.status is routh.Status.SOLVED
+        independent = step.residual(problem.v, lambda_max, result.impulse)
+        unsolved += not solved
+        retried += result.method != "lemke"
+        false += solved and not independent < 10.0 * residual_tolerance(problem)
+        if solved:
+            worst, worst_independent = max(worst, result.residual), max(worst_independent, independent)
+        if k < count // 20:  # a linear program each: a share is enough
+            truth = is_jammed(problem)
+            jammed += truth
+            jam_missed += truth != pointedness(problem).jammed
+    each = (time.perf_counter() - start) / count
+    return [
+        unsolved,
+        false,
+        retried,
+        f"{worst:.1e}",
+        f"{worst_independent:.1e}",
+        jammed,
+        jam_missed,
+        f"{each * 1e3:.2f}",
+    ]
+
+
+def run_peer(arguments, count, seed):
+    """Share of the same problems on which quantecon's Lemke fails or is wrong."""
+    from quantecon.optimize import lcp_lemke
+
+    rng = np.random.default_rng(seed)
+    failed = 0
+    for _ in range(count):
+        problem = random_problem(rng, **arguments)
+        lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
+        step = PolyhedralStep(problem)
+        W, q = step.scaled_lcp(problem.v, lambda_max)
+        result = lcp_lemke(W, q, max_iter=10_000)
+        good = result.success and routh.lcp.natural_residual(W, q, result.z) < residual_tolerance(problem)
+        failed += not good
+    return f"{failed / count:.1%}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=1000, help="problems a family")
+    parser.add_argument("--peer", type=int, default=0, help="problems a family for quantecon")
+    parser.add_argument(
+        "--cone", type=int, default=None, help="problems a family with the true cone (default: count / 10)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="families whose name contains this")
+    options = parser.parse_args()
+    header = [
+        "unsolved",
+        "false",
+        "retried",
+        "worst",
+        "independent",
+        "jammed",
+        "missed",
+        "ms each",
+        "peer fails",
+    ]
+    print(f"{'family':<28}" + "".join(f"{word:>12}" for word in header))
+    total = bad = 0
+    for friction in ("polyhedral", "cone"):
+        for name, arguments in families():
+            label = f"{name}, {friction}"
+            if options.only not in label or (friction == "cone" and not arguments["spatial"]):
+                continue
+            count = options.count
+            if friction == "cone":
+                count = options.count // 10 if options.cone is None else options.cone
+            row = (
+                run_family(arguments, count, options.seed, friction, compiled_pivoting())
+                if count
+                else ["-"] * 8
+            )
+            peer = (
+                run_peer(arguments, options.peer, options.seed)
+                if options.peer and friction == "polyhedral"
+                else "-"
+            )
+            print(f"{label:<28}" + "".join(f"{cell!s:>12}" for cell in [*row, peer]), flush=True)
+            if count:
+                total, bad = total + count, bad + row[0] + row[1] + row[6]
+    print(f"{total} steps, {bad} unsolved, falsely solved or with a missed jam")
+
+
+if __name__ == "__main__":
+    main()

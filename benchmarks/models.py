@@ -1,0 +1,41 @@
+"""Time per call of every system's model: python benchmarks/models.py [repeats]."""
+
+import sys
+import timeit
+
+from rich.console import Console
+from rich.table import Table
+
+from routh import systems
+
+CALLS = 200
+
+
+def best(function, repeats):
+    """Best time of one call, in microseconds."""
+    return min(timeit.repeat(function, number=CALLS, repeat=repeats)) / CALLS * 1e6
+
+
+def main(repeats=7):
+    columns = ["mass", "bias", "Jacobians", "their rates"]
+    table = Table("system", "nv", "contacts", *columns, "all four", "gaps", title="microseconds per call")
+    for name in systems.names():
+        system = systems.get(name)
+        model, q, v = system.model, system.state.q, system.state.v
+        times = [
+            best(call, repeats)
+            for call in (
+                lambda m=model, q=q: m.mass(q),
+                lambda m=model, q=q, v=v: m.bias(q, v),
+                lambda m=model, q=q: m.jacobians(q),
+                lambda m=model, q=q, v=v: m.jacobian_bias(q, v),
+            )
+        ]
+        gaps = best(lambda m=model, q=q: m.gaps(q), repeats)
+        cells = [f"{value:.1f}" for value in (*times, sum(times), gaps)]
+        table.add_row(name, str(model.nv), str(len(model.contacts)), *cells)
+    Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

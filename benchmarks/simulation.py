@@ -1,0 +1,250 @@
+"""What the event-driven simulator must show. Each part prints its table:
+
+python benchmarks/simulation.py zeno         # HP23 section 4.3, against an independent integration
+python benchmarks/simulation.py ball         # accumulation times in closed form
+python benchmarks/simulation.py rod          # Painlevé's rod on a grid of 50 x 50 states (--size)
+python benchmarks/simulation.py futures      # 100 random futures of six systems, all verified (--count)
+python benchmarks/simulation.py wheel        # walking speed in closed form, and under the set-valued law
+python benchmarks/simulation.py convergence  # event times against integrator tolerances
+python benchmarks/simulation.py advance      # Theorem 5: augmented time spent in impacts against its bound
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections import Counter
+
+import numpy as np
+from scipy.integrate import quad, solve_ivp
+
+import routh
+from routh.laws import Newton, Sequential, SetValued, Simultaneous
+from routh.sim import verify
+from routh.sim.advance import impact_durations, slowest_rate
+
+G = 9.81
+#: system -> (duration in s, parameters)
+FUTURES = {
+    "rocking-block": (0.5, {}),
+    "compass-gait": (0.5, {}),
+    "ramone": (0.25, {}),
+    "rimless-wheel-slope": (2.0, {"mu": 0.25}),
+    "disk-stack": (0.4, {}),
+    "box-wall": (0.5, {}),
+}
+
+
+def zeno(_: argparse.Namespace) -> None:
+    """The rocking block of HP23 section 4.3."""
+    block = routh.systems.get("zeno-block")
+    motion = routh.simulate(
+        block.model, block.state, duration=3.5, law=Simultaneous(), rtol=1e-11, atol=1e-13, sample_dt=1e-3
+    )
+    impacts = [e for e in motion.events if e.kind == "impact"]
+    event = next(e for e in motion.events if e.kind == "zeno")
+    ratios = [abs(e.data["v_after"][2] / e.data["v_before"][2]) for e in impacts]
+    cycles = np.array([_half_cycle(0.7**k) for k in range(80)])
+    print(f"impacts simulated            {len(impacts)}")
+    print(f"reduction, largest |r - 0.7| {max(abs(r - 0.7) for r in ratios):.2e}")
+    print(f"apex                         {motion.q[:, 2].max():.6f} rad (paper: .22; facts: 0.21976)")
+    print(f"t*  simulated, by (56)       {motion.t[event.index]:.9f}  {cycles[:, 0].sum():.9f} (paper 2.67)")
+    print(f"s*  simulated, by (63)       {motion.s[event.index]:.9f}  {cycles[:, 1].sum():.9f} (paper 28.4)")
+    print(f"at t*                        {event.data['continuation']}, skipped {event.data['skipped']:.1e} s")
+    print(f"normal forces afterwards     {motion.forces['contact'][-1, :2, 0]} N (m g / 2 = {G / 2})")
+    print(f"solution of (53)             {verify(block.model, motion).ok}")
+
+
+def _half_cycle(rate: float) -> tuple[float, float]:
+    """Duration and augmented duration of a swing about a corner and the impact that ends it."""
+    inertia, arm, alpha = 5.0 / 12.0 + 1.25, math.sqrt(1.25), math.atan(2.0)
+
+    def slope(_: float, y: np.ndarray) -> list[float]:
+        acceleration = -G * arm * math.cos(y[0] + alpha) / inertia
+        up = arm * (math.cos(y[0] + alpha) * acceleration - math.sin(y[0] + alpha) * y[1] ** 2)
+        return [y[1], acceleration, 1.0 + G + up]
+
+    def down(_: float, y: np.ndarray) -> float:
+        return y[0]
+
+    down.terminal, down.direction = True, -1  # type: ignore[attr-defined]
+    swing = solve_ivp(slope, (0, 5), [0.0, rate, 0.0], events=down, rtol=1e-12, atol=1e-14)
+    return swing.t[-1], swing.y[2, -1] + 0.5 * 1.7 * rate
+
+
+def ball(_: argparse.Namespace) -> None:
+    """A ball that bounces with restitution e from 1 m: t* = sqrt(2 h / g) (1 + e) / (1 - e)."""
+    print("    e   impacts   t* closed form   error (s)")
+    for e in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95):
+        system = routh.systems.get("bouncing-ball", restitution=e, mu=0.0)
+        exact = math.sqrt(2.0 / G) * (1 + e) / (1 - e)
+        motion = routh.simulate(system.model, system.state, duration=exact + 0.1, law=Newton(), sample_dt=1.0)
+        event = next(event for event in motion.events if event.kind == "zeno")
+        error = motion.t[event.index] - exact
+        print(f"{e:5.2f}   {event.data['impacts']:7d}   {exact:14.9f}   {error:9.1e}")
+
+
+def rod(arguments: argparse.Namespace) -> None:
+    """Painlevé's rod: angle x rate, mu = 1.8; what must happen at t = 0 is known in closed form."""
+    size, mu = arguments.size, 1.8
+    counts: Counter[str] = Counter()
+    begin = time.process_time()
+    for angle in np.linspace(0.3, 1.5, size):
+        for rate in np.linspace(-5.0, 5.0, size):
+            counts += _rod_state(float(angle), float(rate), mu)
+    print(f"{size} x {size} states, 0.15 s each, {time.process_time() - begin:.0f} s of CPU")
+    for name in sorted(counts):
+        print(f"  {counts[name]:6d}  {name}")
+
+
+def _paradox(angle: float, rate: float, slip: float, mu: float) -> tuple[float, float]:
+    """Normal acceleration of the sliding end per normal force, and without force (rod of 2 m, 1 kg)."""
+    direction = math.copysign(1.0, slip)
+    per_force = 1.0 + 3.0 * math.cos(angle) * (math.cos(angle) - direction * mu * math.sin(angle))
+    return per_force, -G + rate**2 * math.sin(angle)
+
+
+def _rod_state(angle: float, rate: float, mu: float) -> Counter[str]:
+    system = routh.systems.get("painleve-rod", angle=angle, rate=rate, mu=mu)
+    motion = routh.simulate(system.model, system.state, duration=0.15, sample_dt=0.1, max_step=0.1)
+    per_force, free = _paradox(angle, rate, 1.0, mu)
+    at_once = {e.kind for e in motion.events if e.t == 0.0}
+    none, several = per_force < 0 > free, per_force < 0 < free
+    counts = Counter({"states": 1})
+    counts["paradox at the start (closed form)"] += none
+    counts["ambiguous at the start (closed form)"] += several
+    counts["impact without collision at the start"] += "impact without collision" in at_once
+    counts["choice at the start"] += "choice" in at_once
+    counts["DISAGREEMENT at the start"] += none != ("impact without collision" in at_once)
+    counts["DISAGREEMENT at the start"] += several != ("choice" in at_once)
+    for event in motion.events:
+        if event.kind == "impact without collision" and event.t > 0.0:
+            q, v = motion.q[event.index], event.data["v_before"]
+            if event.data["closed"] != ("A",):
+                counts["later: with the other end"] += 1
+                continue
+            slip = float(system.model.jacobians(q)[1][0, 0] @ v)
+            later = _paradox(math.pi - q[2], v[2], slip, mu)
+            counts["later: where the closed form demands it"] += later[0] < 1e-8 and later[1] < 1e-6
+            counts["DISAGREEMENT later"] += not (later[0] < 1e-8 and later[1] < 1e-6)
+    counts["NOT FINISHED"] += not motion.ok
+    counts["NOT A SOLUTION of (53)"] += not verify(system.model, motion).ok
+    return +counts
+
+
+def futures(arguments: argparse.Namespace) -> None:
+    """Random futures under the set-valued law, each held against the inclusion."""
+    print("system                 futures  finished  verified  impacts: mean, most  zeno   IWC  CPU s each")
+    for name, (duration, parameters) in FUTURES.items():
+        if arguments.only and name != arguments.only:
+            continue
+        system = routh.systems.get(name, **parameters)
+        begin = time.process_time()
+        bundle = routh.simulate_many(
+            system.model, system.state, n=arguments.count, duration=duration, law=SetValued(), seed=1
+        )
+        each = (time.process_time() - begin) / len(bundle)
+        verdicts = [verify(system.model, one) for one in bundle]
+        cells = [
+            f"{name:22s} {len(bundle):7d}",
+            f"{sum(one.ok for one in bundle):8d}  {sum(v.ok for v in verdicts):8d}",
+            f"{bundle.impacts.mean():13.1f} {bundle.impacts.max():5d}",
+            f"{sum(any(e.kind == 'zeno' for e in one.events) for one in bundle):4d}",
+            f"{sum(e.kind == 'impact without collision' for one in bundle for e in one.events):4d}",
+            f"{each:10.2f}",
+        ]
+        print("  ".join(cells), flush=True)
+        broken = Counter(x.condition for v in verdicts for x in v.violations)
+        worst = {key: max(v.worst.get(key, 0.0) for v in verdicts) for key in ("energy", "inclusion (53)")}
+        print(f"    worst share of what is allowed: {worst}; broken: {dict(broken)}", flush=True)
+
+
+def wheel(_: argparse.Namespace) -> None:
+    """Rimless wheel on a slope: mean speed along the slope, closed form against simulation."""
+    print("spokes  slope   law          mu     speed closed form   simulated    difference   verified")
+    for spokes, descent in ((6, 0.15), (8, 0.08), (12, 0.05)):
+        exact = _walking_speed(spokes, descent)
+        for law, mu in ((Sequential(), 1.0), (SetValued(), 1.0), (SetValued(), 0.5), (SetValued(), 0.35)):
+            system = routh.systems.get("rimless-wheel-slope", spokes=spokes, descent=descent, mu=mu)
+            motion = routh.simulate(system.model, system.state, duration=5.0, law=law, sample_dt=0.05)
+            times = [e.t for e in motion.events if e.kind == "impact"]
+            step = 2.0 * math.sin(math.pi / spokes)
+            speed = step * (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else math.nan
+            ok = verify(system.model, motion).ok
+            print(
+                f"{spokes:6d}  {descent:5.2f}   {type(law).__name__:10s}  {mu:4.2f}   {exact:17.9f}"
+                f"   {speed:10.7f}   {speed - exact:10.1e}   {ok}"
+            )
+
+
+def _walking_speed(spokes: int, descent: float, length: float = 1.0) -> float:
+    """Step length over step time of the steady gait: energy and angular momentum, one integral."""
+    wheel_model = routh.systems.get("rimless-wheel-slope", spokes=spokes, descent=descent).model
+    about_foot = wheel_model.bodies[0].inertia + length**2
+    eta = (about_foot - length**2 + length**2 * math.cos(2 * math.pi / spokes)) / about_foot
+    drop = 4.0 * G * length * math.sin(math.pi / spokes) * math.sin(descent) / about_foot
+    first = eta**2 * drop / (1.0 - eta**2)  # squared rate after a step
+    half = math.pi / spokes
+
+    def slowness(angle: float) -> float:  # angle of the spoke from the vertical
+        return 1.0 / math.sqrt(first + 2.0 * G * length / about_foot * (math.cos(start) - math.cos(angle)))
+
+    start = descent - half
+    duration = quad(slowness, start, descent + half, epsabs=1e-13, epsrel=1e-13)[0]
+    return 2.0 * length * math.sin(half) / duration
+
+
+def convergence(_: argparse.Namespace) -> None:
+    """Impact times of the rocking block within 2 s, against a run with tolerance 1e-13."""
+    block = routh.systems.get("zeno-block")
+
+    def times(tolerance: float) -> np.ndarray:
+        motion = routh.simulate(
+            block.model,
+            block.state,
+            duration=2.0,
+            law=Simultaneous(),
+            rtol=tolerance,
+            atol=1e-2 * tolerance,
+            sample_dt=0.5,
+        )
+        return np.array([e.t for e in motion.events if e.kind == "impact"])
+
+    reference = times(1e-13)
+    exact = np.cumsum([_half_cycle(0.7**k)[0] for k in range(len(reference))])
+    print(f"reference against the pendulum equation: {np.abs(reference - exact).max():.1e} s")
+    print("  rtol   largest error of an impact time (s)")
+    for exponent in range(4, 13):
+        print(f"  1e-{exponent:<4d} {np.abs(times(10.0**-exponent) - reference).max():.2e}")
+
+
+def advance(arguments: argparse.Namespace) -> None:
+    """Theorem 5 and Corollary 3: impacts end within a bounded augmented time, so time goes on."""
+    print("system                 impacts   largest share of the bound   slowest mean dt/ds")
+    for name, (duration, parameters) in FUTURES.items():
+        system = routh.systems.get(name, **parameters)
+        shares, rates = [], []
+        for seed in range(max(arguments.count // 20, 1)):
+            motion = routh.simulate(system.model, system.state, duration=duration, seed=seed)
+            shares += [one.share for one in impact_durations(system.model, motion)]
+            rates.append(slowest_rate(motion))
+        print(f"{name:22s} {len(shares):7d}   {max(shares):26.3f}   {min(rates):18.4f}")
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence, advance)}
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("--size", type=int, default=50)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    parts[arguments.part](arguments)
+
+
+if __name__ == "__main__":
+    main()

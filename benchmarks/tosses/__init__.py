@@ -1,0 +1,1 @@
+"""Measured cube tosses: the impacts in them, and what laws predict for these."""

@@ -1,0 +1,5 @@
+"""The command line: parse, call, print."""
+
+from routh.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,258 @@
+"""The commands of ``routh`` and what becomes of their errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from routh import __version__
+from routh.cli import options
+from routh.cli.output import Output
+
+GUIDE = """Every outcome that a rigid-body impact can have.
+
+When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
+depends on it. routh samples every order and every overlap, and shows the set of outcomes.
+
+[bold]Start here:[/bold]
+
+  routh list                   the systems that come with routh
+  routh run rocking-block      sample one: a table and a picture
+  routh impact problem.npz     the same for your own matrices
+  routh reproduce --quick      the papers' figures, with a report
+"""
+Command = TypeVar("Command", bound=Callable[..., Any])
+EXITS = "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 130 interrupted."
+
+
+def unwrapped(text: str) -> str:
+    """Join the lines of paragraphs, which the terminal wraps itself; indented lines stay as they are."""
+    joined: list[str] = []
+    for line in cleandoc(text).splitlines():
+        runs_on = (
+            joined and joined[-1] and line and not line.startswith(" ") and not joined[-1].startswith(" ")
+        )
+        if runs_on:
+            joined[-1] += " " + line
+        else:
+            joined.append(line)
+    return "\n".join(joined)
+
+
+def command(name: str) -> Callable[[Command], Command]:
+    """A command whose help is its docstring."""
+
+    def add(function: Command) -> Command:
+        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(function)
+        return function
+
+    return add
+
+
+app = typer.Typer(
+    name="routh",
+    help=unwrapped(GUIDE),
+    epilog=EXITS,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"routh {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def routh(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+@command("list")
+def list_systems(json: options.Json = False) -> None:
+    """List the systems that come with routh, with a line each.
+
+    Run one with [bold]routh run NAME[/bold]. Systems of kind "impact" have a set of outcomes; those of kind
+    "motion" start somewhere and move.
+    """
+    from routh.cli.listing import show_systems
+
+    show_systems(Output(json=json))
+
+
+@command("run")
+def run(
+    name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
+    samples: options.Samples = options.DEFAULT_SAMPLES,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a parameter of the system, e.g. --set mu=0.2; repeatable.",
+        ),
+    ] = None,
+    step: options.Step = None,
+    max_steps: options.MaxSteps = None,
+    points: options.Points = options.PointKind.random,
+    seed: options.Seed = 0,
+    device: options.Device = "cpu",
+    threads: options.Threads = None,
+    out: options.Picture = None,
+    no_picture: options.NoPicture = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Sample the outcomes of a system's impact: a table by contact mode, and a picture.
+
+    Each sample lets the impulses of the contacts grow at random relative rates until no contact approaches
+    (HP23, Algorithm 1). The table says how often the contacts separate, stick or slide afterwards; the
+    picture shows the velocities. By default the step is that of the paper.
+
+    [bold]Examples:[/bold]
+
+      routh run rocking-block
+      routh run compass-gait --samples 1048576 --out gait.png
+      routh run rocking-block --set mu=0.2 --set speed=1.5
+      routh run box-wall --json | jq '.modes[0]'
+    """
+    from routh.cli.run import Request, run_system
+
+    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    code = run_system(name, change or [], request, _picture(out, no_picture), Output(json=json, quiet=quiet))
+    raise typer.Exit(code)
+
+
+@command("impact")
+def impact(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="An .npz file with M, Jn, Jt, mu and v (and restitution, names).", show_default=False
+        ),
+    ],
+    samples: options.Samples = options.DEFAULT_SAMPLES,
+    step: options.Step = None,
+    max_steps: options.MaxSteps = None,
+    points: options.Points = options.PointKind.random,
+    seed: options.Seed = 0,
+    device: options.Device = "cpu",
+    threads: options.Threads = None,
+    out: options.Picture = None,
+    no_picture: options.NoPicture = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Sample the outcomes of your own impact, given by its matrices.
+
+    The file holds the mass matrix M (nv, nv), the contact Jacobians Jn (nc, nv) and Jt (nc, nt, nv), friction
+    mu (nc) and the velocity before v (nv); Jn v < 0 means approach. In Python:
+
+      routh.ImpactProblem(M, Jn, Jt, mu, v).save("problem.npz")
+      numpy.savez("problem.npz", M=M, Jn=Jn, Jt=Jt, mu=mu, v=v)      # the same
+
+    Then: routh impact problem.npz --samples 65536
+    """
+    from routh.cli.run import Request, run_file
+
+    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    code = run_file(file, request, _picture(out, no_picture), Output(json=json, quiet=quiet))
+    raise typer.Exit(code)
+
+
+@command("reproduce")
+def reproduce(
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the figures, the numbers and the report.")
+    ] = Path("results"),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="Only this exhibit, or all of a paper (hp23); repeatable, see --list.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer samples: minutes instead of half an hour.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute again what the folder already has.")
+    ] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Only list the exhibits.")] = False,
+    seed: options.Seed = 0,
+    device: options.Device = "cpu",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw the papers' figures and tables again, and compare every published number with ours.
+
+    Writes one picture per figure and [bold]report.html[/bold], a single page with the pictures inside: for
+    each published number the paper's, ours, the difference and why. What the folder already holds, computed
+    by the same version with the same settings, is kept: an interrupted run goes on where it stopped.
+
+    [bold]Examples:[/bold]
+
+      routh reproduce --quick --out results
+      routh reproduce --only hp23-table-3 --only hp23-fig-12
+    """
+    from routh.cli.reproduce import list_exhibits, reproduce_all
+    from routh.reproduce import Settings
+
+    output = Output(json=json, quiet=quiet)
+    if listing:
+        list_exhibits(output)
+        return
+    code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
+    raise typer.Exit(code)
+
+
+def _picture(out: Path | None, without: bool) -> Path | bool:
+    """Where the picture goes: a path, True for the default place, False for none."""
+    if out is not None and without:
+        raise ValueError("--out: given together with --no-picture; wanted one of them")
+    return out if out is not None else not without
+
+
+def main() -> None:
+    """Run the command line; errors are one line, not a traceback."""
+    try:
+        app(prog_name="routh")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone: nothing to say, and nobody to say it to
+        sys.exit(0)
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        print(f"routh: error: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def explain(error: Exception) -> str | None:
+    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
+    from routh.status import RouthError
+
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {error.filename!s}"
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if isinstance(error, (ValueError, RouthError)):
+        return str(error)
+    return None

@@ -1,0 +1,61 @@
+"""``routh run`` on a system that moves: its first state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+
+from routh.cli.output import Output
+from routh.status import MissingExtraError
+from routh.systems import System
+
+
+def run_motion(system: System, place: Path | bool, output: Output) -> int:
+    """Show where a motion starts and say how to simulate it; the exit code."""
+    assert system.model is not None
+    assert system.state is not None
+    model, state = system.model, system.state
+    gaps = model.gaps(state.q)
+    Jn, _ = model.jacobians(state.q)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("contact")
+    for column in ("gap (m)", "normal velocity (m/s)", "friction", "restitution"):
+        table.add_column(column, justify="right")
+    for info, gap, normal in zip(model.contacts, gaps, Jn @ state.v, strict=True):
+        table.add_row(info.name, f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}")
+    output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
+    output.say(f"[dim]{system.paper.source} · a motion, shown in its first state[/dim]\n")
+    output.show(table)
+    output.say("\nSimulate it in Python:")
+    output.say(f"  system = routh.systems.get({system.name!r})")
+    output.say("  trajectory = routh.sim.simulate(system.model, system.state, duration=2.0)")
+    written = _draw_state(system, place, output)
+    output.emit(
+        {
+            "system": system.name,
+            "kind": system.kind,
+            "q": state.q,
+            "v": state.v,
+            "contacts": [info.name for info in model.contacts],
+            "gaps": gaps,
+            "picture": None if written is None else str(written),
+        }
+    )
+    return 0
+
+
+def _draw_state(system: System, place: Path | bool, output: Output) -> Path | None:
+    if place is False or system.model is None or system.model.nt != 1:
+        return None
+    assert isinstance(place, Path)
+    try:
+        from routh.viz import style
+        from routh.viz.snapshots import state_figure
+
+        style.save(state_figure(system), place)
+    except MissingExtraError as error:
+        output.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
+        return None
+    output.say(f"picture: [bold]{place}[/bold]")
+    return place

@@ -1,0 +1,123 @@
+"""Where output goes: tables and JSON to stdout, progress to stderr and only for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+PATIENCE = 2.0  # s before anything says that it is still at work
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the user wants to see."""
+
+    json: bool = False
+    quiet: bool = False
+    console: Console = field(default_factory=lambda: Console(highlight=False))
+    errors: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+
+    def show(self, *things: RenderableType) -> None:
+        """Tables and other results, for people."""
+        if not self.json:
+            for thing in things:
+                self.console.print(thing)
+
+    def say(self, text: str = "") -> None:
+        """Explanations, which ``--quiet`` leaves out."""
+        if not self.json and not self.quiet:
+            self.console.print(text)
+
+    def emit(self, data: Any) -> None:
+        """The result for machines, where that is what they want."""
+        if self.json:
+            print(json.dumps(plain(data), allow_nan=False))
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is a person to watch a progress bar."""
+        return not self.quiet and self.errors.is_terminal
+
+    @contextmanager
+    def busy(self, text: str) -> Iterator[None]:
+        """A spinner with the time, once it takes more than two seconds and somebody watches."""
+        if not self.watched:
+            yield
+            return
+        progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=self.errors,
+            transient=True,
+        )
+        progress.add_task(text)
+        with _after_a_while(progress):
+            yield
+
+    @contextmanager
+    def counting(self, total: int) -> Iterator[Any]:
+        """A bar over ``total`` things; yields a function to call with the name of the next one."""
+        if not self.watched:
+            yield lambda text: None
+            return
+        progress = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+            console=self.errors,
+            transient=True,
+        )
+        task = progress.add_task("", total=total)
+        begun = -1
+
+        def advance(text: str) -> None:
+            nonlocal begun
+            begun += 1
+            progress.update(task, completed=begun, description=text)
+
+        with _after_a_while(progress):
+            yield advance
+
+
+@contextmanager
+def _after_a_while(progress: Progress) -> Iterator[None]:
+    timer = threading.Timer(PATIENCE, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # it may be starting just now
+        progress.stop()
+
+
+def plain(data: Any) -> Any:
+    """Numbers, lists and dictionaries that JSON knows; what is not a finite number becomes null."""
+    if isinstance(data, dict):
+        return {str(key): plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [plain(value) for value in data]
+    if hasattr(data, "tolist"):
+        return plain(data.tolist())
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -1,0 +1,64 @@
+"""``routh reproduce``: make the exhibits, write the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from routh.cli.output import Output
+from routh.reproduce import Settings
+from routh.reproduce.report import difference, write_report
+from routh.reproduce.runner import Finished, as_data, choose, load, run
+from routh.viz import style
+
+
+def list_exhibits(output: Output) -> None:
+    """A table of all exhibits."""
+    found = load()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", style="cyan", no_wrap=True)
+    table.add_column("source")
+    table.add_column("what it shows")
+    for entry in found:
+        table.add_row(entry.name, entry.source, entry.title)
+    output.show(table)
+    output.emit([{"name": entry.name, "source": entry.source, "title": entry.title} for entry in found])
+
+
+def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: bool, output: Output) -> int:
+    """Make the chosen exhibits and the report; the exit code."""
+    style.matplotlib()  # its absence is better said before an hour of work than after
+    chosen = choose(load(), only)
+    with output.counting(len(chosen)) as advance:
+        results = run(chosen, out, settings, fresh=fresh, announce=advance)
+    report = write_report(out / "report.html", results, out / "figures", settings)
+    output.show(_table(results))
+    for result in results:
+        if result.status != "done":
+            output.show(f"[yellow]{result.name} {result.status}:[/yellow] {result.error}")
+    output.say(f"\nreport: [bold]{report}[/bold]")
+    output.emit({"report": str(report), "exhibits": [as_data(result) for result in results]})
+    return 1 if any(result.status == "failed" for result in results) else 0
+
+
+def _table(results: Sequence[Finished]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("exhibit", style="cyan", no_wrap=True)
+    table.add_column("quantity")
+    for column in ("paper", "ours", "difference"):
+        table.add_column(column, justify="right")
+    for result in results:
+        compared = [row for row in result.rows if row.paper is not None]
+        if not compared:
+            seconds = "kept" if result.reused else f"{result.seconds:.1f} s"
+            table.add_row(result.name, f"[dim]{result.status}, {seconds}[/dim]", "", "", "")
+        for i, row in enumerate(compared):
+            name = result.name if i == 0 else ""
+            table.add_row(name, row.quantity, _short(row.paper), _short(row.ours), difference(row))
+    return table
+
+
+def _short(value: float | str | None) -> str:
+    return "" if value is None else value if isinstance(value, str) else f"{value:.4g}"

@@ -1,0 +1,192 @@
+"""Sampled sets as tables for people and as data for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from routh.laws.base import ImpactResult
+from routh.sets import Outcomes
+from routh.sets.outcomes import MODE_NAMES
+from routh.status import Status
+from routh.viz.comparison import Comparison
+
+MOST_ROWS = 12
+MOST_COLUMNS = 6  # contacts that get a column each; more are summarised contact by contact
+ENUMERATED_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
+_BAR = 20
+_STYLES = {"separate": "green", "stick": "bold", "slide": "yellow"}
+_WORDS = {"separate": "separates", "stick": "sticks", "slide": "slides"}
+
+
+def describe(outcomes: Outcomes, seconds: float) -> str:
+    """Sizes and settings in one line."""
+    problem, settings = outcomes.problem, outcomes.settings
+    step = np.asarray(settings.get("step", np.nan))
+    size = f"{step.min():.3g}" if np.ptp(step) == 0.0 else f"{step.min():.3g} to {step.max():.3g}"
+    contacts = "1 contact" if problem.nc == 1 else f"{problem.nc} contacts"
+    return (
+        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {seconds:.2g} s, "
+        f"steps up to {size} N s, seed {settings.get('seed', 0)}"
+    )
+
+
+def mode_table(outcomes: Outcomes) -> Table:
+    """How often which combination of contact modes occurred; contact by contact where there are many."""
+    if outcomes.problem.nc > MOST_COLUMNS:
+        return _contact_table(outcomes)
+    rows = outcomes.summary()
+    before = float(outcomes.problem.kinetic_energy())
+    table = _table()
+    for name in outcomes.problem.names:
+        table.add_column(f"contact {name}" if len(name) <= 2 else name)
+    table.add_column("share", justify="right")
+    table.add_column("")
+    table.add_column("energy left (%)", justify="right")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*map(_mode, row.modes), _percent(row.share), _bar(row.share), _energy(row, before))
+    rest = rows[MOST_ROWS:]
+    if rest:
+        share = sum(row.share for row in rest)
+        blanks = [""] * (outcomes.problem.nc - 1)
+        table.add_row(f"{len(rest)} other combinations", *blanks, _percent(share), _bar(share), "")
+    return table
+
+
+def _contact_table(outcomes: Outcomes) -> Table:
+    modes = outcomes.modes[outcomes.terminated]
+    shares = np.stack([(modes == code).mean(axis=0) for code in range(len(MODE_NAMES))], axis=1)
+    table = _table()
+    table.add_column("contact")
+    for name in MODE_NAMES:
+        table.add_column(_WORDS[name], justify="right", style=_STYLES[name])
+    order = np.argsort(-shares[:, 0], kind="stable")
+    for i in order[: 2 * MOST_ROWS]:
+        table.add_row(outcomes.problem.names[i], *(_percent(share) for share in shares[i]))
+    return table
+
+
+def remarks(outcomes: Outcomes) -> list[str]:
+    """What a reader must know beside the table."""
+    found = []
+    n, combinations = len(outcomes), len(outcomes.summary())
+    if outcomes.problem.nc > MOST_COLUMNS:
+        found.append(f"{combinations} combinations of contact modes among {n} samples")
+    unfinished = n - int(np.count_nonzero(outcomes.terminated))
+    if unfinished:
+        word = "sample" if unfinished == 1 else "samples"
+        found.append(f"[yellow]{unfinished} {word} did not terminate[/yellow] and are in no row above:")
+    for status, count in outcomes.status_counts().items():
+        if not status.ok:
+            found.append(f"[yellow]{count}[/yellow] {status.name}: {status.sentence}")
+    if Status.NO_IMPACT in outcomes.status_counts():
+        found.append(Status.NO_IMPACT.sentence)
+    return found
+
+
+def law_table(shown: Comparison) -> Table:
+    """What single answers the classical laws give."""
+    names = shown.problem.names
+    table = _table("What laws with a single answer say:")
+    table.add_column("law")
+    wide = len(names) > MOST_COLUMNS
+    for name in () if wide else names:
+        table.add_column(f"contact {name}" if len(name) <= 2 else name)
+    if wide:
+        table.add_column("contacts that separate", justify="right")
+    table.add_column("energy left (%)", justify="right")
+    for label, result in labelled_results(shown):
+        modes = result_modes(result)
+        left = f"{100.0 * result.kinetic_energy / max(float(shown.problem.kinetic_energy()), 1e-300):.1f}"
+        cells = (
+            [Text(f"{modes.count('separate')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
+        )
+        table.add_row(label, *cells, left if result.status.ok else result.status.name)
+    return table
+
+
+def labelled_results(shown: Comparison) -> list[tuple[str, ImpactResult]]:
+    """Every classical outcome with the words for it."""
+    several = len(shown.simultaneous) > 1
+    found = [
+        ("all at once" + (f" ({i + 1} of {len(shown.simultaneous)})" if several else ""), result)
+        for i, result in enumerate(shown.simultaneous)
+    ]
+    return found + [(f"one at a time: {order}", result) for order, result in shown.sequential.items()]
+
+
+def result_modes(result: ImpactResult) -> list[str]:
+    """What each contact does after one outcome."""
+    one = Outcomes(
+        result.problem,
+        result.v[None],
+        result.impulse[None],
+        np.ones(1, np.int32),
+        np.array([result.status], np.int8),
+        np.array([result.residual]),
+    )
+    return [MODE_NAMES[code] for code in one.modes[0]]
+
+
+def as_data(shown: Comparison, seconds: float) -> dict[str, Any]:
+    """Everything that the tables say, for machines."""
+    outcomes, problem = shown.outcomes, shown.problem
+    return {
+        "contacts": list(problem.names),
+        "samples": len(outcomes),
+        "terminated": int(np.count_nonzero(outcomes.terminated)),
+        "statuses": {status.name: count for status, count in outcomes.status_counts().items()},
+        "settings": outcomes.settings,
+        "seconds": seconds,
+        "steps_per_sample": float(outcomes.steps.mean()),
+        "largest_residual": float(outcomes.residual.max()),
+        "kinetic_energy_before": float(problem.kinetic_energy()),
+        "modes": [
+            {
+                "modes": dict(zip(problem.names, row.modes, strict=True)),
+                "count": row.count,
+                "share": row.share,
+                "kinetic_energy": row.kinetic_energy,
+            }
+            for row in outcomes.summary()
+        ],
+        "laws": [
+            {
+                "law": label,
+                "status": result.status.name,
+                "v": result.v,
+                "contact_velocity": result.contact_velocity,
+                "modes": dict(zip(problem.names, result_modes(result), strict=True)),
+                "kinetic_energy": result.kinetic_energy,
+            }
+            for label, result in labelled_results(shown)
+        ],
+        "all_simultaneous": shown.all_simultaneous,
+    }
+
+
+def _table(title: str | None = None) -> Table:
+    return Table(
+        box=None, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style=""
+    )
+
+
+def _mode(name: str) -> Text:
+    return Text(_WORDS[name], style=_STYLES[name])
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %" if share >= 0.0005 or share == 0.0 else "< 0.1 %"
+
+
+def _bar(share: float) -> Text:
+    eighths = round(share * _BAR * 8)
+    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="blue")
+
+
+def _energy(row: Any, before: float) -> str:
+    low, high = (100.0 * value / before if before > 0.0 else 0.0 for value in row.kinetic_energy)
+    return f"{low:.1f}" if high - low < 0.05 else f"{low:.1f} to {high:.1f}"

@@ -1,0 +1,48 @@
+"""Constraint forces that are stable at any stiffness and any step (D19)."""
+
+from routh.constraints.bridge import STEEL, Compliance, from_model
+from routh.constraints.forces import ConstraintForces
+from routh.constraints.holonomic import ElasticFoundation, Holonomic, StateConstraint, coordinate_limit
+from routh.constraints.inverse import InverseResult, forces_at, inputs_for
+from routh.constraints.paper import PaperProgram, paper_program
+from routh.constraints.residual import Residuals
+from routh.constraints.schemes import iteration_matrix, take_step
+from routh.constraints.solve import solve
+from routh.constraints.stiffness import (
+    Hertz,
+    contact_modulus,
+    effective_radius,
+    foundation_stiffness,
+    square_grid,
+)
+from routh.constraints.system import ConstrainedSystem
+from routh.constraints.types import Bilateral, Contact, Unilateral
+
+__all__ = [
+    "STEEL",
+    "Bilateral",
+    "Compliance",
+    "ConstrainedSystem",
+    "ConstraintForces",
+    "Contact",
+    "ElasticFoundation",
+    "Hertz",
+    "Holonomic",
+    "InverseResult",
+    "PaperProgram",
+    "Residuals",
+    "StateConstraint",
+    "Unilateral",
+    "contact_modulus",
+    "coordinate_limit",
+    "effective_radius",
+    "forces_at",
+    "foundation_stiffness",
+    "from_model",
+    "inputs_for",
+    "iteration_matrix",
+    "paper_program",
+    "solve",
+    "square_grid",
+    "take_step",
+]

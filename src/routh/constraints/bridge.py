@@ -1,0 +1,101 @@
+"""From a model at a state to the constraints of one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.constraints.holonomic import StateConstraint
+from routh.constraints.system import ConstrainedSystem
+from routh.constraints.types import Bilateral, Contact, Unilateral
+from routh.models.base import Model, State
+from routh.validation import Array
+
+#: velocities from which on the sparse terms of a model, where it has them, are faster (measured on stacks)
+SPARSE_NV = 200
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """How the contacts of a model yield.
+
+    Parameters
+    ----------
+    stiffness : K_n in N/m: number, (nc,), or a function of the gaps (nc,) -> (nc,), such as `Hertz.law`.
+    damping : B_n in N s/m: number, (nc,), or a function of the gaps.
+    tangential_stiffness : K_r in N/m; above zero, friction has springs with memory.
+    tangential_damping : B_r in N s/m; None is D19's ``1e6 / dt``.
+    """
+
+    stiffness: ArrayLike | Callable[[Array], Array] = 1e10
+    damping: ArrayLike | Callable[[Array], Array] = 1.0
+    tangential_stiffness: ArrayLike = 0.0
+    tangential_damping: ArrayLike | None = None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether friction has springs."""
+        return bool(np.max(self.tangential_stiffness) > 0.0)
+
+
+STEEL = Compliance()
+
+
+def from_model(
+    model: Model,
+    state: State,
+    *,
+    dt: float,
+    compliance: Compliance = STEEL,
+    constraints: Sequence[StateConstraint] = (),
+    u: ArrayLike | None = None,
+    force: ArrayLike | None = None,
+    deformation: ArrayLike | None = None,
+) -> ConstrainedSystem:
+    """The step of a model from a state: its contacts, then the given constraints.
+
+    Parameters
+    ----------
+    model, state, dt : what moves, from where, by how much (s).
+    compliance : of the model's contacts.
+    constraints : joints and limits by constraint, foundations.
+    u : inputs of the model.
+    force : (nv,), further generalised forces.
+    deformation : (nc, nt), of the tangential springs.
+    """
+    f = -model.bias(state.q, state.v, u)
+    if force is not None:
+        f = f + np.asarray(force, dtype=np.float64)
+    rows: list[Contact | Bilateral | Unilateral] = []
+    thin = model.nv >= SPARSE_NV and hasattr(model, "sparse_mass")
+    if model.contacts:
+        rows.append(contacts_of(model, state, compliance, deformation, thin=thin))
+    rows += [constraint.at(state) for constraint in constraints]
+    mass = model.sparse_mass(state.q) if thin else model.mass(state.q)  # type: ignore[attr-defined]
+    return ConstrainedSystem(mass, f, state.v, rows, dt)
+
+
+def contacts_of(
+    model: Model, state: State, compliance: Compliance, deformation: ArrayLike | None, *, thin: bool = False
+) -> Contact:
+    """The contacts of a model at a state."""
+    gaps = model.gaps(state.q)
+    jacobians: tuple[Any, Any] = model.sparse_jacobians(state.q) if thin else model.jacobians(state.q)  # type: ignore[attr-defined]
+    K, B = compliance.stiffness, compliance.damping
+    return Contact(
+        *jacobians,
+        gaps,
+        mu=[info.mu for info in model.contacts],
+        stiffness=K(gaps) if callable(K) else K,
+        damping=B(gaps) if callable(B) else B,
+        tangential_stiffness=compliance.tangential_stiffness,
+        tangential_damping=compliance.tangential_damping,
+        deformation=deformation,
+        bias=model.jacobian_bias(state.q, state.v),
+        nt=model.nt,
+        name="contacts",
+    )

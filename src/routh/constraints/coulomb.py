@@ -1,0 +1,196 @@
+"""Coulomb friction by Newton's method on the contact modes: open, stick, slip.
+
+In stick all springs of a contact act. In slip the force is ``lambda_t = mu lambda_n d``, with the unit
+direction ``d`` of the tangential spring's wish ``tau = -K phi_t - (X/h) w_t``; linearised, the normal row
+pushes along ``G_n + mu d.G_t`` while it measures ``G_n``, and across ``d`` there remains a damper weakened
+by ``mu lambda_n / |tau|``. Each iteration is one linear solve of spring rows (`linear.solve_springs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from routh import tolerances
+from routh.constraints.linear import solve_springs
+from routh.constraints.residual import residuals_of
+from routh.constraints.system import Rows
+from routh.validation import Array
+
+OPEN, STICK, SLIP = 0, 1, 2
+_MAX_ITERATIONS = 20
+
+
+@dataclass(eq=False)
+class Modes:
+    """What every row does: unilateral rows on or off, contacts open, stuck or slipping along a direction."""
+
+    active: np.ndarray  # (nu,) bool
+    mode: np.ndarray  # (nc,) int
+    direction: Array  # (nc, nt), unit where slipping
+    weakening: Array  # (nc,), mu lambda_n / |tau| where slipping
+
+    @staticmethod
+    def first(rows: Rows) -> Modes:
+        """Everything acts and sticks where it can."""
+        mode = np.where(can_stick(rows), STICK, SLIP)
+        direction = np.zeros((rows.nc, rows.nt))
+        return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
+
+
+@dataclass(frozen=True, eq=False)
+class CoulombResult:
+    """Forces (n,), the acceleration they cause (nv,), the modes, and what it took."""
+
+    force: Array
+    acceleration: Array
+    modes: Modes
+    iterations: int
+    residual: float
+
+
+def can_stick(rows: Rows) -> np.ndarray:
+    """Contacts with friction and a tangential spring or damper, (nc,) bool."""
+    return (rows.mu > 0.0) & (rows.X[rows.tangents].reshape(rows.nc, rows.nt)[:, 0] > 0.0)
+
+
+def solve_coulomb(rows: Rows, modes: Modes | None = None) -> CoulombResult:
+    """Newton's method on the modes from ``modes``; the best iterate is returned, with its residual.
+
+    Three rules for a slip that turns round are tried in turn. "stick" is right for ordinary friction.
+    The others are for friction so large that a contact jams: the slip may really reverse ("turn"), or a
+    stuck contact that pulls may slip rather than open ("hold").
+    """
+    start = Modes.first(rows) if modes is None else modes
+    best: CoulombResult | None = None
+    for rule in ("stick", "turn", "hold"):
+        found = _newton(rows, start, rule)
+        if best is None or not found.residual >= best.residual:
+            best = found
+        if best.residual < tolerances.COULOMB_ITERATION:
+            break
+    assert best is not None
+    return best
+
+
+def _newton(rows: Rows, modes: Modes, rule: str) -> CoulombResult:
+    best: CoulombResult | None = None
+    for iteration in range(1, _MAX_ITERATIONS + 1):
+        force, a, wish = _solve_modes(rows, modes)
+        following = _next_modes(rows, modes, force, wish, rule)
+        if _same(modes, following):
+            residual = residuals_of(rows, force).largest
+            if best is None or not residual >= best.residual:
+                best = CoulombResult(force, a, modes, iteration, residual)
+            if residual < tolerances.COULOMB_ITERATION:
+                break
+        modes = following
+    if best is None:
+        best = CoulombResult(force, a, modes, iteration, residuals_of(rows, force).largest)
+    return best
+
+
+def _solve_modes(rows: Rows, modes: Modes) -> tuple[Array, Array, Array]:
+    """Forces (n,), acceleration, and the tangential springs' wishes tau (nc, nt) for given modes."""
+    nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
+    tangent = np.arange(nc * nt).reshape(nc, nt) + rows.tangents.start
+    linear = np.concatenate([np.arange(nb), nb + np.flatnonzero(modes.active)]).astype(int)
+    closed = np.flatnonzero(modes.mode != OPEN)
+    stuck = np.flatnonzero(modes.mode == STICK)
+    slipping = np.flatnonzero((modes.mode == SLIP) & can_stick(rows))
+    plain = np.concatenate([linear, nb + nu + closed, tangent[stuck].ravel()]).astype(int)
+    across = slipping if nt == 2 else slipping[:0]
+    measure = _select(rows.G, plain)
+    push = measure
+    S, c = rows.S[plain], rows.c[plain]
+    if len(slipping):
+        along = modes.direction[slipping]
+        position = len(linear) + np.searchsorted(closed, slipping)
+        push = _tilted(measure, position, rows, tangent[slipping], rows.mu[slipping, None] * along)
+    if len(across):
+        normal = np.stack([-along[:, 1], along[:, 0]], axis=1)  # across the slip
+        extra = _combine(rows.G, tangent[across], normal)
+        measure, push = _append(measure, extra), _append(push, extra)
+        root = np.sqrt(modes.weakening[across])
+        S = np.concatenate([S, root * rows.S[tangent[across, 0]]])
+        c = np.concatenate([c, root * (rows.c[tangent[across]] * normal).sum(axis=1)])
+    # a stack of spheres in line stays in line: nothing may push it aside, not even a rounding
+    y, a = solve_springs(rows.mass, measure, push if len(slipping) else measure, S, c, keep_zeros=True)
+    force = np.zeros(len(rows))
+    force[plain] = S[: len(plain)] * y[: len(plain)]
+    if len(slipping):
+        normal_force = force[nb + nu + slipping]
+        force[tangent[slipping]] = (rows.mu[slipping] * normal_force)[:, None] * along
+    if len(across):
+        force[tangent[across]] += (S * y)[len(plain) :, None] * normal
+    wish = rows.S * (rows.c - rows.S * (rows.G @ a))
+    return force, a, wish
+
+
+def _next_modes(rows: Rows, modes: Modes, force: Array, wish: Array, rule: str) -> Modes:
+    nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
+    uni, normal = slice(nb, nb + nu), rows.normals
+    active = np.where(modes.active, force[uni] > 0.0, wish[uni] > 0.0)
+    closed = np.where(modes.mode != OPEN, force[normal] > 0.0, wish[normal] > 0.0)
+    opened = modes.mode == OPEN
+    # a contact that closes is judged by what its springs wish: it nearly always slips at first
+    limit = rows.mu * np.maximum(np.where(opened, wish[normal], force[normal]), 0.0)
+    held = force[rows.tangents].reshape(nc, nt)
+    tau = wish[rows.tangents].reshape(nc, nt)
+    stuck, slipped = modes.mode == STICK, modes.mode == SLIP
+    if rule == "hold":
+        closed |= stuck
+    pull = np.where(stuck[:, None], held, tau)
+    size = np.linalg.norm(pull, axis=1)
+    beyond = size > limit * (1.0 + 1e-12)
+    reversed_ = slipped & ((tau * modes.direction).sum(axis=1) < 0.0)
+    if rule != "stick":
+        reversed_ &= False
+    slips = (beyond & ~reversed_) | ~can_stick(rows)
+    mode = np.where(closed, np.where(slips, SLIP, STICK), OPEN)
+    moving = (mode == SLIP) & can_stick(rows) & (size > 0.0)
+    safe = np.where(moving, size, 1.0)
+    direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
+    # a contact that has just begun to slip is weakened by its stuck force, one that slips by its wish
+    weakening = np.where(moving, np.minimum(limit / safe, 1.0), 0.0)
+    return Modes(active, mode, direction, weakening)
+
+
+def _same(one: Modes, two: Modes) -> bool:
+    return (
+        np.array_equal(one.active, two.active)
+        and np.array_equal(one.mode, two.mode)
+        and bool(np.abs(one.direction - two.direction).max(initial=0.0) < 1e-7)
+    )
+
+
+def _select(G: Any, index: np.ndarray) -> Any:
+    return G if len(index) == G.shape[0] and np.array_equal(index, np.arange(len(index))) else G[index]
+
+
+def _combine(G: Any, index: np.ndarray, weights: Array) -> Any:
+    """Rows ``sum_k weights[i, k] G[index[i, k]]``."""
+    n, k = index.shape
+    if sparse.issparse(G):
+        place = (weights.ravel(), (np.repeat(np.arange(n), k), index.ravel()))
+        return sparse.csr_array(place, shape=(n, G.shape[0])) @ G
+    return np.einsum("ik,ikv->iv", weights, G[index])
+
+
+def _tilted(measure: Any, position: np.ndarray, rows: Rows, index: np.ndarray, weights: Array) -> Any:
+    """``measure`` with ``weights . G[index]`` added to the rows at ``position``."""
+    extra = _combine(rows.G, index, weights)
+    if sparse.issparse(measure):
+        one = np.ones(len(position))
+        place = (one, (position, np.arange(len(position))))
+        return measure + sparse.csr_array(place, shape=(measure.shape[0], len(position))) @ extra
+    push = measure.copy()
+    push[position] += extra
+    return push
+
+
+def _append(G: Any, extra: Any) -> Any:
+    return sparse.vstack([G, extra], format="csr") if sparse.issparse(G) else np.concatenate([G, extra])

@@ -1,0 +1,121 @@
+"""What a constraint solve returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from routh.constraints.coulomb import OPEN, SLIP, STICK, Modes
+from routh.constraints.residual import Residuals
+from routh.constraints.system import ConstrainedSystem
+from routh.constraints.types import Contact
+from routh.status import Status
+from routh.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintForces:
+    """Forces, velocity after the step, and how well they were solved.
+
+    Parameters
+    ----------
+    system : what was solved.
+    forces : one array per constraint, in N: (n,) for rows, (nc, 1 + nt) for contacts, normal first.
+    v : (nv,), velocity at the end of the step, D19 (37).
+    rates : one array per constraint, deformation rates at the end of the step, shaped as the forces.
+    deformations : one array per constraint, deformations at the end of the step; tangential ones are those
+        of the springs, which lose what slips.
+    status : `Status.SOLVED` only where the residuals, recomputed outside the solver, are below tolerance.
+    residuals : scaled residuals by law; ``residuals.friction`` is Coulomb's (of the paper's method: how far
+        its answer is from Coulomb's law and the complementarity, which it does not solve).
+    residual : the one that the status was judged by.
+    method : "energy" or "paper".
+    solver : which algorithm ran: "none", "linear", "active-set", "newton", "cone-program".
+    iterations : linear solves or cone programs that it took.
+    modes : one array per constraint, "open", "stick" or "slip" for contacts, bool (acts) for other rows.
+    """
+
+    system: ConstrainedSystem = field(repr=False)
+    forces: tuple[Array, ...]
+    v: Array
+    rates: tuple[Array, ...] = field(repr=False)
+    deformations: tuple[Array, ...] = field(repr=False)
+    status: Status
+    residuals: Residuals
+    residual: float
+    method: str
+    solver: str
+    iterations: int
+    modes: tuple[np.ndarray, ...] = field(repr=False)
+    directions: tuple[Array, ...] = field(repr=False)  # slip directions of contacts, for a warm start
+
+    @property
+    def acceleration(self) -> Array:
+        """Mean acceleration over the step, (nv,)."""
+        return (self.v - self.system.v) / self.system.dt
+
+
+_WORDS = np.array(["open", "stick", "slip"])
+
+
+def scatter(system: ConstrainedSystem, flat: Array, *, fill: float = 0.0) -> tuple[Array, ...]:
+    """Flat values (n,) as one array per constraint; rows that did not act get ``fill``."""
+    rows = system.rows
+    result: list[Array] = []
+    for item in system.constraints:
+        shape = (len(item), 1 + item.nt) if isinstance(item, Contact) else (len(item),)
+        result.append(np.full(shape, fill))
+    row, tangent = 0, rows.tangents.start
+    for part in rows.parts:
+        n = len(part.keep)
+        target = result[part.index]
+        if target.ndim == 2:
+            nt = target.shape[1] - 1
+            target[part.keep, 0] = flat[row : row + n]
+            target[part.keep, 1:] = flat[tangent : tangent + n * nt].reshape(n, nt)
+            tangent += n * nt
+        else:
+            target[part.keep] = flat[row : row + n]
+        row += n
+    return tuple(result)
+
+
+def scatter_modes(
+    system: ConstrainedSystem, modes: Modes
+) -> tuple[tuple[np.ndarray, ...], tuple[Array, ...]]:
+    """Modes and slip directions as one array per constraint."""
+    rows = system.rows
+    flat = np.concatenate([np.ones(rows.nb), modes.active, modes.mode, np.zeros(rows.nc * rows.nt)])
+    codes = scatter(system, flat)
+    flat = np.concatenate([np.zeros(rows.tangents.start), modes.direction.ravel()])
+    directions = scatter(system, flat)
+    words = tuple(_WORDS[c[:, 0].astype(int)] if c.ndim == 2 else c.astype(bool) for c in codes)
+    return words, tuple(d[:, 1:] if d.ndim == 2 else d for d in directions)
+
+
+def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> Modes:
+    """The modes of an earlier solve of the same constraints, as a start for this one."""
+    rows = system.rows
+    modes = Modes.first(rows)
+    if earlier is None or len(earlier.modes) != len(system.constraints):
+        return modes
+    row, contact = 0, 0
+    for part in rows.parts:
+        n, words = len(part.keep), earlier.modes[part.index]
+        item = system.constraints[part.index]
+        if len(words) == len(item) and isinstance(item, Contact):
+            here = slice(contact, contact + n)
+            code = np.select([words[part.keep] == "stick", words[part.keep] == "slip"], [STICK, SLIP], OPEN)
+            direction = earlier.directions[part.index][part.keep]
+            known = (code == SLIP) & (np.abs(direction).max(axis=1) > 0.0)
+            first = modes.mode[here]
+            mode = np.where(first == SLIP, first, np.where(known, SLIP, STICK))
+            approaches = rows.c[rows.normals][here] > 0.0  # it would push if nothing else did
+            modes.mode[here] = np.where((code == OPEN) & ~approaches, OPEN, mode)
+            modes.direction[here] = np.where((modes.mode[here] == SLIP)[:, None], direction, 0.0)
+        elif len(words) == len(item) and row >= rows.nb:
+            modes.active[row - rows.nb : row - rows.nb + n] = words
+        contact += n if isinstance(item, Contact) else 0
+        row += n
+    return modes

@@ -1,0 +1,114 @@
+"""Forces without stepping, and the inputs for a wanted acceleration: D19 1.2 and 2.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.constraints.bridge import STEEL, Compliance, from_model
+from routh.constraints.forces import ConstraintForces
+from routh.constraints.holonomic import StateConstraint
+from routh.constraints.residual import project_disc
+from routh.constraints.solve import solve
+from routh.constraints.system import Rows
+from routh.models.base import Model, State
+from routh.status import Status
+from routh.validation import Array, real_array
+
+
+@dataclass(frozen=True, eq=False)
+class InverseResult:
+    """Inputs, the constraint forces that go with them, and what they achieve.
+
+    Parameters
+    ----------
+    u : (nu,), inputs in N or N m, of least norm among those that come nearest.
+    forces : the forward solve under these inputs.
+    acceleration : (nv,), what the forward solve gives.
+    error : largest difference to the wanted acceleration, scaled by the largest acceleration in play; where
+        the mechanism has fewer inputs than motions it need not vanish.
+    status : `SOLVED` where the forward solve under ``u`` is solved and gives the wanted acceleration.
+    """
+
+    u: Array
+    forces: ConstraintForces = field(repr=False)
+    acceleration: Array = field(repr=False)
+    error: float
+    status: Status
+
+
+def forces_at(
+    model: Model,
+    state: State,
+    *,
+    dt: float,
+    u: ArrayLike | None = None,
+    compliance: Compliance = STEEL,
+    constraints: Sequence[StateConstraint] = (),
+    force: ArrayLike | None = None,
+) -> ConstraintForces:
+    """Constraint forces at a state for given inputs, without moving: for control and estimation.
+
+    ``dt`` (s) is the horizon over which the constraints answer; D19 5: deformations that cannot be measured
+    may be taken as zero.
+    """
+    options = {"compliance": compliance, "constraints": constraints, "u": u, "force": force}
+    return solve(from_model(model, state, dt=dt, **options))  # type: ignore[arg-type]
+
+
+def inputs_for(
+    model: Model,
+    state: State,
+    acceleration: ArrayLike,
+    *,
+    dt: float,
+    compliance: Compliance = STEEL,
+    constraints: Sequence[StateConstraint] = (),
+    force: ArrayLike | None = None,
+) -> InverseResult:
+    """The inputs under which the constrained mechanism has a wanted mean acceleration over ``dt``.
+
+    Given the velocity after, ``v_1 = v + dt acceleration``, the force of every constraint follows from its
+    own law, row by row: no system is to be solved, and it is unique even for redundant constraints. The
+    inputs then make up what is missing in ``M a = f + B u + G^T lambda``.
+    """
+    wanted = real_array("acceleration", acceleration, [(model.nv,)], f"shape ({model.nv},)")
+    options = {"dt": dt, "compliance": compliance, "constraints": constraints, "force": force}
+    system = from_model(model, state, u=None, **options)  # type: ignore[arg-type]
+    rows = system.rows
+    lawful = _forces_of_velocity(system.rows, state.v + dt * wanted)
+    missing = system.M @ wanted - system.f - rows.G.T @ lawful
+    B = input_matrix(model, state)
+    u = np.linalg.lstsq(B, missing, rcond=None)[0]
+    forces = solve(from_model(model, state, u=u, **options))  # type: ignore[arg-type]
+    got = forces.acceleration
+    scale = max(
+        np.abs(wanted).max(), np.abs(rows.mass.solve(system.f)).max(), np.abs(state.v).max() / dt, 1e-300
+    )
+    error = float(np.abs(got - wanted).max() / scale)
+    good = forces.status.ok and error < tolerances.RESIDUAL_HUGE_FRICTION
+    return InverseResult(u, forces, got, error, Status.SOLVED if good else Status.INCOMPLETE)
+
+
+def input_matrix(model: Model, state: State) -> Array:
+    """How the inputs act on the velocities, (nv, nu): the slope of the bias, which is linear in them."""
+    nu = len(model.actuated) if hasattr(model, "actuated") else model.nv
+    if nu == 0:
+        raise ValueError("model: got no inputs; wanted at least one actuated coordinate")
+    rest = model.bias(state.q, state.v, np.zeros(nu))
+    return np.stack([rest - model.bias(state.q, state.v, unit) for unit in np.eye(nu)], axis=1)
+
+
+def _forces_of_velocity(rows: Rows, v: Array) -> Array:
+    """Flat forces (n,) by the laws alone, for a known velocity at the end of the step."""
+    rate = rows.G @ v + rows.h * rows.gamma
+    force = -rows.K * rows.phi - (rows.X / rows.h) * rate
+    first = rows.tangents.start
+    force[rows.nb : first] = np.maximum(force[rows.nb : first], 0.0)
+    tangential = force[rows.tangents].reshape(rows.nc, rows.nt)
+    force[rows.tangents] = project_disc(tangential, rows.mu * force[rows.normals]).ravel()
+    return force

@@ -1,0 +1,144 @@
+"""Spring-damper rows that all act: one linear system, solved so that stiff rows do not drown soft ones.
+
+The rows obey ``y + S Gm a = c`` with the acceleration ``a = M^-1 Gf^T S y``. ``Gm`` measures and ``Gf``
+pushes; they differ only for sliding contacts. Eliminating either unknown squares the range of the
+stiffnesses, so neither is eliminated: the symmetric problem is a least-squares problem, the other one is
+factored with both unknowns in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from routh.constraints.mass import Mass, SparseMass
+from routh.validation import Array
+
+#: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
+_AUGMENTED_ROWS = 240
+#: rows per velocity above which they are certainly redundant
+_MANY_ROWS = 4
+#: sum of the squares of N up to which its Gram matrix keeps six digits or more, before refinement
+_GRAM_STIFFNESS = 1e10
+
+
+def solve_springs(
+    mass: Mass, Gm: Any, Gf: Any, S: Array, c: Array, *, keep_zeros: bool = False
+) -> tuple[Array, Array]:
+    """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause.
+
+    ``keep_zeros`` asks for elimination even where the rows push as they measure: it leaves directions that
+    nothing couples exactly alone, where orthogonal transformations would mix in roundings.
+    """
+    if len(c) == 0:
+        return np.zeros(0), np.zeros(mass.nv)
+    if isinstance(mass, SparseMass):
+        return _sparse(mass, Gm, Gf, S, c)
+    N = S[:, None] * mass.whiten(Gm)  # (n, nv)
+    few = len(c) <= _AUGMENTED_ROWS
+    if Gf is Gm and not (keep_zeros and few):
+        y, x = least_squares(N, c)
+    else:
+        F = N if Gf is Gm else S[:, None] * mass.whiten(Gf)
+        y, x = _augmented(N, F, c) if few else _primal(N, F, c)
+    return y, mass.unwhiten(x)
+
+
+def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
+    """``(I + N N^T) y = c`` and ``x = N^T y`` in O(n nv^2), for any range of the rows of N (n, nv).
+
+    ``x`` minimises ``|c - N x|^2 + |x|^2`` and ``y = c - N x`` is its residual. Householder QR with row
+    sorting and column pivoting is stable row by row (Cox and Higham 1998), and the residual taken from Q
+    does not cancel as the subtraction would.
+    """
+    n, nv = N.shape
+    if n >= _MANY_ROWS * nv:
+        found = _gram(N, c)
+        if found is not None:
+            return found
+    W, b = np.empty((n + nv, nv), order="F"), np.empty(n + nv)
+    size = np.abs(N).max(axis=1)
+    order = np.argsort(-size, kind="stable") if _is_graded(size) else slice(None)
+    # rows larger than those of the identity before them, the others after
+    heavy = int((size > 1.0).sum()) if isinstance(order, np.ndarray) else n * bool(size.max() > 1.0)
+    W[heavy : heavy + nv], b[heavy : heavy + nv] = np.eye(nv), 0.0
+    sorted_N, sorted_c = N[order], c[order]
+    W[:heavy], W[heavy + nv :] = sorted_N[:heavy], sorted_N[heavy:]
+    b[:heavy], b[heavy + nv :] = sorted_c[:heavy], sorted_c[heavy:]
+    factor, pivots, tau, _, info = lapack.dgeqp3(W, overwrite_a=1)
+    if info:
+        raise np.linalg.LinAlgError(f"dgeqp3 returned {info}")
+    rhs = _apply(factor, tau, b, "T")
+    x, y = np.empty(nv), np.empty(n)
+    x[pivots - 1], _ = lapack.dtrtrs(factor[:nv, :nv], rhs[:nv])
+    rhs[:nv] = 0.0
+    residual = _apply(factor, tau, rhs, "N")
+    y[order] = np.concatenate([residual[:heavy], residual[heavy + nv :]])
+    return y, x
+
+
+def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
+    """The same by the (nv, nv) Gram matrix and two steps of refinement; None where that is not safe.
+
+    Many rows of like size on few bodies are redundant, and then the subtraction ``c - N x`` loses no more
+    than the data do: one rounding of c.
+    """
+    squares = np.einsum("ij,ij->i", N, N)
+    if not (squares.sum() < _GRAM_STIFFNESS and squares.min() > 1e-4 * squares.max()):
+        return None
+    gram = N.T @ N
+    gram.ravel()[:: len(gram) + 1] += 1.0
+    factor, info = lapack.dpotrf(gram, lower=1)
+    if info:
+        return None
+    x, y = np.zeros(N.shape[1]), c
+    for _ in range(3):
+        x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
+        y = c - N @ x
+    return y, x
+
+
+def _is_graded(size: Array) -> bool:
+    """Whether row sizes differ so much that their order matters."""
+    return bool(size.min() < 1e-2 * size.max())
+
+
+def _apply(factor: Array, tau: Array, b: Array, trans: str) -> Array:
+    product, _, info = lapack.dormqr("L", trans, factor, tau, b[:, None], lwork=64 * 64)
+    if info:
+        raise np.linalg.LinAlgError(f"dormqr returned {info}")
+    return product[:, 0]
+
+
+def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
+    """``y + N x = c``, ``x = F^T y`` by LU with both unknowns, rows brought to unit size."""
+    n, nv = N.shape
+    A = np.empty((n + nv, n + nv))
+    A[:n, :n], A[:n, n:] = np.eye(n), N
+    A[n:, :n], A[n:, n:] = F.T, -np.eye(nv)
+    size = np.abs(A).max(axis=1)
+    solution = np.linalg.solve(A / size[:, None], np.concatenate([c, np.zeros(nv)]) / size)
+    return solution[:n], solution[n:]
+
+
+def _primal(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
+    """``(I + F^T N) x = F^T c``, then ``y = c - N x``: many contacts on few bodies."""
+    x: Array = np.linalg.solve(np.eye(N.shape[1]) + F.T @ N, F.T @ c).astype(np.float64)
+    return c - N @ x, x
+
+
+def _sparse(mass: SparseMass, Gm: Any, Gf: Any, S: Array, c: Array) -> tuple[Array, Array]:
+    """Both unknowns in one sparse LU, rows brought to unit size."""
+    scale = sparse.diags_array(S)
+    push = -(mass.inverse @ Gf.T @ scale)
+    A = sparse.block_array(
+        [[sparse.eye_array(mass.nv), push], [scale @ Gm, sparse.eye_array(len(c))]], format="csr"
+    )
+    size = abs(A).max(axis=1).toarray().ravel()
+    b = np.concatenate([np.zeros(mass.nv), c]) / size
+    solution = splu((sparse.diags_array(1.0 / size) @ A).tocsc()).solve(b)
+    return solution[mass.nv :], solution[: mass.nv]

@@ -1,0 +1,132 @@
+"""Constraint forces of one step: the right solver for each input, and its residual."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh import tolerances
+from routh.constraints.active_set import solve_active_set
+from routh.constraints.cone import solve_cone
+from routh.constraints.coulomb import OPEN, SLIP, CoulombResult, Modes, can_stick, solve_coulomb
+from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
+from routh.constraints.paper import solve_paper
+from routh.constraints.residual import residuals_of
+from routh.constraints.system import ConstrainedSystem, Rows
+from routh.constraints.types import Contact
+from routh.status import Status
+from routh.validation import Array, choice
+
+METHODS = ("energy", "paper")
+SOLVERS = ("auto", "newton", "cone-program")
+
+
+def solve(
+    system: ConstrainedSystem,
+    *,
+    method: str = "energy",
+    solver: str = "auto",
+    warm: ConstraintForces | None = None,
+) -> ConstraintForces:
+    """Forces and the velocity at the end of the step.
+
+    Parameters
+    ----------
+    system : the mechanism, its constraints and the step.
+    method : "energy" is the complementarity problem that D19 (68) and Coulomb's law discretise to;
+        "paper" is D19 (181)-(198).
+    solver : for friction in "energy": "newton", "cone-program", or "auto" (Newton, and cone programs where
+        it does not settle).
+    warm : the result of the step before, to start from.
+    """
+    choice("method", method, METHODS)
+    choice("solver", solver, SOLVERS)
+    if method == "paper":
+        return solve_paper(system)
+    rows = system.rows
+    found, name = _energy(rows, warm_modes(system, warm), solver)
+    residuals = residuals_of(rows, found.force)
+    solved = residuals.largest < _tolerance(rows)
+    modes, directions = scatter_modes(system, found.modes)
+    rates, ends = _ends(rows, found)
+    return ConstraintForces(
+        system=system,
+        forces=scatter(system, found.force),
+        v=rows.v_free + rows.h * found.acceleration,
+        rates=scatter(system, rates),
+        deformations=_all_deformations(system, ends, rows.v_free + rows.h * found.acceleration),
+        status=Status.SOLVED if solved else Status.NUMERICAL,
+        residuals=residuals,
+        residual=residuals.largest,
+        method=method,
+        solver=name,
+        iterations=found.iterations,
+        modes=modes,
+        directions=directions,
+    )
+
+
+def _tolerance(rows: Rows) -> float:
+    huge = rows.mu.max(initial=0.0) > tolerances.HUGE_FRICTION
+    return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
+
+
+def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
+    if len(rows) == 0:
+        return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), modes, 0, 0.0), "none"
+    if not can_stick(rows).any():
+        return _frictionless(rows, modes)
+    if solver == "cone-program":
+        return solve_cone(rows), "cone-program"
+    found = solve_coulomb(rows, modes)
+    if solver == "auto" and not found.residual < tolerances.COULOMB_ITERATION:
+        other = solve_cone(rows)
+        if not other.residual >= found.residual:
+            return other, "cone-program"
+    return found, "newton"
+
+
+def _frictionless(rows: Rows, modes: Modes) -> tuple[CoulombResult, str]:
+    plain = rows.frictionless()
+    start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != OPEN])
+    found = solve_active_set(plain, start)
+    force = np.zeros(len(rows))
+    force[: len(plain)] = plain.S * found.y
+    active = found.active[rows.nb :]
+    mode = np.where(active[rows.nu :], SLIP, OPEN)
+    shown = Modes(active[: rows.nu], mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
+    name = "active-set" if len(plain) > rows.nb else "linear"
+    return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0), name
+
+
+def _ends(rows: Rows, found: CoulombResult) -> tuple[Array, Array]:
+    """Rates and deformations at the end of the step, (n,), without the cancellation of stiff rows."""
+    rate = rows.w + rows.h * (rows.G @ found.acceleration)
+    end = rows.phi + rows.h * rate
+    stiff = rows.h * rows.K + rows.B
+    # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for phi_1
+    by_law = (rows.B * rows.phi - rows.h * found.force) / np.where(stiff > 0.0, stiff, 1.0)
+    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, found.modes.mode != OPEN])
+    first = len(acts)
+    lawful = acts & (rows.X[:first] * rows.a[:first] > 1.0)
+    end[:first] = np.where(lawful, by_law[:first], end[:first])
+    rate[:first] = np.where(lawful, (end[:first] - rows.phi[:first]) / rows.h, rate[:first])
+    if rows.nc:
+        # the slider takes its part of the tangential rate; what is left stretches the spring
+        end[rows.tangents] = np.where(rows.X > 0.0, by_law, rows.phi)[rows.tangents]
+        opened = np.repeat(found.modes.mode == OPEN, rows.nt)
+        end[rows.tangents] = np.where(opened, 0.0, end[rows.tangents])
+    return rate, end
+
+
+def _all_deformations(system: ConstrainedSystem, ends: Array, v: Array) -> tuple[Array, ...]:
+    """Deformations per constraint; a gap that did not act moves with the velocity, its friction forgets."""
+    result = scatter(system, ends)
+    for part in system.rows.parts:
+        item = system.constraints[part.index]
+        target = result[part.index]
+        if isinstance(item, Contact) and len(part.keep) < len(item):
+            idle = np.setdiff1d(np.arange(len(item)), part.keep)
+            target[idle, 0] = item.phi[idle] + system.dt * (
+                item.Jn[idle] @ v + system.dt * item.bias[idle, 0]
+            )
+    return result

@@ -1,0 +1,208 @@
+"""One step of a constrained mechanism as data, and its rows in one flat order."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from routh.constraints.mass import DenseMass, Mass, mass_of
+from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
+from routh.validation import Array, real, real_array
+
+#: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
+TANGENTIAL_DAMPER = 1e6
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ConstrainedSystem:
+    """A mechanism at one state with its constraints and the step to take.
+
+    Parameters
+    ----------
+    M : (nv, nv), symmetric positive definite mass matrix, dense or SciPy sparse (block diagonal in bodies).
+    f : (nv,), all forces but the constraints', in N or N m; Coriolis terms with their sign here.
+    v : (nv,), velocity at the start of the step.
+    constraints : any number of `Bilateral`, `Unilateral` and `Contact`; contacts all planar or all spatial.
+    dt : step in s, > 0.
+    """
+
+    M: Any
+    f: Array
+    v: Array
+    constraints: tuple[Constraint, ...]
+    dt: float
+
+    def __init__(
+        self, M: Any, f: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], dt: float
+    ) -> None:
+        mass = mass_of(M)
+        nv = mass.nv
+        values = {
+            "mass": mass,
+            "M": mass.M,
+            "f": real_array("f", f, [(nv,)], f"shape ({nv},)"),
+            "v": real_array("v", v, [(nv,)], f"shape ({nv},)"),
+            "constraints": tuple(constraints),
+            "dt": real("dt", dt, above=0.0),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        _check_constraints(self.constraints, nv)
+
+    mass: Mass
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.v)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows that can act in this step, flat."""
+        return Rows(self)
+
+    def __repr__(self) -> str:
+        return f"ConstrainedSystem(nv={self.nv}, dt={self.dt:g}, {list(self.constraints)!r})"
+
+
+class Rows:
+    """The acting rows of a system in the order bilateral, unilateral, contact normals, contact tangents.
+
+    With ``X = h^2 K + h B``, ``S = sqrt(X)`` and ``lambda = S y`` every row obeys the same scaled law
+    ``y = c - S G a`` where ``a = M^-1 G^T lambda`` is the acceleration by the constraints; K = B = 0 gives
+    y = 0, and K = 1e15 is an ordinary number. Attributes are arrays over the n rows.
+    """
+
+    def __init__(self, system: ConstrainedSystem) -> None:
+        self.h = h = system.dt
+        self.mass = system.mass
+        groups = [(kind, _group(system, kind)) for kind in (Bilateral, Unilateral, Contact)]
+        self.nb, self.nu = (sum(len(part.keep) for part in parts) for _, parts in groups[:2])
+        contacts = groups[2][1]
+        self.nc = sum(len(part.keep) for part in contacts)
+        self.nt = contacts[0].nt if contacts else 1
+        #: (constraint index, kept rows of it) in flat order, for scattering forces back
+        self.parts = [part for _, parts in groups for part in parts]
+        linear = [part for _, parts in groups[:2] for part in parts]
+        self.G = _stack([p.G for p in linear] + [p.G for p in contacts] + [p.Gt for p in contacts], system)
+        self.phi = _join([p.phi for p in linear + contacts] + [p.phit for p in contacts])
+        self.K = _join([p.K for p in linear + contacts] + [p.Kt for p in contacts])
+        self.B = _join([p.B for p in linear + contacts] + [p.Bt for p in contacts])
+        self.gamma = _join([p.gamma for p in linear + contacts] + [p.gammat for p in contacts])
+        self.mu = _join([p.mu for p in contacts])
+        self.X = h * h * self.K + h * self.B
+        self.S = np.sqrt(self.X)
+        # D19 (50): the rate at the end of the step without constraint forces
+        self.v_free = system.v + h * self.mass.solve(system.f)
+        self.w = self.G @ self.v_free + h * self.gamma
+        safe = np.where(self.S > 0.0, self.S, 1.0)
+        self.c = -(self.K / safe) * self.phi - (self.S / h) * self.w
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+    @property
+    def normals(self) -> slice:
+        """The contact normals among the rows."""
+        return slice(self.nb + self.nu, self.nb + self.nu + self.nc)
+
+    @property
+    def tangents(self) -> slice:
+        """The contact tangents among the rows, contact-major."""
+        return slice(self.nb + self.nu + self.nc, len(self))
+
+    @cached_property
+    def white(self) -> Array:
+        """Rows ``G L^-T`` of a dense system, so that ``G M^-1 G^T`` is their Gram matrix, (n, nv)."""
+        assert isinstance(self.mass, DenseMass)
+        return self.mass.whiten(self.G)
+
+    @property
+    def N(self) -> Array:
+        """Scaled rows ``S G L^-T`` of a dense system, (n, nv)."""
+        return self.S[:, None] * self.white
+
+    @cached_property
+    def a(self) -> Array:
+        """Diagonal of ``G M^-1 G^T``, (n,)."""
+        if isinstance(self.mass, DenseMass):
+            return np.einsum("ij,ij->i", self.white, self.white)
+        return self.mass.diagonal(self.G)
+
+    def frictionless(self) -> Rows:
+        """The same rows with the contact normals as unilateral rows and without the tangents."""
+        if self.nc == 0:
+            return self
+        keep, plain = slice(0, self.tangents.start), copy.copy(self)
+        plain.G, plain.nu, plain.nc = self.G[keep], self.nu + self.nc, 0
+        for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c", "a", "white"):
+            if name in self.__dict__:
+                setattr(plain, name, getattr(self, name)[keep])
+        return plain
+
+    def acceleration(self, force: Array) -> Array:
+        """``M^-1 G^T lambda``, (nv,)."""
+        return self.mass.solve(self.G.T @ force)
+
+
+class _Part:
+    """The acting rows of one constraint."""
+
+    def __init__(self, index: int, item: Constraint, h: float) -> None:
+        self.index = index
+        if isinstance(item, Contact):
+            self.nt = nt = item.nt
+            closed = item.phi <= 0.0
+            self.keep = keep = np.flatnonzero(closed)
+            every = len(keep) == len(closed)
+            rows = (keep[:, None] * nt + np.arange(nt)).ravel()
+            self.G = item.Jn if every else item.Jn[keep]
+            self.Gt = item.Jt if every else item.Jt[rows]
+            damper = np.full(len(item), TANGENTIAL_DAMPER / h)
+            damper = damper if item.tangential_damping is None else item.tangential_damping
+            self.Kt = np.repeat(item.tangential_stiffness[keep], nt)
+            self.Bt = np.repeat(damper[keep], nt)
+            self.phit = item.deformation[keep].ravel()
+            self.mu = item.mu[keep]
+            self.gamma, self.gammat = item.bias[keep, 0], item.bias[keep, 1:].ravel()
+        else:
+            self.keep = keep = np.arange(len(item))
+            self.G, self.gamma = item.G, item.bias
+        self.phi, self.K, self.B = item.phi[keep], item.stiffness[keep], item.damping[keep]
+
+
+def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
+    pairs = enumerate(system.constraints)
+    return [_Part(index, item, system.dt) for index, item in pairs if isinstance(item, kind)]
+
+
+def _stack(blocks: list[Any], system: ConstrainedSystem) -> Any:
+    if system.mass.sparse:
+        empty = sparse.csr_array((0, system.nv))
+        return sparse.vstack([empty, *map(sparse.csr_array, blocks)], format="csr")
+    dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
+    return np.concatenate([np.zeros((0, system.nv)), *dense])
+
+
+def _join(parts: list[Array]) -> Array:
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _check_constraints(constraints: tuple[Constraint, ...], nv: int) -> None:
+    for index, item in enumerate(constraints):
+        if not isinstance(item, (Bilateral, Unilateral, Contact)):
+            raise ValueError(
+                f"constraints[{index}]: got {type(item).__name__}; wanted Bilateral, Unilateral or Contact"
+            )
+        columns = (item.Jn if isinstance(item, Contact) else item.G).shape[1]
+        if columns != nv:
+            raise ValueError(f"constraints[{index}]: got a Jacobian with {columns} columns; wanted nv = {nv}")
+    if len({item.nt for item in constraints if isinstance(item, Contact)}) > 1:
+        raise ValueError("constraints: got planar and spatial contacts; wanted one kind in one system")

@@ -1,0 +1,196 @@
+"""The constraints of a mechanism at one state: bilateral, unilateral, and contact with Coulomb friction.
+
+Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), (92)-(94)):
+``lambda = -K phi - B dphi/dt``, evaluated at the end of the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from routh.validation import Array, real_array
+
+#: a dense (n, nv) array or a SciPy sparse matrix of that shape
+Jacobian = Any
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class _Rows:
+    G: Jacobian
+    phi: Array
+    stiffness: Array
+    damping: Array
+    bias: Array
+    name: str
+
+    def __init__(
+        self,
+        G: Jacobian,
+        phi: ArrayLike,
+        *,
+        stiffness: ArrayLike,
+        damping: ArrayLike = 0.0,
+        bias: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        matrix = _jacobian("G", G, None)
+        n = matrix.shape[0]
+        _set(self, G=matrix, phi=real_array("phi", phi, [(n,)], f"shape ({n},), one per row of G"))
+        _set(
+            self,
+            stiffness=_coefficient("stiffness", stiffness, n),
+            damping=_coefficient("damping", damping, n),
+        )
+        rate = np.zeros(n) if bias is None else real_array("bias", bias, [(n,)], f"shape ({n},), dG/dt v")
+        _set(self, bias=rate, name=type(self).__name__.lower() if name is None else str(name))
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {len(self)} rows)"
+
+
+class Bilateral(_Rows):
+    """Rows that push and pull: joints, welds, closed loops (D19 (15)).
+
+    Parameters
+    ----------
+    G : (n, nv), rows of the constraint Jacobian, dense or sparse; may be rank deficient.
+    phi : (n,), deformations in m or rad.
+    stiffness : number or (n,), K >= 0 in N/m (N m/rad).
+    damping : number or (n,), B >= 0 in N s/m.
+    bias : (n,), dG/dt v in m/s^2; zero where not given.
+    name : what the forces are called in a trajectory.
+    """
+
+
+class Unilateral(_Rows):
+    """Rows that only push: joint limits, frictionless supports (D19 (68)).
+
+    The arguments are those of `Bilateral`; ``phi`` is the distance to the limit, negative beyond it.
+    A row acts where its spring and damper push at the end of the step, so a limit that would be crossed
+    within the step acts already; large damping can make it act before ``phi`` reaches zero.
+    """
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Contact:
+    """Contacts with Coulomb friction and the true cone, in the plane or in space (D19 section 6).
+
+    They act where the gap is closed, ``phi <= 0``, as D19 limits them.
+
+    Parameters
+    ----------
+    Jn : (nc, nv), normals (``Jn @ v < 0`` is approach), dense or sparse.
+    Jt : (nc, nt, nv), tangents, orthonormal in space; (nc, nv) means ``nt = 1``.
+        Sparse: (nc * nt, nv), the tangents of a contact in consecutive rows, with ``nt`` given.
+    phi : (nc,), signed distances in m, negative in penetration.
+    mu : number or (nc,), friction >= 0.
+    stiffness, damping : number or (nc,), K_n in N/m and B_n in N s/m.
+    tangential_stiffness : number or (nc,), K_r = K_s >= 0 in N/m; zero is Coulomb's memoryless friction.
+    tangential_damping : number or (nc,), B_r = B_s in N s/m; None is D19's ``1e6 / dt``.
+    deformation : (nc, nt), tangential spring deformations in m; matters only with tangential stiffness.
+    bias : (nc, 1 + nt), dJ/dt v in m/s^2, normal first.
+    """
+
+    Jn: Jacobian
+    Jt: Jacobian  # (nc * nt, nv), contact-major
+    phi: Array
+    mu: Array
+    stiffness: Array
+    damping: Array
+    tangential_stiffness: Array
+    tangential_damping: Array | None
+    deformation: Array
+    bias: Array
+    nt: int
+    name: str
+
+    def __init__(
+        self,
+        Jn: Jacobian,
+        Jt: Jacobian,
+        phi: ArrayLike,
+        *,
+        mu: ArrayLike,
+        stiffness: ArrayLike,
+        damping: ArrayLike = 0.0,
+        tangential_stiffness: ArrayLike = 0.0,
+        tangential_damping: ArrayLike | None = None,
+        deformation: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        nt: int | None = None,
+        name: str = "contact",
+    ) -> None:
+        normals = _jacobian("Jn", Jn, None)
+        nc, nv = normals.shape
+        tangents, nt = _tangents(Jt, nc, nv, nt)
+        _set(self, Jn=normals, Jt=tangents, nt=nt, name=str(name))
+        _set(self, phi=real_array("phi", phi, [(nc,)], f"shape ({nc},), one per contact"))
+        _set(self, mu=_coefficient("mu", mu, nc), stiffness=_coefficient("stiffness", stiffness, nc))
+        _set(self, damping=_coefficient("damping", damping, nc))
+        _set(self, tangential_stiffness=_coefficient("tangential_stiffness", tangential_stiffness, nc))
+        damper = (
+            None if tangential_damping is None else _coefficient("tangential_damping", tangential_damping, nc)
+        )
+        _set(self, tangential_damping=damper)
+        _set(self, deformation=_or_zeros("deformation", deformation, (nc, nt)))
+        _set(self, bias=_or_zeros("bias", bias, (nc, 1 + nt)))
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+    def __repr__(self) -> str:
+        return f"Contact({self.name!r}, {len(self)} contacts, nt={self.nt})"
+
+
+Constraint = Bilateral | Unilateral | Contact
+
+
+def _set(target: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(target, name, value)
+
+
+def _or_zeros(field: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
+    return np.zeros(shape) if value is None else real_array(field, value, [shape], f"shape {shape}")
+
+
+def _coefficient(field: str, value: ArrayLike, n: int) -> Array:
+    array = real_array(field, value, [(), (n,)], f"a number or shape ({n},)")
+    if array.size and not array.min() >= 0.0:
+        raise ValueError(f"{field}: got {array.min():g}; wanted numbers >= 0")
+    return np.array(np.broadcast_to(array, (n,)))
+
+
+def _jacobian(field: str, value: Jacobian, rows: int | None) -> Jacobian:
+    if sparse.issparse(value):
+        matrix = sparse.csr_array(value, dtype=np.float64)
+        if not np.all(np.isfinite(matrix.data)):
+            raise ValueError(f"{field}: got an entry that is not finite; wanted finite numbers")
+        if rows is not None and matrix.shape[0] != rows:
+            raise ValueError(f"{field}: got {matrix.shape[0]} rows; wanted {rows}")
+        return matrix
+    return real_array(field, value, [(rows, None)], f"shape ({'n' if rows is None else rows}, nv)")
+
+
+def _tangents(Jt: Jacobian, nc: int, nv: int, nt: int | None) -> tuple[Jacobian, int]:
+    if sparse.issparse(Jt):
+        if nt not in (1, 2):
+            raise ValueError(f"nt: got {nt!r}; wanted 1 or 2, the tangents per contact of the sparse Jt")
+        matrix = _jacobian("Jt", Jt, nc * nt)
+        if matrix.shape[1] != nv:
+            raise ValueError(f"Jt: got {matrix.shape[1]} columns; wanted {nv}, as Jn")
+        return matrix, nt
+    shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
+    array = real_array("Jt", Jt, shapes, f"shape ({nc}, nt, {nv}) with nt 1 or 2")
+    found = 1 if array.ndim == 2 else array.shape[1]
+    if nt not in (None, found):
+        raise ValueError(f"nt: got {nt!r} with a Jt of {found} tangents per contact")
+    return array.reshape(nc * found, nv), found

@@ -1,0 +1,154 @@
+"""Gauss-Seidel sweeps over the contacts: the fast way to one increment, checked, with the tableau behind it.
+
+With prescribed normal impulses friction is a convex quadratic program over one polygon per contact, for
+which sweeps of exact blocks converge. Contacts whose normal impulse is not prescribed join the sweeps
+without that promise. What has not converged is left to `routh.kernels.tableau`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routh.kernels.compiling import kernel
+from routh.kernels.elastic_names import BOUND, FLOOR, KIND, NOTHING, NOW, PUSH, RATE, THEN
+
+SWEPT = 1e-13  # residual, dimensionless: the sweeps stop below it
+ENOUGH = 1e-10  # residual below which the tableau is not asked
+SWEEPS = 300
+CHECK_EVERY = 5
+
+
+@kernel
+def move(G: Any, flat: Any) -> None:
+    """Contact velocities THEN from those NOW and the impulses PUSH."""
+    for row in range(flat.shape[1]):
+        value = flat[NOW, row]
+        for column in range(flat.shape[1]):
+            value += G[row, column] * flat[PUSH, column]
+        flat[THEN, row] = value
+
+
+@kernel
+def sweep(data: Any, share: float, flat: Any, work: Any) -> float:
+    """Fill PUSH and THEN for ``share`` of the rates by sweeps; the residual of what was found."""
+    G, dirs, mu = data[1], data[3], data[4]
+    nc, nt = len(mu), dirs.shape[1]
+    for i in range(nc):
+        first = i * (1 + nt)
+        work[BOUND, i] = share * work[RATE, i]
+        work[FLOOR, i] = work[BOUND, i] if work[KIND, i] != NOTHING else 0.0
+        flat[PUSH, first] = work[BOUND, i] if flat[NOW, first] < 0.0 else work[FLOOR, i]
+        for d in range(nt):
+            flat[PUSH, first + 1 + d] = 0.0
+    move(G, flat)
+    residual = 1.0
+    for count in range(1, SWEEPS + 1):
+        for i in range(nc):
+            if work[FLOOR, i] < work[BOUND, i]:
+                normal_block(G, i * (1 + nt), work[FLOOR, i], work[BOUND, i], flat)
+            radius = mu[i] * flat[PUSH, i * (1 + nt)]
+            if nt == 1:
+                line_block(G, i * 2 + 1, radius, flat)
+            else:
+                polygon_block(G, dirs, i * 3 + 1, radius, flat)
+        if count % CHECK_EVERY == 0:
+            move(G, flat)
+            residual = violation(dirs, mu, flat, work)
+            if residual < SWEPT:
+                break
+    return residual
+
+
+@kernel
+def change(G: Any, row: int, size: float, flat: Any) -> None:
+    """Add ``size`` to one impulse."""
+    flat[PUSH, row] += size
+    for other in range(flat.shape[1]):
+        flat[THEN, other] += G[other, row] * size
+
+
+@kernel
+def normal_block(G: Any, row: int, floor: float, bound: float, flat: Any) -> None:
+    """The normal impulse of one contact between its bounds, all others held."""
+    best = flat[PUSH, row] - flat[THEN, row] / G[row, row]
+    best = min(max(best, floor), bound)
+    change(G, row, best - flat[PUSH, row], flat)
+
+
+@kernel
+def line_block(G: Any, row: int, radius: float, flat: Any) -> None:
+    """Planar friction of one contact, all others held."""
+    slope = G[row, row]
+    best = flat[PUSH, row]
+    if slope > 0.0:
+        best -= flat[THEN, row] / slope
+    best = min(max(best, -radius), radius)
+    change(G, row, best - flat[PUSH, row], flat)
+
+
+@kernel
+def polygon_block(G: Any, dirs: Any, row: int, radius: float, flat: Any) -> None:
+    """Spatial friction of one contact: the least of ``s.A s / 2 + b.s`` over the polygon, all others held."""
+    a11, a12, a22 = G[row, row], G[row, row + 1], G[row + 1, row + 1]
+    s1, s2 = flat[PUSH, row], flat[PUSH, row + 1]
+    b1 = flat[THEN, row] - a11 * s1 - a12 * s2
+    b2 = flat[THEN, row + 1] - a12 * s1 - a22 * s2
+    best1, best2 = 0.0, 0.0
+    if radius > 0.0:
+        det = a11 * a22 - a12 * a12
+        inside = False
+        if det > 1e-14 * a11 * a22:
+            best1 = (a12 * b2 - a22 * b1) / det
+            best2 = (a12 * b1 - a11 * b2) / det
+            inside = gauge(dirs, best1, best2) <= radius
+        if not inside:
+            least = 1e300
+            k = dirs.shape[0]
+            for j in range(k):
+                p1, p2 = radius * dirs[j, 0], radius * dirs[j, 1]
+                e1, e2 = radius * dirs[(j + 1) % k, 0] - p1, radius * dirs[(j + 1) % k, 1] - p2
+                slope = e1 * (a11 * p1 + a12 * p2 + b1) + e2 * (a12 * p1 + a22 * p2 + b2)
+                curve = a11 * e1 * e1 + 2.0 * a12 * e1 * e2 + a22 * e2 * e2
+                along = min(max(-slope / curve, 0.0), 1.0) if curve > 0.0 else (1.0 if slope < 0.0 else 0.0)
+                c1, c2 = p1 + along * e1, p2 + along * e2
+                value = 0.5 * (a11 * c1 * c1 + 2.0 * a12 * c1 * c2 + a22 * c2 * c2) + b1 * c1 + b2 * c2
+                if value < least:
+                    least, best1, best2 = value, c1, c2
+    change(G, row, best1 - s1, flat)
+    change(G, row + 1, best2 - s2, flat)
+
+
+@kernel
+def gauge(dirs: Any, s1: float, s2: float) -> float:
+    """The factor by which the polygon of the unit ``dirs`` (in order of their angles) must grow to hold s."""
+    k = dirs.shape[0]
+    largest = 0.0
+    for j in range(k):
+        n1, n2 = dirs[j, 0] + dirs[(j + 1) % k, 0], dirs[j, 1] + dirs[(j + 1) % k, 1]
+        height = n1 * dirs[j, 0] + n2 * dirs[j, 1]
+        largest = max(largest, (n1 * s1 + n2 * s2) / height)
+    return largest
+
+
+@kernel
+def violation(dirs: Any, mu: Any, flat: Any, work: Any) -> float:
+    """How far PUSH and THEN are from HP23 (72) with its floor; see `PolyhedralStep.residual`."""
+    nc, k, nt = len(mu), dirs.shape[0], dirs.shape[1]
+    largest = 0.0
+    for i in range(nc):
+        first = i * (1 + nt)
+        push = flat[PUSH, first]
+        clipped = min(max(push - flat[THEN, first], work[FLOOR, i]), work[BOUND, i])
+        least, power = 1e300, 0.0
+        for j in range(k):
+            along = 0.0
+            for d in range(nt):
+                along += dirs[j, d] * flat[THEN, first + 1 + d]
+            least = min(least, along)
+        for d in range(nt):
+            power += flat[PUSH, first + 1 + d] * flat[THEN, first + 1 + d]
+        gap = max(abs(push - clipped), abs(power - mu[i] * push * least))
+        if not gap < 1e300:
+            return 1e300
+        largest = max(largest, gap)
+    return largest

@@ -1,0 +1,72 @@
+"""One contact with friction and restitution, in space or in the plane (JW17; Wang and Mason 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from routh.laws.base import ImpactPath, ImpactResult, unchanged
+from routh.laws.without_collision import with_approach
+from routh.problem import ImpactProblem
+from routh.two_body import TwoBodyImpact, impact
+from routh.two_body._layout import HYPOTHESES
+from routh.validation import Array, choice
+
+
+@dataclass(frozen=True)
+class TwoBody:
+    """Coulomb's friction followed through compression and restitution, with restitution by a hypothesis.
+
+    ``hypothesis`` is "stronge" (energy; never creates any), "poisson" (impulse) or "newton" (velocity). In
+    the plane every segment is a straight line, so the answer is exact.
+    """
+
+    hypothesis: str = "stronge"
+
+    def __post_init__(self) -> None:
+        choice("hypothesis", self.hypothesis, HYPOTHESES)
+
+    def __call__(
+        self,
+        problem: ImpactProblem,
+        rng: np.random.Generator | None = None,
+        *,
+        without_collision: Sequence[int | str] = (),
+    ) -> ImpactResult:
+        """The velocity after the impact of a problem with one contact."""
+        if problem.nc != 1:
+            raise ValueError(f"problem: got {problem.nc} contacts; TwoBody wants one")
+        start = with_approach(problem, without_collision)
+        if start is None:
+            return unchanged(problem)
+        solved = self.solve(start)
+        impulse = _normal_first(solved.impulse, problem.nt)[None]
+        after = problem.apply(impulse)
+        path = ImpactPath(np.array([problem.v, after]), impulse[None])
+        return ImpactResult(problem, after, impulse, solved.status, path, solved.residual)
+
+    def solve(self, problem: ImpactProblem) -> TwoBodyImpact:
+        """The contact's own impact: events, energies and the margin of JW17's condition (18)."""
+        w, v = contact_space(problem)
+        return impact(w, v, float(problem.mu[0]), float(problem.restitution[0]), hypothesis=self.hypothesis)
+
+
+def contact_space(problem: ImpactProblem) -> tuple[Array, Array]:
+    """W (3, 3) and v (3,) of the first contact in JW17's order x, y, normal.
+
+    A planar contact gets a second tangent along which nothing moves: it then slides along x only.
+    """
+    size = 1 + problem.nt
+    g, v = problem.delassus[:size, :size], problem.contact_velocity()[0]
+    if problem.nt == 1:
+        w = np.diag([g[1, 1], g[1, 1], g[0, 0]])
+        w[0, 2] = w[2, 0] = g[0, 1]
+        return w, np.array([v[1], 0.0, v[0]])
+    order = [1, 2, 0]
+    return g[np.ix_(order, order)], v[order]
+
+
+def _normal_first(impulse: Array, nt: int) -> Array:
+    return np.array([impulse[2], *impulse[:nt]])

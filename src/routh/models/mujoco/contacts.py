@@ -1,0 +1,101 @@
+"""Contacts and limits of a MuJoCo state as rows of an impact problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from routh.models.mujoco.engine import Near, engine
+from routh.models.robot import ContactRow, RobotContact, distinct_names
+from routh.validation import Array
+
+_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
+
+
+def geom_name(model: Any, geom: int) -> str:
+    """The geom's name; where it has none, its body's, with a number if the body has several geoms."""
+    name = model.geom(geom).name
+    if name:
+        return str(name)
+    body = int(model.geom_bodyid[geom])
+    owner = model.body(body).name or f"body{body}"
+    if model.body_geomnum[body] == 1:
+        return str(owner)
+    return f"{owner}.{geom - int(model.body_geomadr[body])}"
+
+
+def contact_rows(near: Near) -> list[ContactRow]:
+    """Every contact between geoms that MuJoCo's collision detection found, with its own frame and friction.
+
+    Jacobians are taken in the middle of the gap, as MuJoCo does. Elliptic friction with two coefficients
+    becomes a round cone by scaling the weaker tangent, which is exact: impulse and velocity along it are
+    then in units of ``mu_weak / mu``.
+    """
+    model, data = near.model, near.data
+    found = [contact for contact in data.contact[: data.ncon] if min(contact.geom) >= 0]
+    pairs = [(geom_name(model, int(c.geom[0])), geom_name(model, int(c.geom[1]))) for c in found]
+    names = distinct_names([f"{second}/{first}" for first, second in pairs])
+    rows = []
+    for contact, (first, second), name in zip(found, pairs, names, strict=True):
+        frame = np.array(contact.frame, dtype=np.float64).reshape(3, 3)
+        J = frame @ relative_jacobian(model, data, contact.geom, contact.pos)
+        mu, scale = friction(contact)
+        J[1:] *= scale[:, None]
+        place = RobotContact(name, "contact", first, second, float(contact.dist), contact.pos.copy(), frame)
+        rows.append(ContactRow(place, J, mu))
+    return rows
+
+
+def friction(contact: Any) -> tuple[float, Array]:
+    """Coulomb's coefficient and the factors (2,) that make the cone round; zero for frictionless contacts."""
+    if contact.dim < 3:
+        return 0.0, np.ones(2)
+    sliding = np.array(contact.friction[:2], dtype=np.float64)
+    mu = float(sliding.max())
+    return mu, sliding / mu if mu > 0.0 else np.ones(2)
+
+
+def relative_jacobian(model: Any, data: Any, geoms: Any, point: Array) -> Array:
+    """Velocity of the second geom's material point less that of the first's, per qvel, (3, nv), world."""
+    mujoco = engine()
+    sides = []
+    for geom in geoms:
+        jacobian = np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, jacobian, None, point, int(model.geom_bodyid[geom]))
+        sides.append(jacobian)
+    return sides[1] - sides[0]
+
+
+def limit_rows(near: Near) -> list[ContactRow]:
+    """Limits of joints and tendons within reach: contacts without friction, ``dist`` in m or rad."""
+    kinds = engine().mjtConstraint
+    words = {int(kinds.mjCNSTR_LIMIT_JOINT): "joint", int(kinds.mjCNSTR_LIMIT_TENDON): "tendon"}
+    rows = []
+    for J, kind, index, dist in zip(near.J, near.kind, near.index, near.dist, strict=True):
+        word = words.get(int(kind))
+        if word is None:
+            continue
+        item = near.model.jnt(int(index)) if word == "joint" else near.model.tendon(int(index))
+        owner = item.name or f"{word}{int(index)}"
+        side = _side(near, word, int(index), J)
+        contact = RobotContact(f"{owner}:{side}", f"{word}-limit", owner, side, float(dist), *_NOWHERE)
+        rows.append(ContactRow(contact, np.vstack([J, np.zeros((2, len(J)))]), 0.0))
+    return rows
+
+
+def _side(near: Near, word: str, index: int, row: Array) -> str:
+    """Which end of the range: the row is the gradient of the distance to it."""
+    model = near.model
+    if word == "tendon":
+        low, high = model.tendon_range[index]
+        length = near.data.ten_length[index]
+        return "lower" if abs(length - low) < abs(high - length) else "upper"
+    if int(model.jnt_type[index]) == int(engine().mjtJoint.mjJNT_BALL):
+        return "cone"
+    return "lower" if row[model.jnt_dofadr[index]] > 0.0 else "upper"
+
+
+def equality_rows(near: Near) -> Array:
+    """Rows of the equality constraints that are active, (ne, nv)."""
+    return near.J[near.kind == int(engine().mjtConstraint.mjCNSTR_EQUALITY)]

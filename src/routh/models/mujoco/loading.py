@@ -1,0 +1,118 @@
+"""Loading MJCF and URDF files into MuJoCo, safely and with errors that say what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from routh.models.files import check_model_file
+from routh.models.mujoco.engine import engine
+from routh.status import ModelError
+from routh.validation import Array, real, real_array
+
+
+def load(
+    path: str | Path,
+    *,
+    roots: Sequence[str | Path] = (),
+    floating: bool = False,
+    ground: float | None = None,
+) -> Any:
+    """An MjModel from an MJCF or URDF file.
+
+    The file is checked before MuJoCo reads it: no entities, no files from outside the model's folder.
+
+    Parameters
+    ----------
+    path : the file; a URDF is known by its root element.
+    roots : further folders whose files the model may use.
+    floating : give the root body a free joint (for URDF, whose root MuJoCo fixes to the world).
+    ground : height (m) of a plane "ground" to add.
+
+    Raises
+    ------
+    routh.status.ModelError where the file is refused or MuJoCo cannot compile it.
+    """
+    mujoco = engine()
+    file = check_model_file(path, roots=roots)
+    try:
+        spec = mujoco.MjSpec.from_file(str(file.path))
+        if file.root == "robot":
+            spec.compiler.fusestatic = False  # links keep their names
+        if floating:
+            _float(spec, path)
+        if ground is not None:
+            _add_ground(spec, real("ground", ground))
+        return spec.compile()
+    except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+        if isinstance(error, ModelError):
+            raise
+        message = " ".join(str(error).split())
+        raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
+
+
+def state(
+    model: Any,
+    *,
+    keyframe: str | int | None = None,
+    qpos: Any = None,
+    qvel: Mapping[int | str, float] | Sequence[float] | Array | None = None,
+) -> Any:
+    """An MjData in a keyframe (by name or number) or the model's reference pose, with changes.
+
+    Parameters
+    ----------
+    qpos : (nq,) or a mapping from index to value; qvel : (nv,) or a mapping from index to value.
+    """
+    mujoco = engine()
+    data = mujoco.MjData(model)
+    if keyframe is not None:
+        mujoco.mj_resetDataKeyframe(model, data, _keyframe(model, keyframe))
+    _assign("qpos", data.qpos, qpos)
+    _assign("qvel", data.qvel, qvel)
+    mujoco.mj_normalizeQuat(model, data.qpos)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_comVel(model, data)
+    return data
+
+
+def _keyframe(model: Any, keyframe: str | int) -> int:
+    names = [model.key(i).name or str(i) for i in range(model.nkey)]
+    key = str(keyframe)
+    if key in names:
+        return names.index(key)
+    if key.isdigit() and int(key) < model.nkey:
+        return int(key)
+    wanted = f"one of {', '.join(map(repr, names))}" if names else "none: the model has no keyframes"
+    raise ValueError(f"keyframe: got {keyframe!r}; wanted {wanted}")
+
+
+def _assign(field: str, target: Array, values: Any) -> None:
+    if values is None:
+        return
+    if not isinstance(values, Mapping):
+        target[:] = real_array(field, values, [target.shape], f"shape {target.shape}")
+        return
+    for key, value in values.items():
+        index = int(key)
+        if not 0 <= index < len(target):
+            raise ValueError(f"{field}: got the index {key}; wanted one from 0 to {len(target) - 1}")
+        target[index] = real(f"{field}[{index}]", value)
+
+
+def _float(spec: Any, path: str | Path) -> None:
+    root = spec.worldbody.first_body()
+    if root is None:
+        raise ModelError(f"{path}: has no body that could float")
+    if any(True for _ in root.joints):
+        raise ModelError(
+            f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"
+        )
+    root.add_freejoint()
+
+
+def _add_ground(spec: Any, height: float) -> None:
+    plane = engine().mjtGeom.mjGEOM_PLANE
+    spec.worldbody.add_geom(name="ground", type=plane, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, height])

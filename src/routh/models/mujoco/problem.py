@@ -1,0 +1,87 @@
+"""From MjModel and MjData to the problem of the impact."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
+from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
+from routh.models.mujoco.unrepresented import unrepresented
+from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
+from routh.models.simultaneity import DEFAULT_GAP
+from routh.validation import real
+
+
+def problem(
+    model: Any,
+    data: Any,
+    *,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+) -> RobotProblem:
+    """The impact of all contacts that are simultaneous at the state in ``data``.
+
+    Only ``qpos``, ``qvel``, the mocap poses and ``eq_active`` of the data are read; nothing is changed.
+
+    Parameters
+    ----------
+    model, data : MjModel and MjData.
+    gap : contacts within this distance are simultaneous (m; rad for limits of hinges).
+    window : contacts that close within this time at the present velocity are simultaneous too (s).
+    limits : whether limits of joints and tendons that are reached count, as contacts without friction.
+    restitution : a number, one per contact, or a mapping from contact names; names without "#k" mean all
+        points of their pair.
+
+    Raises
+    ------
+    ValueError where no contact is near. What cannot be represented (torsional and rolling friction,
+    adhesion, flexible bodies, ...) is named in an `UnrepresentedWarning` and in ``problem.unrepresented``.
+    """
+    result = build(model, data, gap=gap, window=window, limits=limits, restitution=restitution)
+    if result.unrepresented:
+        text = "; ".join(result.unrepresented)
+        warnings.warn(f"not represented in the impact: {text}", UnrepresentedWarning, stacklevel=2)
+    return result
+
+
+def build(
+    model: Any,
+    data: Any,
+    *,
+    gap: float,
+    window: float | None = None,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    pairs: Collection[tuple[str, str]] | None = None,
+) -> RobotProblem:
+    """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
+    reach = real("gap", gap, at_least=0.0)
+    near = look_around(model, data, np.nextafter(reach, np.inf))
+    if window is not None:
+        wider = 2.0 * speed_bound(near) * real("window", window, at_least=0.0)
+        near = look_around(model, data, wider) if wider > reach else near
+    rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
+    if limits:
+        rows += limit_rows(near)
+    candidates = assemble(
+        mass_matrix(near.model, near.data),
+        np.array(data.qvel, dtype=np.float64),
+        rows,
+        equality=equality_rows(near),
+        gap=gap,
+        window=window,
+        restitution=restitution,
+    )
+    present = {_pair(contact) for contact in candidates.contacts}
+    notes = (*unrepresented(near, present), *candidates.unrepresented)
+    return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)
+
+
+def _pair(contact: RobotContact) -> tuple[str, str]:
+    return contact.geom1, contact.geom2

@@ -1,0 +1,7 @@
+"""Robots in Pinocchio: from a URDF file, or a model and its configuration, to the problem of their impact."""
+
+from routh.models.pinocchio.loading import Robot, load
+from routh.models.pinocchio.points import ContactPoint, feet
+from routh.models.pinocchio.problem import problem
+
+__all__ = ["ContactPoint", "Robot", "feet", "load", "problem"]

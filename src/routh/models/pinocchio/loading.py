@@ -1,0 +1,101 @@
+"""Loading URDF files into Pinocchio, safely, with checks that the robot is physical."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from routh.models.files import check_model_file
+from routh.models.pinocchio.engine import engine
+from routh.status import ModelError
+
+
+class Robot(NamedTuple):
+    """A Pinocchio model and its collision geometry (None where it was not asked for)."""
+
+    model: Any
+    geometry: Any
+
+
+def load(
+    path: str | Path,
+    *,
+    roots: Sequence[str | Path] = (),
+    floating: bool = False,
+    geometry: bool = True,
+) -> Robot:
+    """A robot from a URDF file.
+
+    The file is checked before it is parsed: no entities, no files from outside the model's folder.
+
+    Parameters
+    ----------
+    roots : further folders whose files the model may use; ``package://`` is looked up in them.
+    floating : give the root a free-flyer joint.
+    geometry : read the collision geometry too, with the pairs that are not adjacent links.
+    """
+    pin = engine()
+    file = check_model_file(path, roots=roots)
+    if file.root != "robot":
+        raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
+    packages = [str(file.path.parent), *(str(Path(root).resolve()) for root in roots)]
+    try:
+        joint = (pin.JointModelFreeFlyer(),) if floating else ()
+        model = pin.buildModelFromUrdf(str(file.path), *joint)
+        check_inertias(model, path)
+        shapes = None
+        if geometry:
+            kind = pin.GeometryType.COLLISION
+            shapes = pin.buildGeomFromUrdf(model, str(file.path), kind, package_dirs=packages)
+            _add_pairs(model, shapes)
+    except ModelError:
+        raise
+    except (ValueError, RuntimeError, IndexError, MemoryError) as error:
+        message = " ".join(str(error).split())
+        raise ModelError(f"{path}: Pinocchio cannot load this model: {message}") from None
+    if model.nv == 0:
+        raise ModelError(f"{path}: nothing moves; wanted a joint, or floating=True")
+    return Robot(model, shapes)
+
+
+def check_inertias(model: Any, path: str | Path = "model") -> None:
+    """Refuse masses and inertias that no rigid body has, naming the joint that moves it.
+
+    Pinocchio keeps what hangs at a joint as one body; a link without mass is fine as long as something that
+    moves with it has some.
+    """
+    carried = np.zeros(model.njoints)
+    for joint in reversed(range(1, model.njoints)):
+        name, inertia = model.names[joint], model.inertias[joint]
+        moments = np.linalg.eigvalsh(inertia.inertia) if np.all(np.isfinite(inertia.inertia)) else [np.nan]
+        slack = 1e-9 + 1e-6 * abs(moments[-1])
+        if not inertia.mass >= 0.0:
+            raise ModelError(f"{path}: the body at joint {name!r} has mass {inertia.mass:g} kg; wanted >= 0")
+        if not moments[0] >= -slack:
+            raise ModelError(
+                f"{path}: the body at joint {name!r} has a principal inertia of {moments[0]:g} kg m^2; "
+                "wanted >= 0"
+            )
+        if not moments[0] + moments[1] >= moments[2] - slack:
+            raise ModelError(
+                f"{path}: the body at joint {name!r} has principal inertias {moments[0]:g}, {moments[1]:g}, "
+                f"{moments[2]:g} kg m^2; wanted each at most the sum of the other two"
+            )
+        carried[joint] += inertia.mass
+        if not carried[joint] > 0.0:
+            raise ModelError(f"{path}: nothing that joint {name!r} moves has mass; wanted some")
+        carried[model.parents[joint]] += carried[joint]
+
+
+def _add_pairs(model: Any, geometry: Any) -> None:
+    """All pairs of shapes whose joints differ and are not parent and child."""
+    pin = engine()
+    objects = geometry.geometryObjects
+    for i in range(len(objects)):
+        for j in range(i + 1, len(objects)):
+            a, b = objects[i].parentJoint, objects[j].parentJoint
+            if a != b and model.parents[a] != b and model.parents[b] != a:
+                geometry.addCollisionPair(pin.CollisionPair(i, j))

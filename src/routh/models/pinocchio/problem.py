@@ -1,0 +1,177 @@
+"""From a Pinocchio model, a configuration and a velocity to the problem of the impact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.pinocchio.engine import engine
+from routh.models.pinocchio.points import Touching, as_points, feet, named_points, shape_points
+from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
+from routh.models.simultaneity import DEFAULT_GAP
+from routh.models.spatial.rotations import tangents
+from routh.validation import Array, real, real_array
+
+DEFAULT_MU = 1.0  # a URDF knows no friction; MuJoCo takes 1 for it too
+_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def problem(
+    model: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ground: float | None = 0.0,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    points: Iterable[Any] | Mapping[str, float] | None = None,
+    geometry: Any = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+) -> RobotProblem:
+    """The impact of all contacts that are simultaneous at configuration ``q`` and velocity ``v``.
+
+    Velocities are Pinocchio's: those of a free-flyer are in the frame of its body.
+
+    Parameters
+    ----------
+    model : pinocchio.Model, of a fixed or floating base.
+    ground : height of level ground (m), or None for none.
+    gap, window : which contacts are simultaneous: within this distance (m; rad for limits of revolute
+        joints), or closing within this time (s) at the present velocity.
+    points : frames, frames with radii, or `ContactPoint`s that can touch the ground. Default: the ends of the
+        limbs (`feet`), or none where ``geometry`` is given.
+    geometry : pinocchio.GeometryModel: its shapes can touch the ground, and each other in its collision pairs
+        (one point for each pair, the nearest, by Coal).
+    mu : friction, a number or a mapping from contact names (others get 1).
+    limits : whether limits of joints that are reached count, as contacts without friction.
+    restitution : a number, one per contact, or a mapping from contact names.
+    """
+    pin = engine()
+    configuration = real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
+    velocity = real_array("v", v, [(model.nv,)], f"shape ({model.nv},)")
+    data = model.createData()
+    pin.computeJointJacobians(model, data, configuration)
+    pin.updateFramePlacements(model, data)
+    M = mass_matrix(model, data, configuration)
+    reach = real("gap", gap, at_least=0.0)
+    if window is not None:  # every shape that is near enough is looked at; the window itself decides later
+        reach = np.inf if real("window", window, at_least=0.0) > 0.0 else reach
+    rows: list[ContactRow] = []
+    if ground is not None:
+        chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
+        touching = named_points(model, data, chosen, real("ground", ground))
+        if geometry is not None:
+            touching += shape_points(model, data, geometry, ground, reach)
+        rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], mu)
+    if geometry is not None:
+        rows += _pair_rows(model, data, geometry, reach, mu)
+    if limits:
+        rows += _limit_rows(model, configuration, reach)
+    return assemble(
+        M,
+        velocity,
+        rows,
+        equality=np.zeros((0, model.nv)),
+        gap=gap,
+        window=window,
+        restitution=restitution,
+    )
+
+
+def mass_matrix(model: Any, data: Any, q: Array) -> Array:
+    """The mass matrix with armature, (nv, nv)."""
+    upper = np.triu(engine().crba(model, data, q))
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+def point_jacobian(model: Any, data: Any, joint: int, point: Array) -> Array:
+    """Velocity of the material point at ``point`` (3,) that moves with a joint, per v, (3, nv), world."""
+    if joint == 0:
+        return np.zeros((3, model.nv))
+    pin = engine()
+    J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    return np.asarray(J[:3] - pin.skew(point - data.oMi[joint].translation) @ J[3:])
+
+
+def _ground_rows(
+    model: Any, data: Any, touching: Sequence[Touching], mu: float | Mapping[str, float]
+) -> list[ContactRow]:
+    frame = _frame(_UP)
+    names = distinct_names([f"{point.name}/ground" for point in touching])
+    rows = []
+    for point, name in zip(touching, names, strict=True):
+        middle = point.surface - 0.5 * point.dist * _UP
+        contact = RobotContact(name, "contact", "ground", point.name, point.dist, middle, frame)
+        J = frame @ point_jacobian(model, data, point.joint, middle)
+        rows.append(ContactRow(contact, J, _friction(mu, name)))
+    return rows
+
+
+def _pair_rows(
+    model: Any, data: Any, geometry: Any, reach: float, mu: float | Mapping[str, float]
+) -> list[ContactRow]:
+    pin = engine()
+    placed = geometry.createData()
+    pin.updateGeometryPlacements(model, data, geometry, placed)
+    rows = []
+    for k, pair in enumerate(geometry.collisionPairs):
+        found = pin.computeDistance(geometry, placed, k)
+        if not found.min_distance <= reach:
+            continue
+        first, second = geometry.geometryObjects[pair.first], geometry.geometryObjects[pair.second]
+        normal = np.asarray(found.normal, dtype=np.float64)
+        if not abs(np.linalg.norm(normal) - 1.0) < 1e-6:
+            continue  # Coal stopped early: the shapes are far apart
+        middle = 0.5 * (np.asarray(found.getNearestPoint1()) + np.asarray(found.getNearestPoint2()))
+        frame = _frame(normal)
+        J = frame @ (
+            point_jacobian(model, data, second.parentJoint, middle)
+            - point_jacobian(model, data, first.parentJoint, middle)
+        )
+        name = f"{second.name}/{first.name}"
+        contact = RobotContact(
+            name, "contact", first.name, second.name, float(found.min_distance), middle, frame
+        )
+        rows.append(ContactRow(contact, J, _friction(mu, name)))
+    return rows
+
+
+def _frame(normal: Array) -> Array:
+    """Rows: the normal and two tangents, (3, 3)."""
+    first, second, _ = tangents(normal[None])
+    return np.vstack([normal, first, second])
+
+
+def _limit_rows(model: Any, q: Array, reach: float) -> list[ContactRow]:
+    rows = []
+    for joint in range(1, model.njoints):
+        if model.nqs[joint] != 1 or model.nvs[joint] != 1:
+            continue
+        at, column = model.idx_qs[joint], model.idx_vs[joint]
+        if not model.lowerPositionLimit[at] < model.upperPositionLimit[at]:
+            continue  # a URDF that means no limits writes equal ones; MuJoCo ignores them too
+        for side, sign, end in (
+            ("lower", 1.0, model.lowerPositionLimit[at]),
+            ("upper", -1.0, model.upperPositionLimit[at]),
+        ):
+            dist = sign * (q[at] - end)
+            if not (abs(end) < 1e300 and dist <= reach):
+                continue
+            J = np.zeros((3, model.nv))
+            J[0, column] = sign
+            name = f"{model.names[joint]}:{side}"
+            contact = RobotContact(name, "joint-limit", model.names[joint], side, float(dist), *_NOWHERE)
+            rows.append(ContactRow(contact, J, 0.0))
+    return rows
+
+
+def _friction(mu: float | Mapping[str, float], name: str) -> float:
+    if not isinstance(mu, Mapping):
+        return float(mu)
+    return float(mu.get(name, mu.get(name.split("#")[0], mu.get(name.split("/")[0], DEFAULT_MU))))

@@ -1,0 +1,278 @@
+"""Impacts of robots: a problem that knows its contacts in the world and its velocities in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.problem import ImpactProblem
+from routh.status import ModelError
+from routh.validation import Array, real
+
+
+class UnrepresentedWarning(UserWarning):
+    """A robot's model holds something that an impact problem cannot represent; the message names it."""
+
+
+@dataclass(frozen=True, eq=False)
+class RobotContact:
+    """One contact, or one limit that is reached, where it is in the world.
+
+    The normal (first row of ``frame``) points from ``geom1`` to ``geom2``; contact velocities are those of
+    ``geom2`` relative to ``geom1``. Limits have no place: their ``pos`` and ``frame`` are NaN.
+    """
+
+    name: str
+    kind: str  # "contact", "joint-limit" or "tendon-limit"
+    geom1: str
+    geom2: str
+    dist: float  # signed distance: m, or rad for the limit of a hinge
+    pos: Array  # (3,) m, world: the middle of the gap
+    frame: Array  # (3, 3), rows: normal and two tangents, world
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRow:
+    """A contact with its Jacobian in the velocities of the whole robot: what adapters collect."""
+
+    contact: RobotContact
+    J: Array  # (3, nv) normal, then tangents
+    mu: float
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class RobotProblem(ImpactProblem):
+    """An `ImpactProblem` of a robot.
+
+    Its velocities are coordinates of those that the equality constraints allow: ``qvel = basis @ v``. Without
+    equality constraints the basis is the identity and v is qvel itself.
+    """
+
+    contacts: tuple[RobotContact, ...]
+    basis: Array  # (nv of the robot, nv)
+    qvel: Array  # (nv of the robot,) velocity before, as the state had it
+    unrepresented: tuple[str, ...]  # what the model holds and this problem does not
+
+    def __init__(
+        self,
+        problem: ImpactProblem,
+        contacts: Sequence[RobotContact],
+        basis: Array,
+        qvel: Array,
+        unrepresented: Sequence[str] = (),
+    ) -> None:
+        super().__init__(
+            problem.M,
+            problem.Jn,
+            problem.Jt,
+            problem.mu,
+            problem.v,
+            restitution=problem.restitution,
+            names=problem.names,
+        )
+        for name, value in {
+            "contacts": tuple(contacts),
+            "basis": _frozen(basis),
+            "qvel": _frozen(qvel),
+            "unrepresented": tuple(unrepresented),
+        }.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether equality constraints removed some of the robot's velocities."""
+        return self.basis.shape[0] != self.basis.shape[1]
+
+    @property
+    def dist(self) -> Array:
+        """Signed distances, (nc,) m; rad for limits of hinges."""
+        return np.array([contact.dist for contact in self.contacts])
+
+    @property
+    def time_to_contact(self) -> Array:
+        """When each gap closes at the velocity before, (nc,) s; 0 where closed, infinite where it opens."""
+        return time_to_contact(self.dist, self.Jn @ self.v)
+
+    def lift(self, v: ArrayLike) -> Array:
+        """Velocities of the whole robot, (..., nv of the robot), from the problem's (..., nv)."""
+        return np.asarray(v, dtype=np.float64) @ self.basis.T
+
+    def allowed(self, qvel: ArrayLike) -> Array:
+        """The problem's velocity (nv,) of an allowed velocity of the robot; the nearest one of any other."""
+        return np.asarray(qvel, dtype=np.float64) @ self.basis
+
+    def functional(self, direction: ArrayLike) -> Array:
+        """``direction . qvel`` as a direction of the problem's own velocities, (nv,)."""
+        return np.asarray(direction, dtype=np.float64) @ self.basis
+
+    def replace(self, **changes: Any) -> ImpactProblem:
+        """A new problem with some fields changed; it stays a robot's while its contacts are known."""
+        plain = super().replace(**changes)
+        known = {contact.name: contact for contact in self.contacts}
+        if plain.nv != self.nv or any(name not in known for name in plain.names):
+            return plain
+        contacts = [known[name] for name in plain.names]
+        return RobotProblem(plain, contacts, self.basis, self.qvel, self.unrepresented)
+
+    def __repr__(self) -> str:
+        reduced = f" of {len(self.qvel)}" if self.reduced else ""
+        return f"RobotProblem(nv={self.nv}{reduced}, nt={self.nt}, contacts={', '.join(self.names)})"
+
+
+def time_to_contact(dist: Array, approach: Array) -> Array:
+    """``dist / -approach`` at constant velocity, (nc,) s; 0 where closed, infinite where it opens."""
+    with np.errstate(divide="ignore"):
+        times = np.where(approach < 0.0, dist / np.where(approach < 0.0, -approach, 1.0), np.inf)
+    return np.where(dist <= 0.0, 0.0, times)
+
+
+def assemble(
+    M: Array,
+    qvel: Array,
+    rows: Sequence[ContactRow],
+    *,
+    equality: Array,
+    gap: float,
+    window: float | None = None,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    unrepresented: Sequence[str] = (),
+) -> RobotProblem:
+    """The impact of the simultaneous contacts among ``rows``, reduced to what ``equality`` allows.
+
+    Parameters
+    ----------
+    M : (nv, nv) mass matrix; qvel : (nv,) velocity before.
+    equality : (ne, nv) rows that velocities must be orthogonal to.
+    gap, window : which contacts are simultaneous, see `routh.models.simultaneity`.
+    restitution : a number, one per contact, or a mapping from names (others get 0).
+    """
+    basis = allowed_velocities(equality)
+    reduced_mass = basis.T @ M @ basis
+    v = _allowed_part(M, reduced_mass, basis, qvel)
+    notes = list(unrepresented)
+    drift = _energy_norm(M, qvel - basis @ v)
+    if drift > tolerances.CONSTRAINT_DRIFT * _energy_norm(M, qvel):
+        notes.append(
+            f"a velocity that breaks the equality constraints (by {drift:.2g} of {_energy_norm(M, qvel):.2g} "
+            "in the kinetic-energy norm): its nearest allowed one is taken"
+        )
+    kept = _simultaneous(rows, basis, v, gap, window)
+    J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
+    contacts, tangents = planar_tangents(kept, J[:, 1:])
+    names = [contact.name for contact in contacts]
+    plain = ImpactProblem(
+        reduced_mass,
+        J[:, 0],
+        tangents,
+        [row.mu for row in kept],
+        v,
+        restitution=_restitution(restitution, names),
+        names=names,
+    )
+    return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
+
+
+def allowed_velocities(equality: Array) -> Array:
+    """An orthonormal basis (nv, k) of the velocities with ``equality @ v = 0``; the identity without rows."""
+    nv = equality.shape[1]
+    if not np.any(equality):
+        return np.eye(nv)
+    scaled = equality / np.maximum(np.linalg.norm(equality, axis=1, keepdims=True), 1e-300)
+    _, values, directions = np.linalg.svd(scaled)
+    rank = int(np.count_nonzero(values > tolerances.RANK * values[0]))
+    if rank == nv:
+        raise ModelError(
+            "equality: the constraints allow no velocity at all; wanted a mechanism that can move"
+        )
+    return np.ascontiguousarray(directions[rank:].T)
+
+
+def planar_tangents(rows: Sequence[ContactRow], Jt: Array) -> tuple[list[RobotContact], Array]:
+    """The contacts and their tangents, (nc, 1, nv) where none can slide in more than one direction.
+
+    A planar robot in a spatial world has such contacts: each tangent pair (2, nv) is turned, in the frame
+    too, so that the second one vanishes. That changes neither Coulomb's cone nor what it does.
+    """
+    contacts = [row.contact for row in rows]
+    turned, frames = np.empty((len(Jt), 1, Jt.shape[2])), []
+    for i, pair in enumerate(Jt):
+        left, values, _ = np.linalg.svd(pair)
+        if len(values) > 1 and values[1] > tolerances.RANK * max(values[0], 1.0):
+            return contacts, Jt
+        first = left[:, 0] * np.sign(left[np.argmax(np.abs(left[:, 0])), 0])
+        rotation = np.array([first, [-first[1], first[0]]])
+        turned[i, 0] = first @ pair
+        frames.append(np.vstack([contacts[i].frame[0], rotation @ contacts[i].frame[1:]]))
+    return [replace(c, frame=frame) for c, frame in zip(contacts, frames, strict=True)], turned
+
+
+def _simultaneous(
+    rows: Sequence[ContactRow], basis: Array, v: Array, gap: float, window: float | None
+) -> list[ContactRow]:
+    real("gap", gap, at_least=0.0)
+    if window is not None:
+        real("window", window, at_least=0.0)
+    kept, nearest, immovable = [], np.inf, 0
+    for row in rows:
+        normal = row.J[0] @ basis
+        if not np.linalg.norm(normal) > tolerances.RANK * max(float(np.linalg.norm(row.J[0])), 1.0):
+            immovable += 1  # no velocity moves along this normal, so nothing can be changed there
+            continue
+        dist = row.contact.dist
+        nearest = min(nearest, dist)
+        time = float(time_to_contact(np.array(dist), np.array(normal @ v)))
+        if dist <= gap or (window is not None and time <= window):
+            kept.append(row)
+    if not kept:
+        found = f"the smallest distance is {nearest:g}" if np.isfinite(nearest) else "nothing is near"
+        if immovable:
+            found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
+        raise ValueError(f"gap: no contact is within {gap:g} m{_window_text(window)}; {found}")
+    return kept
+
+
+def _window_text(window: float | None) -> str:
+    return "" if window is None else f" or closes within {window:g} s"
+
+
+def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:
+    """Coordinates of the allowed velocity nearest to ``qvel`` in the kinetic-energy norm."""
+    if basis.shape[0] == basis.shape[1]:
+        return np.array(qvel, dtype=np.float64)
+    return np.asarray(np.linalg.solve(reduced_mass, basis.T @ (M @ qvel)), dtype=np.float64)
+
+
+def _energy_norm(M: Array, v: Array) -> float:
+    return float(np.sqrt(max(float(v @ M @ v), 0.0)))
+
+
+def _restitution(given: float | Mapping[str, float] | Sequence[float], names: Sequence[str]) -> ArrayLike:
+    if not isinstance(given, Mapping):
+        return given
+    bases = [name.split("#")[0] for name in names]  # "foot/floor" speaks for "foot/floor#2" too
+    unknown = [name for name in given if name not in names and name not in bases]
+    if unknown:
+        raise ValueError(
+            f"restitution: there is no contact {unknown[0]!r}; wanted some of {', '.join(map(repr, names))}"
+        )
+    return [given.get(name, given.get(base, 0.0)) for name, base in zip(names, bases, strict=True)]
+
+
+def distinct_names(wanted: Sequence[str]) -> list[str]:
+    """The same names, with ``#2``, ``#3``, ... behind those that come again."""
+    counts: dict[str, int] = {}
+    names = []
+    for name in wanted:
+        counts[name] = counts.get(name, 0) + 1
+        names.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+    return names
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

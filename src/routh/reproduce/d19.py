@@ -1,0 +1,181 @@
+"""D19: the spring-mass-damper, pendulums by constraint, the incline and the stack of spheres."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from routh import systems
+from routh.constraints import iteration_matrix
+from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.sim import Trajectory
+from routh.validation import Array
+from routh.viz import constraints as figures
+from routh.viz.constraints import Line
+
+_ANGLE = math.radians(15.0)
+
+
+@exhibit("d19-fig-1", title="Explicit Euler on a stiff spring", source="D19 Fig. 1")
+def figure_1(settings: Settings) -> Exhibit:
+    """m = 1, k = 1e6, h = 1e-5 and three dampers."""
+    cases = [(1.0, 3000, "unstable"), (2e5, 300, "stable"), (2.1e5, 100, "unstable")]
+    panels, rows = [], []
+    for b, steps, paper in cases:
+        panels.append((f"b = {b:g} N s/m", [_oscillation("explicit", 1e6, b, 1e-5, steps)]))
+        rows.append(_stability(f"b = {b:g}", paper, "explicit", 1e6, b, 1e-5))
+    return Exhibit({"d19-fig-1": figures.oscillation_figure(panels)}, tuple(rows))
+
+
+@exhibit("d19-fig-2", title="Semi-implicit Euler on a stiff spring", source="D19 Fig. 2")
+def figure_2(settings: Settings) -> Exhibit:
+    """m = 1, b = 1, h = 1e-3 and two springs."""
+    panels, rows = [], []
+    for k, steps, paper in [(1e6, 100, "stable"), (1e7, 12, "unstable")]:
+        panels.append((f"k = {k:g} N/m", [_oscillation("semi-implicit", k, 1.0, 1e-3, steps)]))
+        rows.append(_stability(f"k = {k:g}", paper, "semi-implicit", k, 1.0, 1e-3))
+    return Exhibit({"d19-fig-2": figures.oscillation_figure(panels)}, tuple(rows))
+
+
+@exhibit("d19-fig-3", title="Implicit Euler on a stiff spring", source="D19 Fig. 3")
+def figure_3(settings: Settings) -> Exhibit:
+    """m = 1, k = 1e6, b = 0 and steps of 1e-5 and 1e-2; the constraint scheme does the same."""
+    lines, rows = [], []
+    for h in (1e-5, 1e-2):
+        _, t, x = _oscillation("implicit", 1e6, 0.0, h, max(2, round(0.05 / h)))
+        lines.append((f"h = {h:g} s", t, x))
+        rows.append(_stability(f"h = {h:g}", "stable", "implicit", 1e6, 0.0, h))
+    motion = systems.get("spring-mass-damper", stiffness=1e6, damping=0.0, dt=1e-2)
+    run = motion.run(duration=0.05)  # type: ignore[attr-defined]
+    gap = float(np.abs(run.q[:, 0] - lines[1][2]).max())
+    rows.append(Row("constraint scheme less implicit Euler at h = 0.01 (m)", None, gap))
+    return Exhibit({"d19-fig-3": figures.oscillation_figure([("k = 1e+06 N/m, b = 0", lines)])}, tuple(rows))
+
+
+@exhibit("d19-fig-4", title="Drift of a pendulum by constraint", source="D19 Fig. 4")
+def figure_4(settings: Settings) -> Exhibit:
+    """k = 1e15 and b = 1; the deviation is second order in the step."""
+    steps = [0.1, 0.01, 1e-3] if settings.quick else [0.1, 0.01, 1e-3, 1e-4]
+    runs = {h: systems.get("pendulum-by-constraint", dt=h).run() for h in steps}  # type: ignore[attr-defined]
+    worst = {h: float(np.abs(run.deformations["pin"]).max()) for h, run in runs.items()}
+    slope = float(np.polyfit(np.log(steps), np.log([worst[h] for h in steps]), 1)[0])
+    shown = {h: (runs[h].t, runs[h].deformations["pin"]) for h in (steps[0], steps[-1])}
+    energies = {h: float(np.abs(_mechanical(run) - _mechanical(run)[0]).max()) for h, run in runs.items()}
+    why = "the drift that each step undoes is work; the error is first order in h, not zero"
+    rows = (
+        Row("slope of the largest deviation against the step", 2.0, slope),
+        *(Row(f"largest deviation at h = {h:g} (m)", None, worst[h]) for h in steps),
+        *(
+            Row(f"largest energy error at h = {h:g} (J)", "precisely zero", e, why)
+            for h, e in energies.items()
+        ),
+    )
+    text = "The paper gives neither mass, length nor inertia: ours are 1 kg, 1 m and a disc of 0.1 m."
+    return Exhibit({"d19-fig-4": figures.drift_figure(shown, worst)}, rows, text)
+
+
+@exhibit("d19-fig-6", title="A pendulum that hits a soft limit", source="D19 Fig. 6")
+def figure_6(settings: Settings) -> Exhibit:
+    """k = 1e12, b = 0; the impact is elastic, but only steps below 1e-6 s can tell."""
+    steps = [1e-5, 1e-6, 1e-7] if settings.quick else [1e-5, 1e-6, 1e-7, 1e-8]
+    fall = _swing(math.pi / 2, 0.0, 2.0, stop=True)
+    impact, rate = fall[0][-1], fall[2][-1]
+    runs, closeup, rows = {}, {}, []
+    for h in steps:
+        motion = systems.get("pendulum-with-limit", angle=-2e-6 * rate, rate=rate, dt=h)
+        run = motion.run(duration=max(1.2e-5, 20 * h))  # type: ignore[attr-defined]
+        kept = float(run.final.v[0] / -rate)
+        rows.append(Row(f"rate after over rate before at h = {h:g}", "dead" if h >= 1e-5 else None, kept))
+        after = _swing(float(run.final.q[0]), float(run.final.v[0]), 1.0, stop=False)
+        runs[h] = (np.concatenate([fall[0], impact + after[0]]), np.concatenate([fall[1], after[1]]))
+        near = run.t < 1.2e-5
+        closeup[h] = (run.t[near] - 2e-6, run.q[near, 0])
+    text = (
+        "Free flight is integrated by SciPy; the scheme runs from 2 µs before the impact. "
+        "The exact answer keeps the whole rate; the contact lasts 3.1 µs."
+    )
+    return Exhibit({"d19-fig-6": figures.limit_figure(runs, closeup)}, tuple(rows), text)
+
+
+@exhibit("d19-fig-9", title="A block on an incline of 15 degrees", source="D19 Fig. 9")
+def figure_9(settings: Settings) -> Exhibit:
+    """Steel, h = 0.01; friction 0, 0.125, 0.25 slide and 0.375 sticks, both methods."""
+    runs, rows = {}, []
+    for mu in (0.0, 0.125, 0.25, 0.375):
+        motion = systems.get("block-on-incline", mu=mu)
+        run = motion.run()  # type: ignore[attr-defined]
+        distance = np.linalg.norm(run.q[:, :3] - run.q[0, :3], axis=1)
+        runs[mu] = (run.t, distance)
+        a = max(9.81 * (math.sin(_ANGLE) - mu * math.cos(_ANGLE)), 0.0)
+        rows.append(
+            Row(f"distance after 1 s, µ = {mu:g} (m); a t (t + h) / 2", a * 1.01 / 2, float(distance[-1]))
+        )
+        other = motion.run(method="paper", duration=0.1)  # type: ignore[attr-defined]
+        far = float(np.linalg.norm(other.final.q[:3] - other.q[0, :3]))
+        why = "its program may raise the normal force to cut the slip"
+        rows.append(Row(f"distance after 0.1 s, µ = {mu:g}, method 'paper' (m)", a * 0.011 / 2, far, why))
+    depth = float(-run.deformations["contacts"][-1, :, 0].mean())
+    why = "(2.4 N / 1.3e10)^(2/3) = 3.2e-7; the paper's own numbers give 4e-7"
+    rows.append(Row("depth of a foot (m)", 1e-8, depth, why))
+    return Exhibit({"d19-fig-9": figures.sliding_figure(runs)}, tuple(rows))
+
+
+@exhibit("d19-fig-10", title="Stacks of spheres", source="D19 Fig. 10")
+def figure_10(settings: Settings) -> Exhibit:
+    """Time for one second of motion, and how it grows with the number of spheres."""
+    counts = [1, 5, 10, 20] if settings.quick else [1, 10, 20, 40, 60, 80, 100]
+    seconds = []
+    for count in counts:
+        motion = systems.get("sphere-stack", count=count)
+        start = time.process_time()
+        run = motion.run(duration=1.0)  # type: ignore[attr-defined]
+        seconds.append(time.process_time() - start)
+    last = systems.get("sphere-stack", count=10).run(duration=2.0)  # type: ignore[attr-defined]
+    heights = last.q.reshape(len(last), -1, 7)[:, :, 2]
+    aside = float(np.abs(last.q.reshape(len(last), -1, 7)[:, :, :2]).max())
+    slope = float(np.polyfit(np.log(counts[-3:]), np.log(seconds[-3:]), 1)[0])
+    rows = (
+        Row(f"time for 1 s with {counts[-1]} spheres (s)", None, seconds[-1]),
+        Row("exponent of the time in the number of spheres, last three", None, slope),
+        Row("largest sideways motion of 10 spheres in 2 s (m)", None, aside),
+        Row("solves that failed", None, float(len(run.failures()))),
+    )
+    text = "The paper prints its times only as a curve, for MATLAB on a machine that it does not name."
+    return Exhibit({"d19-fig-10": figures.stack_figure(counts, seconds, heights, last.t)}, rows, text)
+
+
+def _oscillation(scheme: str, k: float, b: float, h: float, steps: int) -> Line:
+    """From 1 m at rest by the scheme's own matrix."""
+    A = iteration_matrix(scheme, m=1.0, k=k, b=b, dt=h)
+    states = [np.array([1.0, 0.0])]
+    for _ in range(steps):
+        states.append(A @ states[-1])
+    return "", np.arange(steps + 1) * np.float64(h), np.array(states, dtype=np.float64)[:, 0]
+
+
+def _stability(case: str, paper: str, scheme: str, k: float, b: float, h: float) -> Row:
+    radius = float(np.abs(np.linalg.eigvals(iteration_matrix(scheme, m=1.0, k=k, b=b, dt=h))).max())
+    ours = "stable" if radius <= 1.0 + 1e-9 else "unstable"
+    return Row(f"{case}: stability", paper, ours, f"spectral radius {radius:.6g}")
+
+
+def _mechanical(run: Trajectory) -> Array:
+    return run.energies["kinetic"] + run.energies["potential"]
+
+
+def _swing(angle: float, rate: float, duration: float, *, stop: bool) -> tuple[Array, Array, Array]:
+    """Free flight of the pendulum (1 m), to the limit or for the given time."""
+
+    def limit(t: float, y: Array) -> float:
+        return y[0] if stop else 1.0
+
+    limit.terminal = True  # type: ignore[attr-defined]
+    run = solve_ivp(
+        lambda t, y: [y[1], -9.81 * math.sin(y[0])], (0.0, duration), [angle, rate],
+        rtol=1e-10, atol=1e-12, events=limit, max_step=0.01,
+    )  # fmt: skip
+    keep = run.y[0] >= -1e-9
+    return run.t[keep], run.y[0][keep], run.y[1][keep]

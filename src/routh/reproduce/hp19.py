@@ -1,0 +1,74 @@
+"""HP19 and its poster: the rimless wheel, pushing, the block into the wall, and billiards."""
+
+from __future__ import annotations
+
+from routh import sample, systems
+from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
+from routh.sets import Outcomes
+from routh.sets.outcomes import SEPARATE, STICK
+from routh.viz.explain import two_feet_figure
+from routh.viz.outcomes import outcomes_figure
+from routh.viz.snapshots import snapshot_figure
+
+
+def _sampled(name: str, settings: Settings, *, most: int = 2**17) -> Outcomes:
+    n = QUICK_SAMPLES if settings.quick else most
+    return sample(problem_of(systems.get(name)), n, seed=settings.seed, device=settings.device)
+
+
+@exhibit("hp19-fig-3", title="The rimless wheel on two feet", source="HP19 Fig. 3 and poster")
+def figure_3(settings: Settings) -> Exhibit:
+    """Snapshots, and the set in normal velocities."""
+    system = systems.get("rimless-wheel")
+    outcomes = _sampled("rimless-wheel", settings, most=QUICK_SAMPLES)
+    modes = {tuple(row) for row in outcomes.modes[outcomes.terminated].tolist()}
+    rows = [
+        Row(claim, "yes", "yes" if found else "no")
+        for claim, found in (
+            ("the wheel may rest on both feet", (STICK, STICK) in modes),
+            ("foot A may lift", (SEPARATE, STICK) in modes),
+            ("foot B may lift", (STICK, SEPARATE) in modes),
+            ("nothing else happens", modes <= {(STICK, STICK), (SEPARATE, STICK), (STICK, SEPARATE)}),
+        )
+    ]
+    figures = {
+        "hp19-fig-3a": snapshot_figure(system),
+        "hp19-fig-3b": two_feet_figure(outcomes.problem, outcomes.v[outcomes.terminated]),
+    }
+    return Exhibit(
+        figures, tuple(rows), "The paper gives no dimensions; ours are those of the system's defaults."
+    )
+
+
+@exhibit("hp19-fig-4", title="Pushing a box along a floor into a smooth wall", source="HP19 Fig. 4")
+def figure_4(settings: Settings) -> Exhibit:
+    """Snapshots and the set."""
+    return _poster("pushing", "hp19-fig-4", settings)
+
+
+@exhibit("hp19-poster-block", title="A block slides flat into a wall", source="HP19 poster")
+def poster_block(settings: Settings) -> Exhibit:
+    """Snapshots and the set."""
+    return _poster("block-into-wall", "hp19-poster-block", settings)
+
+
+@exhibit("hp19-poster-billiards", title="A billiards break", source="HP19 poster")
+def poster_billiards(settings: Settings) -> Exhibit:
+    """Snapshots and the set."""
+    return _poster("billiards-break", "hp19-poster-billiards", settings, most=2**13, quick=2**8)
+
+
+def _poster(
+    name: str, stem: str, settings: Settings, *, most: int = 2**17, quick: int = QUICK_SAMPLES
+) -> Exhibit:
+    problem = problem_of(systems.get(name))
+    n = quick if settings.quick else most
+    outcomes = sample(problem, n, seed=settings.seed, device=settings.device)
+    figures = {f"{stem}a": snapshot_figure(systems.get(name)), f"{stem}b": outcomes_figure(outcomes)}
+    combinations = len(outcomes.summary())
+    rows = (
+        Row("combinations of contact modes among the samples", None, combinations),
+        Row("samples that terminated", None, f"{int(outcomes.terminated.sum())} of {len(outcomes)}"),
+    )
+    return Exhibit(figures, rows, "The paper gives no dimensions; ours are those of the system's defaults.")

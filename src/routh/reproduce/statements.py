@@ -1,0 +1,146 @@
+"""What HP23 section 5.4 says about its sets in words, as checks on sampled sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from routh.laws.base import ImpactResult
+from routh.sets import Outcomes
+from routh.sets.outcomes import SEPARATE, SLIDE, STICK
+from routh.validation import Array
+from routh.viz.comparison import sequences, simultaneous_solutions
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim of the paper about a sampled set, and whether it holds for ours."""
+
+    claim: str
+    holds: bool
+
+
+Check = Callable[[Outcomes], bool]
+
+
+def _occurs(*modes: int | None) -> Check:
+    """Some sample ends in these contact modes; None: any."""
+
+    def check(outcomes: Outcomes) -> bool:
+        wanted = [i for i, mode in enumerate(modes) if mode is not None]
+        found = outcomes.modes[outcomes.terminated][:, wanted] == [modes[i] for i in wanted]
+        return bool(np.any(np.all(found, axis=1)))
+
+    return check
+
+
+def _always(contact: int, mode: int) -> Check:
+    def check(outcomes: Outcomes) -> bool:
+        return bool(np.all(outcomes.modes[outcomes.terminated][:, contact] == mode))
+
+    return check
+
+
+def _never_both_separate(first: int, second: int) -> Check:
+    def check(outcomes: Outcomes) -> bool:
+        apart = outcomes.modes[outcomes.terminated][:, [first, second]] == SEPARATE
+        return not np.any(np.all(apart, axis=1))
+
+    return check
+
+
+def _scaled_sequences(outcomes: Outcomes) -> bool:
+    """Every outcome is a sequential one times a number between 0 and 1."""
+    problem = outcomes.problem
+    v = outcomes.v[outcomes.terminated]
+    nearest = np.full(len(v), np.inf)
+    for result in sequences(problem).values():
+        w = result.v
+        share = np.clip((v @ problem.M @ w) / (w @ problem.M @ w), 0.0, 1.0)
+        rest = v - share[:, None] * w
+        nearest = np.minimum(nearest, np.sqrt(np.einsum("ni,ij,nj->n", rest, problem.M, rest)))
+    return bool(np.all(nearest < 1e-9 * problem.speed))
+
+
+def _faster_slide_than_sequential(outcomes: Outcomes) -> bool:
+    slides = outcomes.contact_velocity[outcomes.terminated][:, 0, 1]
+    sequential = max(abs(result.contact_velocity[0, 1]) for result in sequences(outcomes.problem).values())
+    return bool(np.abs(slides).max() > sequential)
+
+
+def _simultaneous_count(count: int) -> Check:
+    def check(outcomes: Outcomes) -> bool:
+        solutions, complete = simultaneous_solutions(outcomes.problem)
+        return complete and len(solutions) == count
+
+    return check
+
+
+_BIPED = {
+    "simultaneous resolution has three solutions": _simultaneous_count(3),
+    "the trailing foot B may stick while A sticks": _occurs(STICK, STICK),
+    "the trailing foot B may slide while A sticks": _occurs(STICK, SLIDE),
+    "the trailing foot B may lift while A sticks": _occurs(STICK, SEPARATE),
+}
+_DISKS = {
+    "simultaneous resolution has one solution": _simultaneous_count(1),
+    "the top disk keeps contact with the left or the right one (C or D)": _never_both_separate(2, 3),
+    "one of the lower disks stays on the ground (A or B)": _never_both_separate(0, 1),
+    "the tower may fall apart": _occurs(None, None, None, SEPARATE, None),
+    "the lower disk on the opposite side may lift off": _occurs(None, SEPARATE, None, None, None),
+    "a contact that is kept may slide": _occurs(None, None, SLIDE, SEPARATE, None),
+}
+CHECKS: dict[str, dict[str, Check]] = {
+    "rocking-block": {
+        "simultaneous resolution has one solution": _simultaneous_count(1),
+        "the block may rest (A and B stick)": _occurs(STICK, STICK),
+        "the block may pivot about A": _occurs(STICK, SEPARATE),
+        "the block may pivot about B": _occurs(SEPARATE, STICK),
+        "A and B never separate both": _never_both_separate(0, 1),
+        "every outcome is a scaled-down sequential one": _scaled_sequences,
+    },
+    "compass-gait": {
+        **_BIPED,
+        "A may lift off while B stays on the ground": lambda o: (
+            _occurs(SEPARATE, STICK)(o) or _occurs(SEPARATE, SLIDE)(o)
+        ),
+    },
+    "box-wall": {
+        "simultaneous resolution has one solution": _simultaneous_count(1),
+        "A may slide on while B lifts off": _occurs(SLIDE, SEPARATE),
+        "A may slide faster than after a sequence": _faster_slide_than_sequential,
+        "B may slide instead of lifting or sticking": _occurs(None, SLIDE),
+        "A never leaves the ground": lambda o: not _occurs(SEPARATE, None)(o),
+    },
+    "ramone": {**_BIPED, "the leading foot A always sticks": _always(0, STICK)},
+    "disk-stack": _DISKS,
+    "disk-stack-5kg": _DISKS,
+}
+
+
+def statements(name: str, outcomes: Outcomes) -> list[Statement]:
+    """The claims about the system called ``name``, checked on samples of its set."""
+    return [Statement(claim, check(outcomes)) for claim, check in CHECKS[name].items()]
+
+
+def classical_distances(outcomes: Outcomes, known: Array | None = None) -> dict[str, float]:
+    """How far each sequential and simultaneous outcome is from the nearest sample.
+
+    In the kinetic-energy norm, as a share of the speed before; ``known`` (k, nv) are further samples.
+    """
+    problem = outcomes.problem
+    samples = outcomes.v[outcomes.terminated]
+    samples = samples if known is None else np.concatenate([samples, known])
+    tree = KDTree(samples @ problem.cholesky)
+    found: dict[str, ImpactResult] = {}
+    solutions, _ = simultaneous_solutions(problem)
+    for i, result in enumerate(solutions):
+        found[f"simultaneous {i + 1}"] = result
+    found |= {f"sequential {order}": result for order, result in sequences(problem).items()}
+    return {
+        name: float(tree.query(result.v @ problem.cholesky)[0]) / problem.speed
+        for name, result in found.items()
+    }

@@ -1,0 +1,390 @@
+"""An independent check of exact sets, in velocity space and in fractions.
+
+Nothing here uses the construction in ``routh.sets.exact``: cells, friction and solutions are written down
+again from HP23 (36) to (40). Two claims can be checked.
+
+* A velocity is an outcome: a path of straight segments from v to it, with impulses, such that every
+  segment satisfies the inclusion (39) throughout. `rebuild_path` finds one by linear programming and
+  `verify_path` decides.
+* A union of polytopes cannot be left: `verify_invariance`.
+
+Planar contacts only (in space the friction polygon is part of the claim).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import linprog
+
+from routh.sets.rational import RationalProblem
+
+Vector = tuple[Fraction, ...]
+Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
+_SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
+Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
+
+
+@dataclass(frozen=True)
+class CheckedPath:
+    """Breakpoints and the impulses (normal, tangential) of every contact between them, all exact."""
+
+    v: tuple[Vector, ...]  # (k + 1)
+    impulses: tuple[tuple[tuple[Fraction, Fraction], ...], ...]  # (k, nc, 2)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds, and if not, why not."""
+
+    holds: bool
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What was proved about a velocity.
+
+    "reached": ``path`` is a solution that ends there. "limit": solutions end arbitrarily close to it.
+    "unproved": neither was found with the statuses given.
+    """
+
+    kind: Literal["reached", "limit", "unproved"]
+    path: CheckedPath | None = None
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return self.kind != "unproved"
+
+
+def check_member(
+    problem: RationalProblem, target: Sequence[Fraction], hints: Sequence[Sequence[Sequence[str]]]
+) -> Membership:
+    """Prove that ``target`` (nv,) is an outcome or a limit of outcomes, along one of the hinted statuses."""
+    why = "no statuses were given"
+    goal = tuple(target)
+    if problem.v == goal and min(_rate(row, goal) for row in problem.Jn) >= 0:
+        return Membership("reached", CheckedPath((goal,), ()))
+    for statuses in hints:
+        path = rebuild_path(problem, goal, statuses)
+        verdict = Verdict(False, "no path was found") if path is None else verify_path(problem, path, goal)
+        if verdict:
+            return Membership("reached", path)
+        why = verdict.why
+    for statuses in hints:
+        if _is_limit(problem, goal, statuses):
+            return Membership("limit")
+    return Membership("unproved", None, why)
+
+
+def _is_limit(problem: RationalProblem, goal: Vector, statuses: Sequence[Sequence[str]]) -> bool:
+    """Whether a path to ``goal`` that touches the end of the impact early is a limit of paths that do not.
+
+    Paths with given statuses form a convex set. If one of them never ends early, mixing a little of it into
+    the path to the goal gives solutions whose last velocity tends to the goal.
+    """
+    if min(_rate(row, goal) for row in problem.Jn) != 0:
+        return False
+    for small in _SMALL:
+        closed = _Program(problem, goal, statuses)
+        touching = closed.solve(small)
+        if touching is None or closed.path(touching).v[-1] != goal or not closed.satisfied(touching, False):
+            continue
+        loose = _Program(problem, None, statuses)
+        free = loose.solve(small)
+        if free is not None and loose.satisfied(free, True):
+            return True
+    return False
+
+
+def verify_path(problem: RationalProblem, path: CheckedPath, target: Vector) -> Verdict:
+    """Whether ``path`` solves HP23 (39) from the velocity before to ``target``, where the impact ends."""
+    if path.v[0] != problem.v or path.v[-1] != tuple(target):
+        return Verdict(False, "the path does not join the velocity before to the target")
+    for k, impulses in enumerate(path.impulses):
+        before, after = path.v[k], path.v[k + 1]
+        if _after(problem, before, impulses) != after:
+            return Verdict(False, f"segment {k}: the impulses do not give the change of velocity")
+        if min(_rate(row, before) for row in problem.Jn) >= 0:
+            return Verdict(False, f"segment {k}: the impact had ended before it")
+        for i, (normal, tangent) in enumerate(impulses):
+            problem_here = _contact_fault(problem, i, normal, tangent, before, after)
+            if problem_here:
+                return Verdict(False, f"segment {k}, contact {problem.names[i]}: {problem_here}")
+        if _energy(problem, after) > _energy(problem, before):
+            return Verdict(False, f"segment {k}: kinetic energy grows")
+    ends = [_rate(row, path.v[-1]) for row in problem.Jn]
+    if min(ends) < 0 or (path.impulses and min(ends) > 0):
+        return Verdict(False, "the path does not end where the impact ends")
+    return Verdict(True)
+
+
+def _contact_fault(
+    problem: RationalProblem, i: int, normal: Fraction, tangent: Fraction, before: Vector, after: Vector
+) -> str:
+    """What is wrong with one contact's impulse along the segment from ``before`` to ``after``, if anything.
+
+    y and t are linear along the segment, so both ends decide for all of it.
+    """
+    if normal < 0:
+        return "it pulls"
+    if normal == 0:
+        return "friction without pressure" if tangent else ""
+    if max(_rate(problem.Jn[i], before), _rate(problem.Jn[i], after)) > 0:
+        return "it pushes while it separates"
+    slips = (_rate(problem.Jt[i][0], before), _rate(problem.Jt[i][0], after))
+    limit = problem.mu[i] * normal
+    if slips == (0, 0):
+        return "" if abs(tangent) <= limit else "friction outside its cone"
+    if min(slips) < 0 < max(slips):
+        return "slip changes sign within the segment"
+    wanted = -limit if max(slips) > 0 else limit
+    return "" if tangent == wanted else "friction does not oppose slip fully"
+
+
+def rebuild_path(
+    problem: RationalProblem, target: Sequence[Fraction], statuses: Sequence[Sequence[str]]
+) -> CheckedPath | None:
+    """A path to ``target`` whose segments have the given contact statuses, or None.
+
+    A linear program in floating point finds which impulses and walls are active; the path is then the exact
+    solution of those equations. It proves nothing until `verify_path` says so.
+    """
+    program = _Program(problem, tuple(target), statuses)
+    path = None
+    for small in _SMALL:
+        weights = program.solve(small)
+        path = path if weights is None else program.path(weights)
+        if path is not None and verify_path(problem, path, tuple(target)):
+            break
+    return path
+
+
+class _Program:
+    """Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each."""
+
+    def __init__(
+        self, problem: RationalProblem, target: Vector | None, statuses: Sequence[Sequence[str]]
+    ) -> None:
+        self.problem, self.target = problem, target
+        # (segment, contact, normal share, tangential share); weights are >= 0
+        self.columns: list[tuple[int, int, Fraction, Fraction]] = []
+        self.cones: list[tuple[list[int], Fraction]] = []  # (columns of n, +t, -t; mu): |t| <= mu n
+        self.equal: list[tuple[Vector, int]] = []  # (row of J, breakpoint): zero there
+        self.below: list[tuple[Vector, int, Fraction]] = []  # (row, breakpoint, share of the margin): <= 0
+        for k, words in enumerate(statuses):
+            pushing = [i for i, word in enumerate(words) if word != "separated"]
+            for i in pushing:
+                self._contact(k, i, words[i])
+            total = tuple(
+                sum(column, Fraction(0)) for column in zip(*(problem.Jn[i] for i in pushing), strict=True)
+            )
+            self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
+        self.segments = len(statuses)
+        self.effects = [self._effect(i, n, t) for _, i, n, t in self.columns]
+
+    def _contact(self, k: int, i: int, word: str) -> None:
+        problem = self.problem
+        mu, normal, tangent = problem.mu[i], problem.Jn[i], problem.Jt[i][0]
+        self.below += [(normal, k, Fraction(0)), (normal, k + 1, Fraction(0))]
+        if mu == 0 or not any(tangent):
+            self.columns.append((k, i, Fraction(1), Fraction(0)))
+        elif word == "stick":
+            self.equal += [(tangent, k), (tangent, k + 1)]
+            first, one, none = len(self.columns), Fraction(1), Fraction(0)
+            self.columns += [(k, i, one, none), (k, i, none, one), (k, i, none, -one)]
+            self.cones.append(([first, first + 1, first + 2], mu))
+        else:
+            sign = 1 if word == "slide +" else -1
+            against = tuple(-sign * x for x in tangent)
+            self.below += [(against, k, Fraction(0)), (against, k + 1, Fraction(0))]
+            self.columns.append((k, i, Fraction(1), -sign * mu))
+
+    def _effect(self, i: int, normal: Fraction, tangential: Fraction) -> Vector:
+        problem = self.problem
+        force = [normal * n + tangential * t for n, t in zip(problem.Jn[i], problem.Jt[i][0], strict=True)]
+        return _solve_exact([list(row) for row in problem.M], force)
+
+    def _row(self, row: Vector, breakpoint_: int) -> tuple[list[Fraction], Fraction]:
+        """``row . v`` at a breakpoint as coefficients of x and a constant."""
+        coefficients = [
+            _rate(row, effect) if segment < breakpoint_ else Fraction(0)
+            for (segment, *_), effect in zip(self.columns, self.effects, strict=True)
+        ]
+        return coefficients, _rate(row, self.problem.v)
+
+    def _cone(self, columns: list[int], mu: Fraction) -> list[Fraction]:
+        """``t+ + t- - mu n`` as coefficients of the weights, over mu."""
+        values = dict(zip(columns, (Fraction(-1), 1 / mu, 1 / mu), strict=True))
+        return [values.get(j, Fraction(0)) for j in range(len(self.columns))]
+
+    def solve(self, small: float) -> list[Fraction] | None:
+        """Exact weights x, from the active set of a floating-point optimum of the margin."""
+        rows = [
+            row
+            for normal, tangents in zip(self.problem.Jn, self.problem.Jt, strict=True)
+            for row in (normal, *tangents)
+        ]
+        equations = [self._row(row, k) for row, k in self.equal]
+        for row in (
+            rows if self.target is not None else ()
+        ):  # v moves only within the range of M^-1 J^T, where J v decides
+            coefficients, constant = self._row(row, self.segments)
+            equations.append((coefficients, constant - _rate(row, self.target or ())))
+        walls = [(*self._row(row, k), share) for row, k, share in self.below]
+        walls += [(self._cone(columns, mu), Fraction(0), Fraction(0)) for columns, mu in self.cones]
+        speed = max(abs(float(_rate(row, self.problem.v))) for row in rows)
+        sizes = [max(abs(float(_rate(row, effect))) for row in rows) / speed for effect in self.effects]
+        x = self._optimum(equations, walls, np.array(sizes), speed)
+        return None if x is None else self._exact(x, np.array(sizes), speed, equations, walls, small)
+
+    def satisfied(self, weights: list[Fraction], strictly: bool) -> bool:
+        """Whether weights obey the statuses exactly; strictly: no segment starts after the end."""
+        if min(weights, default=Fraction(0)) < 0:
+            return False
+        rows = [(*self._row(row, k), share) for row, k, share in self.below]
+        rows += [(self._cone(columns, mu), Fraction(0), Fraction(0)) for columns, mu in self.cones]
+        for coefficients, constant, share in rows:
+            value = _rate(coefficients, weights) + constant
+            if value > 0 or (strictly and share and value == 0):
+                return False
+        return all(_rate(c, weights) + d == 0 for c, d in (self._row(row, k) for row, k in self.equal))
+
+    def _optimum(
+        self, equations: list[Equation], walls: list[Wall], sizes: np.ndarray, speed: float
+    ) -> np.ndarray | None:
+        """Weights in units of their own effect on the contact velocities, and the margin last."""
+        n = len(self.columns)
+        A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / sizes / speed
+        A_ub = np.array([[float(a) for a in c] for c, _, _ in walls]) / sizes / speed
+        shares = np.array([[float(share)] for _, _, share in walls])
+        result = linprog(
+            np.append(np.full(n, 1e-6), -1.0),
+            np.hstack([A_ub, shares]),
+            np.array([-float(d) for _, d, _ in walls]) / speed,
+            np.hstack([A_eq, np.zeros((len(equations), 1))]),
+            np.array([-float(d) for _, d in equations]) / speed,
+            bounds=[(0, None)] * n + [(0, 1)],
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        return result.x if result.success else None
+
+    def _exact(
+        self,
+        x: np.ndarray,
+        sizes: np.ndarray,
+        speed: float,
+        equations: list[Equation],
+        walls: list[Wall],
+        small: float,
+    ) -> list[Fraction] | None:
+        """Solve the active equations exactly; inactive weights are zero, the margin is one unknown more."""
+        n = len(self.columns)
+        free = [j for j in range(n) if x[j] > small]
+        rows = [[c[j] for j in free] + [Fraction(0), -d] for c, d in equations]
+        for c, d, share in walls:
+            value = float(d) / speed + float(share) * x[n]
+            value += sum(float(a) * b / size for a, b, size in zip(c, x[:n], sizes, strict=True)) / speed
+            if abs(value) < 10.0 * small:
+                rows.append([c[j] for j in free] + [share, -d])
+        guess = [Fraction(float(x[j] / sizes[j])) for j in free] + [Fraction(float(x[n] * speed))]
+        solution = _eliminate(rows, len(guess), guess)
+        if solution is None:
+            return None
+        weights = [Fraction(0)] * n
+        for j, value in zip(free, solution, strict=False):
+            weights[j] = value
+        return weights
+
+    def path(self, weights: list[Fraction]) -> CheckedPath:
+        """Breakpoints and impulses from weights; segments without impulse are left out."""
+        points, impulses = [self.problem.v], []
+        for k in range(self.segments):
+            push = [[Fraction(0), Fraction(0)] for _ in range(self.problem.nc)]
+            for (segment, i, normal, tangential), x in zip(self.columns, weights, strict=True):
+                if segment == k:
+                    push[i][0] += normal * x
+                    push[i][1] += tangential * x
+            if any(n or t for n, t in push):
+                step = tuple((n, t) for n, t in push)
+                impulses.append(step)
+                points.append(_after(self.problem, points[-1], step))
+        return CheckedPath(tuple(points), tuple(impulses))
+
+
+def _after(problem: RationalProblem, v: Vector, impulses: Sequence[tuple[Fraction, Fraction]]) -> Vector:
+    """``v + M^-1 J^T impulses``."""
+    force = [Fraction(0)] * problem.nv
+    for i, (normal, tangent) in enumerate(impulses):
+        if normal or tangent:
+            force = [
+                f + normal * n + tangent * t
+                for f, n, t in zip(force, problem.Jn[i], problem.Jt[i][0], strict=True)
+            ]
+    change = _solve_exact([list(row) for row in problem.M], force)
+    return tuple(a + b for a, b in zip(v, change, strict=True))
+
+
+def _rate(row: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+    total = Fraction(0)
+    for a, b in zip(row, v, strict=True):
+        if a and b:
+            total += a * b
+    return total
+
+
+def _energy(problem: RationalProblem, v: Vector) -> Fraction:
+    """Twice the kinetic energy."""
+    return _rate(v, [_rate(row, v) for row in problem.M])
+
+
+def _solve_exact(rows: list[list[Fraction]], right: Sequence[Fraction]) -> Vector:
+    """The solution of a square system by elimination."""
+    table = [[*row, b] for row, b in zip(rows, right, strict=True)]
+    solution = _eliminate(table, len(rows), None)
+    if solution is None:
+        raise ValueError("M: is singular; wanted a positive definite mass matrix")
+    return tuple(solution)
+
+
+def _eliminate(
+    table: list[list[Fraction]], unknowns: int, guess: list[Fraction] | None
+) -> list[Fraction] | None:
+    """Solve ``table[:, :-1] x = table[:, -1]`` exactly; None where inconsistent.
+
+    Unknowns that the equations leave open keep their guess (without one: None).
+    """
+    rows = [list(row) for row in table]
+    pivots: list[int] = []
+    for column in range(unknowns):
+        top = len(pivots)
+        pivot = next((i for i in range(top, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[top], rows[pivot] = rows[pivot], rows[top]
+        lead = rows[top][column]
+        rows[top] = [x / lead if x else x for x in rows[top]]
+        for i in range(len(rows)):
+            if i != top and rows[i][column]:
+                factor = rows[i][column]
+                rows[i] = [a - factor * b if b else a for a, b in zip(rows[i], rows[top], strict=True)]
+        pivots.append(column)
+    if any(row[-1] for row in rows[len(pivots) :]):
+        return None
+    if guess is None and len(pivots) < unknowns:
+        return None
+    solution = list(guess) if guess is not None else [Fraction(0)] * unknowns
+    for k, column in enumerate(pivots):
+        open_part = sum(
+            (rows[k][j] * solution[j] for j in range(unknowns) if j not in pivots and rows[k][j]), Fraction(0)
+        )
+        solution[column] = rows[k][-1] - open_part
+    return solution

@@ -1,0 +1,1 @@
+"""Exact post-impact sets by polyhedra with rational coefficients (needs the extra ``exact``)."""

@@ -1,0 +1,98 @@
+"""Small exact linear algebra over the rational numbers: what the exact sets need and no more.
+
+Matrices are tuples of rows, rows are tuples of `fractions.Fraction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+Vector = tuple[Fraction, ...]
+Matrix = tuple[Vector, ...]
+
+
+def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """Inner product of vectors of at least one number."""
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), a[0] * 0)
+
+
+def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
+    """``A x``."""
+    return tuple(dot(row, x) for row in A)
+
+
+def product(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
+    """``A B``."""
+    columns = tuple(zip(*B, strict=True))
+    return tuple(tuple(dot(row, column) for column in columns) for row in A)
+
+
+def transpose(A: Sequence[Sequence[Fraction]]) -> Matrix:
+    """``A^T``."""
+    return tuple(zip(*A, strict=True))
+
+
+def solve(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
+    """``A^-1 B`` for a square A, by Gauss-Jordan; raises ``ValueError`` where A is singular."""
+    n = len(A)
+    rows = [list(a) + list(b) for a, b in zip(A, B, strict=True)]
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if rows[i][k]), None)
+        if pivot is None:
+            raise ValueError("A: is singular; wanted an invertible matrix")
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        inverse = 1 / rows[k][k]
+        rows[k] = [x * inverse if x else x for x in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                factor = rows[i][k]
+                rows[i] = [x - factor * y if y else x for x, y in zip(rows[i], rows[k], strict=True)]
+    return tuple(tuple(row[n:]) for row in rows)
+
+
+def independent_rows(A: Sequence[Sequence[Fraction]]) -> list[int]:
+    """Indices of the first rows that span the row space."""
+    chosen: list[int] = []
+    reduced: list[tuple[int, list[Fraction]]] = []  # (pivot column, row with 1 there)
+    for index, row in enumerate(A):
+        rest = list(row)
+        for column, basis in reduced:
+            if rest[column]:
+                factor = rest[column]
+                rest = [x - factor * y for x, y in zip(rest, basis, strict=True)]
+        pivot = next((j for j, x in enumerate(rest) if x), None)
+        if pivot is not None:
+            inverse = 1 / rest[pivot]
+            reduced.append((pivot, [x * inverse for x in rest]))
+            chosen.append(index)
+    return chosen
+
+
+def integers(row: Iterable[Fraction]) -> tuple[int, ...]:
+    """The primitive integer vector in the direction of a rational one; zero stays zero."""
+    values = tuple(row)
+    scale = lcm(*(x.denominator for x in values))
+    whole = [int(x * scale) for x in values]
+    divisor = gcd(*whole)
+    return tuple(x // divisor for x in whole) if divisor else tuple(whole)
+
+
+def simplest(value: float, tolerance: float) -> Fraction:
+    """The rational with the smallest denominator within ``tolerance`` of ``value`` (Stern-Brocot)."""
+    exact, width = Fraction(value), Fraction(tolerance)
+    low, high = exact - width, exact + width
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -_simplest_between(-high, -low)
+    return _simplest_between(low, high)
+
+
+def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    whole = low.numerator // low.denominator
+    if whole == low or whole + 1 <= high:
+        return Fraction(whole if whole == low else whole + 1)
+    rest = _simplest_between(1 / (high - whole), 1 / (low - whole))
+    return whole + 1 / rest

@@ -1,0 +1,235 @@
+"""Contact forces in a given mode: which contacts are held closed, and which of them slip.
+
+At closed contacts that neither approach nor separate, HP23 (12) and (16) hold on the level of accelerations:
+
+    0 <= lambda_n  _|_  a_n >= 0,      lambda_t in -mu lambda_n Unit(slip),
+
+where slip is the tangential velocity or, where that is zero, the tangential acceleration, and
+``a = J M^-1 J^T lambda + J a_free + dJ/dt v``. A mode turns this into linear equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from routh import tolerances
+from routh.friction import facet_directions
+from routh.sim.mechanism import Snapshot
+from routh.validation import Array
+
+_RAYS = 32  # edges of a spatial friction cone where redundant contacts share a load
+_JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
+_SINGULAR = 1e-11  # singular values below this share of the largest count as zero
+
+
+@dataclass(frozen=True)
+class Hold:
+    """One contact of a mode: it stays closed, and sticks or slips."""
+
+    contact: int  # index in the model
+    direction: tuple[float, ...] | None = None  # unit direction of slip, (nt,); None: it sticks
+
+    @property
+    def sticks(self) -> bool:
+        """Whether the contact does not slip."""
+        return self.direction is None
+
+
+Mode = tuple[Hold, ...]  # the contacts that stay closed; every other contact is left alone
+
+
+@dataclass(frozen=True, eq=False)
+class ModeForces:
+    """The forces that a mode needs, and what contradicts it."""
+
+    mode: Mode
+    force: Array  # (m, 1 + nt) N, of the problem's contacts
+    acceleration: Array  # (m, 1 + nt) m/s^2
+    residual: float  # share of the mode's equations that cannot be met, dimensionless
+    redundant: bool  # forces are not determined by the motion; a balanced choice was made
+
+
+@dataclass(frozen=True, eq=False)
+class ContactProblem:
+    """The acceleration-level problem of some contacts (m of them), in the order of ``contacts``."""
+
+    contacts: tuple[int, ...]
+    G: Array  # (m (1 + nt), m (1 + nt)) 1/kg, Delassus matrix
+    free: Array  # (m, 1 + nt) m/s^2, accelerations without contact forces
+    mu: Array  # (m,)
+    slip: Array  # (m, nt), unit directions of the present slip; zero where there is none
+    force_unit: Array  # (m,) N
+    acceleration_unit: Array  # (m,) m/s^2
+
+    def position(self, contact: int) -> int:
+        """Where a contact of the model stands in this problem."""
+        return self.contacts.index(contact)
+
+    def accelerations(self, force: Array) -> Array:
+        """Contact accelerations under forces (m, 1 + nt)."""
+        return (self.G @ force.ravel()).reshape(force.shape) + self.free
+
+
+def contact_problem(snapshot: Snapshot, contacts: Sequence[int], mu: Array, slip: Array) -> ContactProblem:
+    """The problem of ``contacts``; ``slip`` (m, nt) are their unit slip directions or zero."""
+    rows = list(contacts)
+    J = snapshot.J[rows]
+    m, width, nv = J.shape
+    flat = J.reshape(m * width, nv)
+    G = flat @ snapshot.inverse_mass @ flat.T
+    free = (flat @ snapshot.free).reshape(m, width) + snapshot.bias[rows]
+    root = np.sqrt(G.diagonal()[::width])  # 1 / sqrt(effective mass)
+    scale = float((np.abs(free) / root[:, None]).max()) if m else 1.0
+    scale = scale if scale > 0.0 else 1.0
+    return ContactProblem(tuple(rows), G, free, mu[rows], slip, scale / root, scale * root)
+
+
+def forces_of(problem: ContactProblem, mode: Mode) -> ModeForces:
+    """Forces with which the contacts of ``mode`` keep it; balanced where contacts are redundant."""
+    m, width = problem.free.shape
+    if not mode:
+        return ModeForces(mode, np.zeros((m, width)), problem.free, 0.0, False)
+    picked, columns = _equations(problem, mode)
+    owner = picked // width
+    unit_a, unit_f = problem.acceleration_unit[owner], problem.force_unit[owner]
+    scaled = (problem.G[picked] @ columns) * (unit_f / unit_a[:, None])
+    wanted = -problem.free.ravel()[picked] / unit_a
+    x = _unique(scaled, wanted)
+    redundant = x is None
+    if x is None:
+        x = _balanced(scaled, wanted, problem, mode)
+    residual = float(np.abs(scaled @ x - wanted).max())
+    force = (columns @ (x * unit_f)).reshape(m, width)
+    return ModeForces(mode, force, problem.accelerations(force), residual, redundant)
+
+
+def margins(problem: ContactProblem, solution: ModeForces) -> Array:
+    """How far the solution is from leaving its mode, dimensionless: negative where (12) or (16) is broken.
+
+    First the residual of the mode's equations (as a margin), then per contact: normal force and, sticking,
+    the room inside the friction cone; beginning to slip, the acceleration along the slip; open, the normal
+    acceleration.
+    """
+    held = {hold.contact: hold for hold in solution.mode}
+    result = [tolerances.CONTACT_FORCE - solution.residual]
+    for i, contact in enumerate(problem.contacts):
+        acceleration = solution.acceleration[i] / problem.acceleration_unit[i]
+        force = solution.force[i] / problem.force_unit[i]
+        if contact not in held:
+            result.append(float(acceleration[0]))
+            continue
+        result.append(float(force[0]))
+        direction = held[contact].direction
+        if direction is None:
+            result.append(float(problem.mu[i] * force[0] - np.linalg.norm(force[1:])))
+        elif problem.mu[i] > 0.0 and not problem.slip[i].any():
+            along = float(acceleration[1:] @ direction)
+            across = float(np.linalg.norm(acceleration[1:] - along * np.asarray(direction)))
+            result.append(along if across < 1e-6 else -across)
+    return np.array(result)
+
+
+def is_valid(problem: ContactProblem, solution: ModeForces) -> bool:
+    """Whether a mode's forces solve the acceleration problem."""
+    least = float(margins(problem, solution).min())
+    return bool(np.isfinite(least) and least >= -tolerances.CONTACT_FORCE)
+
+
+def _equations(problem: ContactProblem, mode: Mode) -> tuple[np.ndarray, Array]:
+    """Which accelerations (k,) a mode sets to zero, and columns (m w, k) that spread its unknown forces."""
+    m, width = problem.free.shape
+    picked: list[int] = []
+    slipping: list[tuple[int, int, tuple[float, ...]]] = []
+    for hold in mode:
+        first = problem.position(hold.contact) * width
+        if hold.direction is None:
+            picked += range(first, first + width)
+        else:  # lambda_t = -mu lambda_n direction
+            slipping.append((first, len(picked), hold.direction))
+            picked.append(first)
+    columns = np.zeros((m * width, len(picked)))
+    columns[picked, range(len(picked))] = 1.0
+    for first, column, direction in slipping:
+        for j, component in enumerate(direction):
+            columns[first + 1 + j, column] = -problem.mu[first // width] * component
+    return np.array(picked), columns
+
+
+def _unique(matrix: Array, right: Array) -> Array | None:
+    """The solution of a square system; None where it is singular."""
+    if len(right) == 1:
+        pivot = float(matrix[0, 0])
+        return right / pivot if abs(pivot) > _JAMMED else None
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    condition = np.abs(inverse).max() * np.abs(matrix).max()
+    return inverse @ right if condition * _SINGULAR < 1.0 else None
+
+
+def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode) -> Array:
+    """Forces that meet the equations as well as possible inside the cones: the smallest ones, if they do."""
+    if len(right) == 1:
+        return np.zeros(1)  # jammed: no finite force does it
+    even = problem.force_unit.max() / _per_unknown(problem, mode)  # forces are compared in N, not in units
+    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0]
+    if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
+        return smallest
+    rays = _rays(problem, mode)
+    size = float(np.abs(matrix).max())
+    generators = matrix @ rays
+    small = 1e-4 * size * np.eye(generators.shape[1])  # makes the choice unique and continuous
+    z, _ = nnls(np.vstack([generators, small]), np.concatenate([right, np.zeros(len(small))]))
+    used = z > 1e-9 * max(float(z.max()), 1e-300)
+    refined = np.zeros_like(z)
+    refined[used] = np.linalg.lstsq(generators[:, used], right, rcond=_SINGULAR)[0]
+    better = np.all(refined >= 0.0) and _misfit(generators, refined, right) <= _misfit(generators, z, right)
+    return rays @ (refined if better else z)
+
+
+def _per_unknown(problem: ContactProblem, mode: Mode) -> Array:
+    """The force unit of each unknown of a mode."""
+    counts = [problem.free.shape[1] if hold.sticks else 1 for hold in mode]
+    return np.repeat(problem.force_unit[[problem.position(hold.contact) for hold in mode]], counts)
+
+
+def _inside(x: Array, problem: ContactProblem, mode: Mode) -> bool:
+    """Whether the unknowns of a mode lie in their friction cones."""
+    width, at = problem.free.shape[1], 0
+    for hold in mode:
+        count = width if hold.sticks else 1
+        mu = problem.mu[problem.position(hold.contact)]
+        if x[at] < 0.0 or (hold.sticks and np.linalg.norm(x[at + 1 : at + count]) > mu * x[at]):
+            return False
+        at += count
+    return True
+
+
+def _misfit(matrix: Array, z: Array, right: Array) -> float:
+    return float(np.abs(matrix @ z - right).max())
+
+
+def _rays(problem: ContactProblem, mode: Mode) -> Array:
+    """Axes and edges of the friction cones in the unknowns of a mode, (k, number of rays)."""
+    nt = problem.free.shape[1] - 1
+    blocks = []
+    for hold in mode:
+        mu = problem.mu[problem.position(hold.contact)]
+        if hold.direction is not None:
+            blocks.append(np.ones((1, 1)))
+        else:  # the axis of the cone and its edges, each of unit size
+            directions = facet_directions(nt, None if nt == 1 else _RAYS)
+            edges = np.vstack([np.ones(len(directions)), mu * directions.T]) / max(mu, 1.0)
+            blocks.append(np.hstack([np.eye(1 + nt, 1), edges]))
+    height, width = sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)
+    rays = np.zeros((height, width))
+    row = column = 0
+    for block in blocks:
+        rays[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return rays

@@ -1,0 +1,93 @@
+"""Fans of futures: with a set-valued law one state has many motions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from routh.models.base import Model, State
+from routh.sim.simulate import simulate
+from routh.sim.trajectory import Trajectory
+from routh.status import Status
+from routh.validation import Array, integer
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """Several motions from one state, one per draw; none is ever left out."""
+
+    trajectories: tuple[Trajectory, ...]
+
+    def __len__(self) -> int:
+        return len(self.trajectories)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.trajectories)
+
+    def __getitem__(self, index: int) -> Trajectory:
+        return self.trajectories[index]
+
+    @property
+    def status(self) -> np.ndarray:
+        """(n,) int8: `Status` of each motion, that of its last sample where it ended early."""
+        return np.array(
+            [Status.SOLVED if one.ok else one.failures()[-1][1] for one in self.trajectories], dtype=np.int8
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether every motion reached its end."""
+        return all(one.ok for one in self.trajectories)
+
+    @property
+    def impacts(self) -> np.ndarray:
+        """(n,) number of impacts in each motion."""
+        return np.array([sum(e.kind.startswith("impact") for e in one.events) for one in self.trajectories])
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """Configurations (n, nq) and velocities (n, nv) at time ``t`` (s), linear between samples.
+
+        At the time of an impact these are the states after it; a motion that ended before ``t`` stays.
+        """
+        states = [_state_at(one, t) for one in self.trajectories]
+        return np.array([q for q, _ in states]), np.array([v for _, v in states])
+
+
+def simulate_many(
+    model: Model, state: State, *, n: int, duration: float, seed: int = 0, processes: int = 1, **options: Any
+) -> Bundle:
+    """``n`` futures of one state: `simulate` with independent draws from one seed.
+
+    Future i depends only on the seed and on i, not on n or on ``processes`` (worker processes; the model, the
+    law and the control must then be picklable). ``options`` are those of `simulate`.
+    """
+    count = integer("n", n, at_least=1)
+    workers = integer("processes", processes, at_least=1)
+    if "stream" in options:
+        raise ValueError(
+            "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
+        )
+    jobs = [(model, state, duration, seed, i, options) for i in range(count)]
+    if workers == 1:
+        return Bundle(tuple(map(_future, jobs)))
+    with ProcessPoolExecutor(workers) as pool:
+        return Bundle(tuple(pool.map(_future, jobs, chunksize=max(count // (4 * workers), 1))))
+
+
+def _future(job: tuple[Model, State, float, int, int, dict[str, Any]]) -> Trajectory:
+    model, state, duration, seed, stream, options = job
+    return simulate(model, state, duration=duration, seed=seed, stream=stream, **options)
+
+
+def _state_at(one: Trajectory, t: float) -> tuple[Array, Array]:
+    i = int(np.searchsorted(one.t, t, side="right")) - 1  # the last sample at or before t
+    if i < 0:
+        raise ValueError(f"t: got {t:g}; wanted a time from {one.t[0]:g} s on")
+    if i + 1 == len(one.t):
+        return one.q[i], one.v[i]
+    share = (t - one.t[i]) / (one.t[i + 1] - one.t[i])
+    return one.q[i] + share * (one.q[i + 1] - one.q[i]), one.v[i] + share * (one.v[i + 1] - one.v[i])

@@ -1,0 +1,108 @@
+"""A model under a feedback law, as the simulator sees it: one snapshot per state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.base import Model
+from routh.validation import Array
+
+Control = Callable[[float, Array, Array], ArrayLike]  # u = control(t, q, v)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a model says at one state."""
+
+    t: float
+    q: Array
+    v: Array
+    inverse_mass: Array  # (nv, nv)
+    free: Array  # (nv,) acceleration without contact forces
+    J: Array  # (nc, 1 + nt, nv), normal first
+    bias: Array  # (nc, 1 + nt) dJ/dt v, m/s^2
+
+    @property
+    def contact_velocity(self) -> Array:
+        """``J v``, (nc, 1 + nt) m/s."""
+        return self.J @ self.v
+
+    def acceleration(self, force: Array) -> Array:
+        """Generalized acceleration under contact forces (nc, 1 + nt) N, HP23 (10)."""
+        return self.free + self.inverse_mass @ np.tensordot(force, self.J, axes=2)
+
+
+class Mechanism:
+    """A model with its input: rates, snapshots and projections on closed contacts."""
+
+    def __init__(self, model: Model, control: Control | None = None) -> None:
+        self.model = model
+        self.control = control
+        self.nc, self.width = len(model.contacts), 1 + model.nt
+        self.mu = np.array([info.mu for info in model.contacts])
+        self.names = tuple(info.name for info in model.contacts)
+        self._straight = model.nq == model.nv
+
+    def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:
+        """Evaluate the model once."""
+        model = self.model
+        u = None if self.control is None else self.control(t, q, v)
+        inverse = _inverse(model.mass(q))
+        Jn, Jt = model.jacobians(q)
+        J = np.empty((self.nc, self.width, model.nv))
+        J[:, 0], J[:, 1:] = Jn, Jt
+        return Snapshot(t, q, v, inverse, -(inverse @ model.bias(q, v, u)), J, model.jacobian_bias(q, v))
+
+    def rate(self, q: Array, v: Array) -> Array:
+        """``dq/dt = Gamma(q) v`` (HP23 (9)), from the model's own integration where it is not v itself."""
+        if self._straight:
+            return v
+        size = float(np.abs(v).max())
+        if size == 0.0:
+            return np.zeros_like(q)
+        coarse, fine = 2e-3 / size, 1e-3 / size  # the configuration moves by a thousandth
+        return (4.0 * self._slope(q, v, fine) - self._slope(q, v, coarse)) / 3.0
+
+    def speed(self, q: Array, v: Array) -> float:
+        """``|v|_M``, sqrt(J)."""
+        return float(np.sqrt(max(float(v @ self.model.mass(q) @ v), 0.0)))
+
+    def normal_velocity(self, q: Array, v: Array) -> Array:
+        """``Jn v``, (nc,) m/s: the rate of the gaps."""
+        return self.model.jacobians(q)[0] @ v
+
+    def close(self, q: Array, contacts: Sequence[int]) -> Array:
+        """The configuration moved, as little as mass allows, so that the gaps of ``contacts`` vanish."""
+        rows = list(contacts)
+        for _ in range(3):
+            gaps = self.model.gaps(q)[rows]
+            if not rows or not np.abs(gaps).max() > 1e-15:
+                break
+            inverse = _inverse(self.model.mass(q))
+            q = self.model.integrate(q, -_correction(inverse, self.model.jacobians(q)[0][rows], gaps), 1.0)
+        return q
+
+    def hold(self, q: Array, v: Array, sticking: Sequence[int], sliding: Sequence[int]) -> Array:
+        """The nearest velocity, in the metric of mass, that moves no closed contact out of its mode."""
+        if not sticking and not sliding:
+            return v
+        Jn, Jt = self.model.jacobians(q)
+        rows = np.concatenate([Jn[[*sticking, *sliding]], Jt[list(sticking)].reshape(-1, self.model.nv)])
+        return v - _correction(_inverse(self.model.mass(q)), rows, rows @ v)
+
+    def _slope(self, q: Array, v: Array, dt: float) -> Array:
+        return (self.model.integrate(q, v, dt) - self.model.integrate(q, v, -dt)) / (2.0 * dt)
+
+
+def _inverse(matrix: Array) -> Array:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def _correction(inverse_mass: Array, rows: Array, values: Array) -> Array:
+    """The smallest x, in the metric of mass, with ``rows x = values`` (least squares where it has none)."""
+    response = inverse_mass @ rows.T
+    return np.asarray(response @ np.linalg.lstsq(rows @ response, values, rcond=1e-12)[0], dtype=np.float64)

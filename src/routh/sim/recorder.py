@@ -1,0 +1,91 @@
+"""Collects the samples and events of an event-driven simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from routh.models.base import Model
+from routh.sim.trajectory import Event, Trajectory
+from routh.status import Status
+from routh.validation import Array
+
+
+class Recorder:
+    """Rows of a trajectory under construction; ``ds = dt + sum of normal impulse`` (HP23 (46), (52))."""
+
+    def __init__(self, model: Model, t: float, q: Array, v: Array) -> None:
+        self.model = model
+        self.names = tuple(info.name for info in model.contacts)
+        self._zero = self._waiting = np.zeros((len(self.names), 1 + model.nt))
+        self.t, self.s, self.q, self.v = [t], [0.0], [q.copy()], [v.copy()]
+        self.impulses, self.forces, self.forces_after = [self._zero], [self._zero], [self._zero]
+        self.status, self.residuals = [Status.SOLVED], [0.0]
+        self.events: list[Event] = []
+
+    @property
+    def index(self) -> int:
+        """Of the last sample."""
+        return len(self.t) - 1
+
+    def add(
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        impulse: Array,
+        *,
+        force: Array | None = None,
+        status: Status = Status.SOLVED,
+        residual: float = 0.0,
+    ) -> None:
+        """A sample with the impulses (nc, 1 + nt) since the one before; dropped where s does not move."""
+        impulse = impulse + self._waiting
+        s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
+        if not s > self.s[-1] and status.ok:
+            # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
+            self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
+            return
+        self._waiting = self._zero
+        s = max(s, float(np.nextafter(self.s[-1], np.inf)))
+        self.t.append(t)
+        self.s.append(s)
+        self.q.append(q.copy())
+        self.v.append(v.copy())
+        self.impulses.append(impulse)
+        self.forces.append(self._zero if force is None else force)
+        self.forces_after.append(self.forces[-1])
+        self.status.append(status)
+        self.residuals.append(residual)
+
+    def begin(self, force: Array) -> None:
+        """Smooth motion begins at the last sample with these contact forces."""
+        self.forces_after[-1] = force
+
+    def event(self, kind: str, contacts: tuple[int, ...] = (), **data: Any) -> None:
+        """Something that happened at the last sample."""
+        names = tuple(self.names[i] for i in contacts)
+        self.events.append(Event(kind, self.t[-1], self.index, names, data))
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far."""
+        q, v = np.array(self.q), np.array(self.v)
+        kinetic = np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])
+        energies = {"kinetic": kinetic}
+        potential = getattr(self.model, "potential", None)
+        if potential is not None:
+            energies["potential"] = np.array([potential(p) for p in q])
+        return Trajectory(
+            np.array(self.t),
+            q,
+            v,
+            s=np.array(self.s),
+            impulses=np.array(self.impulses),
+            events=tuple(self.events),
+            forces={"contact": np.array(self.forces), "contact after": np.array(self.forces_after)},
+            energies=energies,
+            status=np.array(self.status, dtype=np.int8),
+            residuals=np.array(self.residuals),
+            contacts=self.names,
+        )

@@ -1,0 +1,282 @@
+"""The loop of the event-driven simulation: impact, choose a mode, flow, and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routh import tolerances
+from routh.laws import ImpactLaw, ImpactResult
+from routh.models.base import State
+from routh.sim import zeno
+from routh.sim.contact_forces import Mode, ModeForces
+from routh.sim.flow import ModeMotion, Options, run_mode
+from routh.sim.mechanism import Mechanism
+from routh.sim.recorder import Recorder
+from routh.sim.selection import Selection, select
+from routh.sim.trajectory import Trajectory
+from routh.status import Status
+from routh.validation import Array
+
+MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What a run is asked to do."""
+
+    end: float  # s
+    sample_dt: float  # s
+    options: Options
+    max_events: int
+    law: ImpactLaw
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Impact:
+    """One instant of impact, kept to recognise Zeno behaviour."""
+
+    t: float
+    index: int  # of the sample after it
+    contacts: tuple[int, ...]
+    approach: float  # m/s, the fastest
+
+
+class Run:
+    """One simulation under way."""
+
+    def __init__(self, mechanism: Mechanism, state: State, settings: Settings) -> None:
+        self.mechanism, self.settings = mechanism, settings
+        self.t, self.q, self.v = state.t, state.q, state.v
+        self.record = Recorder(mechanism.model, state.t, state.q, state.v)
+        self.grid = state.t + settings.sample_dt * np.arange(
+            1, int((settings.end - state.t) / settings.sample_dt) + 1
+        )
+        self.mode: Mode = ()
+        self.excluded: set[Mode] = set()
+        self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
+        self.impacts: list[Impact] = []
+        self.scale = self.fastest = mechanism.speed(self.q, self.v)
+        self.events = self.at_once = 0
+        self.stopped = False
+
+    def finish(self) -> Trajectory:
+        """Run to the end, or to what stops it."""
+        while self.t < self.settings.end and not self.stopped:
+            try:
+                self._advance()
+            except np.linalg.LinAlgError as error:
+                self._stop(Status.NUMERICAL, f"a linear system could not be solved: {error}")
+            if not (np.all(np.isfinite(self.q)) and np.all(np.isfinite(self.v))):
+                self._stop(Status.NUMERICAL, "the state is not finite")
+        return self.record.trajectory()
+
+    def _advance(self) -> None:
+        self.events += 1
+        self.at_once += 1
+        if self.events > self.settings.max_events:
+            return self._stop(Status.INCOMPLETE, f"{self.settings.max_events} events were reached")
+        if self.at_once > MOST_AT_ONCE:
+            return self._stop(Status.INCOMPLETE, f"{MOST_AT_ONCE} events at one instant")
+        closed, normal, tolerance = self._contacts()
+        if np.any(closed & (normal < -tolerance)):
+            return self._impact(())
+        resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
+        selection = self._select(resting, tolerance)
+        if not selection.choices:
+            if not resting:
+                return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
+            return self._impact(tuple(resting))
+        return self._flow(resting, self._drawn(selection, resting))
+
+    def _contacts(self) -> tuple[np.ndarray, Array, Array]:
+        """Which contacts are closed, all normal velocities, and the speed below which they are zero."""
+        model = self.mechanism.model
+        closed = model.gaps(self.q) <= self.settings.options.gap
+        Jn = model.jacobians(self.q)[0]
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, snapshot.inverse_mass, Jn))
+        size = tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest
+        size += tolerances.REST_TIME * self.mechanism.speed(self.q, snapshot.free)
+        return closed, Jn @ self.v, root * size
+
+    def _select(self, resting: list[int], tolerance: Array) -> Selection:
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        slipping = np.linalg.norm(snapshot.contact_velocity[:, 1:], axis=1) > tolerance
+        slipping[list(self.stopped_slip)] = False
+        return select(self.mechanism, snapshot, resting, slipping, self.excluded)
+
+    def _drawn(self, selection: Selection, resting: list[int]) -> ModeForces:
+        """The solution to continue with; the choice is logged where there was one."""
+        count = len(selection.choices)
+        if count == 1:
+            return selection.choices[0]
+        pick = int(self.settings.rng.integers(count))
+        words = [self._words(choice.mode, resting) for choice in selection.choices]
+        self.record.event("choice", tuple(resting), solutions=words, drawn=pick, complete=selection.complete)
+        return selection.choices[pick]
+
+    def _words(self, mode: Mode, resting: list[int]) -> dict[str, str]:
+        held = {hold.contact: "stick" if hold.sticks else "slip" for hold in mode}
+        return {self.mechanism.names[i]: held.get(i, "open") for i in resting}
+
+    def _impact(self, without_collision: tuple[int, ...]) -> None:
+        """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
+        problem = self.mechanism.model.problem(
+            State(self.q, self.v, self.t), gap=max(self.settings.options.gap, float(self._gaps().min()))
+        )
+        approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
+        names = [self.mechanism.names[i] for i in without_collision]
+        result = self.settings.law(problem, self.settings.rng, without_collision=names)
+        rows = [self.mechanism.names.index(name) for name in problem.names]
+        kind = "impact without collision" if without_collision else "impact"
+        took_part = tuple(rows[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
+        self.record.event(
+            kind,
+            took_part,
+            closed=problem.names,
+            v_before=self.v.copy(),
+            v_after=result.v.copy(),
+            steps=len(result.path.impulse),
+            **self._law_words(),
+        )
+        self._record_path(result, rows)
+        if not result.status.ok:
+            return self._stop(result.status, f"the impact law ended with: {result.status.sentence}")
+        self.scale = problem.speed
+        self.v = result.v.copy()
+        self.mode, self.excluded, self.stopped_slip = (), set(), set()
+        if not self.impacts or self.t > self.impacts[-1].t:
+            self.impacts.append(Impact(self.t, self.record.index, took_part, approach))
+            self._extrapolate()
+
+    def _law_words(self) -> dict[str, object]:
+        law = self.settings.law
+        words = {name: getattr(law, name) for name in ("rule", "friction", "facets") if hasattr(law, name)}
+        return {"law": type(law).__name__, **words}
+
+    def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
+        for v, increment in zip(result.path.v[1:], result.path.impulse, strict=True):
+            impulse = np.zeros((self.mechanism.nc, self.mechanism.width))
+            impulse[rows] = increment
+            self.record.add(self.t, self.q, v, impulse, status=result.status, residual=result.residual)
+
+    def _flow(self, resting: list[int], chosen: ModeForces) -> None:
+        """Move smoothly in the chosen mode and log how it differs from the one before."""
+        self._log_change(chosen.mode)
+        self.mode = chosen.mode
+        motion = ModeMotion(self.mechanism, chosen.mode)
+        settings = self.settings
+        grid = self.grid[np.searchsorted(self.grid, self.t, side="right") :].tolist()
+        flow = run_mode(motion, self.t, self.q, self.v, settings.end, grid, settings.options)
+        since = np.zeros((self.mechanism.nc, self.mechanism.width))
+        started = self.t
+        self.record.begin(flow.samples[0].force)
+        for sample in flow.samples[1:]:
+            self.record.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
+            since = sample.impulse
+        last = flow.samples[-1]
+        self.t, self.q, self.v = last.t, last.q, last.v
+        self.scale = self.mechanism.speed(self.q, self.v)
+        self.fastest = max(self.fastest, self.scale)
+        moved = self.t > started
+        if moved:
+            self.at_once = 0
+            self.excluded, self.stopped_slip = set(), set()
+        if flow.reason == "singular":
+            self.record.event("singular", flow.contacts)
+            return (
+                self._impact(flow.contacts)
+                if flow.contacts
+                else self._stop(Status.NUMERICAL, "the integrator's step became too small in free motion")
+            )
+        if flow.reason == "graze":
+            self.record.event("graze", flow.contacts)
+        if flow.reason == "stick":
+            self.stopped_slip |= set(flow.contacts)
+            self.v = self.mechanism.hold(self.q, self.v, list(flow.contacts), [])
+        if not moved and flow.reason != "end":
+            self.excluded.add(chosen.mode)
+        return None
+
+    def _log_change(self, mode: Mode) -> None:
+        before = {hold.contact: hold.direction for hold in self.mode}
+        after = {hold.contact: hold.direction for hold in mode}
+        changes: dict[str, list[int]] = {"open": [], "close": [], "stick": [], "slip": []}
+        for contact in sorted({*before, *after}):
+            if contact not in after:
+                changes["open"].append(contact)
+            elif contact not in before:
+                changes["close"].append(contact)
+            elif before[contact] != after[contact] and (before[contact] is None or after[contact] is None):
+                changes["stick" if after[contact] is None else "slip"].append(contact)
+        for kind, contacts in changes.items():
+            if contacts:
+                slipping = [self.mechanism.names[c] for c in contacts if after.get(c) is not None]
+                self.record.event(kind, tuple(contacts), slipping=slipping)
+
+    def _extrapolate(self) -> None:
+        """Jump to the accumulation point of a Zeno sequence, if the impacts so far run into one."""
+        found = zeno.accumulation([impact.t for impact in self.impacts])
+        if found is None or self.t + found.remaining >= self.settings.end:
+            return
+        back = zeno.pattern([impact.contacts for impact in self.impacts], found.cycle)
+        cycle = self.impacts[-back - 1 :]
+        contacts = tuple(sorted({c for impact in cycle[1:] for c in impact.contacts} | self._closed()))
+        # what a cycle leaves behind (impulses of impacts and of sustained contact) decays like its duration
+        rows = np.array(self.record.impulses[cycle[0].index + 1 : cycle[-1].index + 1])
+        impulse = rows.sum(axis=0) * found.rest(back)
+        left = cycle[-1].approach
+        v = self.mechanism.hold(self.q, self.v, [], contacts)
+        slip = np.linalg.norm(np.einsum("ijk,k->ij", self._tangents(), v), axis=1)
+        sticking = [c for c in contacts if slip[c] <= 3.0 * left]
+        v = self.mechanism.hold(self.q, v, sticking, [c for c in contacts if c not in sticking])
+        self.q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
+        self.t += found.remaining
+        self.v = v
+        self.scale = max(self.mechanism.speed(self.q, v), 1e-3 * left)
+        self.at_once, count, self.impacts = 0, len(self.impacts), []
+        self.record.add(self.t, self.q, v, impulse)
+        self.record.event(
+            "zeno",
+            contacts,
+            ratio=found.ratio,
+            cycle=found.cycle,
+            impacts=count,
+            skipped=found.remaining,
+            uncertainty=found.uncertainty,
+            continuation=self._continuation(list(contacts)),
+        )
+
+    def _continuation(self, contacts: list[int]) -> str:
+        """What the state at an accumulation point is: verified before the simulation goes on from it."""
+        tolerance = self._contacts()[2]
+        choices = self._select(contacts, tolerance).choices
+        if not choices:
+            return "impact without collision"
+        force = np.zeros((self.mechanism.nc, self.mechanism.width))
+        force[contacts] = choices[0].force
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        still = self.mechanism.speed(self.q, snapshot.acceleration(force)) <= 1e-6 * self.mechanism.speed(
+            self.q, snapshot.free
+        )
+        if still and self.mechanism.speed(self.q, self.v) <= self.scale * tolerances.REST:
+            return "equilibrium"
+        return "sustained contact" if choices[0].mode else "separation"
+
+    def _closed(self) -> set[int]:
+        return {int(i) for i in np.flatnonzero(self._gaps() <= self.settings.options.gap)}
+
+    def _gaps(self) -> Array:
+        return self.mechanism.model.gaps(self.q)
+
+    def _tangents(self) -> Array:
+        return self.mechanism.model.jacobians(self.q)[1]
+
+    def _stop(self, status: Status, reason: str) -> None:
+        """End early, and say so in the log and in the status of the last sample."""
+        self.record.event("stop", (), reason=reason, status=status.name)
+        self.record.status[-1] = status
+        self.stopped = True

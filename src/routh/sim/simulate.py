@@ -1,0 +1,96 @@
+"""Event-driven simulation through impacts: solutions of the time-augmented inclusion HP23 (53)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh import tolerances
+from routh.laws import ImpactLaw, SetValued
+from routh.models.base import Model, State
+from routh.sim.flow import Options
+from routh.sim.mechanism import Control, Mechanism
+from routh.sim.run import Run, Settings
+from routh.sim.trajectory import Trajectory
+from routh.validation import integer, real, real_array
+
+
+def simulate(
+    model: Model,
+    state: State,
+    *,
+    duration: float,
+    law: ImpactLaw | None = None,
+    control: Control | None = None,
+    seed: int = 0,
+    sample_dt: float | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-10,
+    max_step: float | None = None,
+    gap: float = tolerances.CLOSED_GAP,
+    max_events: int = 10_000,
+    stream: int = 0,
+) -> Trajectory:
+    """One motion of ``model`` from ``state``, through every impact on the way.
+
+    Between events the motion is smooth and integrated by SciPy (DOP853). Closed contacts carry forces that
+    satisfy HP23 (12) and (16) exactly: all contact modes that the accelerations allow are found, one is drawn
+    where there are several (event "choice"), and where there is none an impact without collision is asked
+    of the law (Painlevé). Contacts that close within ``gap`` of each other collide simultaneously. Impacts
+    that accumulate are extrapolated (event "zeno").
+
+    Parameters
+    ----------
+    model, state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
+    duration : s, > 0.
+    law : the impact law; default `routh.laws.SetValued`.
+    control : inputs as feedback, ``u = control(t, q, v)``, handed to ``model.bias``.
+    seed : of every draw; equal seeds give equal motions. ``stream`` picks one of independent futures.
+    sample_dt : s between samples of the smooth parts, beside those at events; default 1/200 of the duration,
+        at most 0.02 s.
+    rtol, atol : tolerances of the integrator, relative and in SI units.
+    max_step : s, longest step of the integrator; default 1/10 of the duration.
+    gap : m, the distance up to which a contact counts as closed.
+    max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
+        status INCOMPLETE.
+
+    Returns
+    -------
+    Trajectory, with ``s``, ``impulses``, ``events``, ``forces["contact"]`` and energies. What stopped it
+    early, if anything, is its last event ("stop") and the status of its last sample: see ``ok``.
+    """
+    span = real("duration", duration, above=0.0)
+    spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)
+    options = Options(
+        rtol=real("rtol", rtol, above=0.0),
+        atol=real("atol", atol, above=0.0),
+        max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
+        gap=real("gap", gap, above=0.0),
+    )
+    start = checked_state(model, state, options.gap)
+    rng = np.random.Generator(
+        np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])
+    )
+    settings = Settings(
+        start.t + span,
+        spacing,
+        options,
+        integer("max_events", max_events, at_least=1),
+        law or SetValued(),
+        rng,
+    )
+    return Run(Mechanism(model, control), start, settings).finish()
+
+
+def checked_state(model: Model, state: State, gap: float) -> State:
+    """The state, if it fits the model and nothing penetrates."""
+    q = real_array("state.q", state.q, [(model.nq,)], f"shape ({model.nq},)")
+    v = real_array("state.v", state.v, [(model.nv,)], f"shape ({model.nv},)")
+    gaps = model.gaps(q)
+    if len(gaps):
+        deepest = int(np.argmin(gaps))
+        if not gaps[deepest] >= -gap:
+            raise ValueError(
+                f"state: contact {model.contacts[deepest].name!r} penetrates by {-gaps[deepest]:g} m; "
+                f"wanted gaps of at least -{gap:g} m"
+            )
+    return State(q, v, real("state.t", float(state.t)))

@@ -1,0 +1,111 @@
+"""What a time stepper writes down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from routh.constraints import Bilateral, ConstrainedSystem, ConstraintForces, Contact
+from routh.constraints.types import Constraint
+from routh.models.base import Model, State
+from routh.sim.trajectory import Event, Trajectory
+from routh.status import Status
+from routh.validation import Array
+
+
+class StepRecorder:
+    """Collects samples, forces, deformations, energies and the worst status between samples."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.rows: list[dict[str, Any]] = []
+        self.events: list[Event] = []
+        self.closed = np.zeros(len(model.contacts), dtype=bool)
+        self._reset()
+
+    def _reset(self) -> None:
+        self.impulse = np.zeros((len(self.model.contacts), 1 + self.model.nt))
+        self.status, self.residual = Status.SOLVED, 0.0
+
+    def count(self, step: ConstraintForces) -> None:
+        """Take one step into account."""
+        if step.status is not Status.SOLVED:
+            self.status = step.status
+        self.residual = float(np.maximum(self.residual, step.residual))
+        if self.model.contacts:
+            self.impulse += step.system.dt * step.forces[0]
+
+    def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
+        """Write down a state, the constraints there and the forces that led to it."""
+        items = system.constraints
+        forces = [np.zeros_like(f) for f in _shapes(items)] if last is None else list(last.forces)
+        self.rows.append(
+            {
+                "t": now.t,
+                "q": now.q,
+                "v": now.v,
+                "impulse": self.impulse,
+                "forces": forces,
+                "deformations": [_deformation(item) for item in items],
+                "elastic": sum(map(elastic_energy, items)),
+                "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
+                "potential": self.model.potential(now.q) if hasattr(self.model, "potential") else np.nan,
+                "status": self.status,
+                "residual": self.residual,
+                "names": [item.name for item in items],
+            }
+        )
+        self._note_contacts(now, forces)
+        self._reset()
+
+    def trajectory(self) -> Trajectory:
+        """All of it."""
+        rows = self.rows
+        column = lambda name: np.array([row[name] for row in rows])  # noqa: E731
+        names = rows[0]["names"]
+        energies = {"kinetic": column("kinetic"), "elastic": column("elastic")}
+        if hasattr(self.model, "potential"):
+            energies["potential"] = column("potential")
+        return Trajectory(
+            t=column("t"),
+            q=column("q"),
+            v=column("v"),
+            impulses=column("impulse"),
+            events=tuple(self.events),
+            forces={name: np.array([row["forces"][i] for row in rows]) for i, name in enumerate(names)},
+            deformations={
+                name: np.array([row["deformations"][i] for row in rows]) for i, name in enumerate(names)
+            },
+            energies=energies,
+            status=column("status").astype(np.int8),
+            residuals=column("residual"),
+            contacts=tuple(info.name for info in self.model.contacts),
+        )
+
+    def _note_contacts(self, now: State, forces: list[Array]) -> None:
+        if not self.model.contacts:
+            return
+        closed = forces[0][:, 0] > 0.0
+        for kind, changed in (("close", closed & ~self.closed), ("open", self.closed & ~closed)):
+            names = tuple(self.model.contacts[i].name for i in np.flatnonzero(changed))
+            if names:
+                self.events.append(Event(kind, now.t, len(self.rows) - 1, names))
+        self.closed = closed
+
+
+def elastic_energy(item: Constraint) -> float:
+    """Energy in the springs of a constraint, J; one-sided springs hold none when they are not pressed."""
+    phi = item.phi if isinstance(item, Bilateral) else np.minimum(item.phi, 0.0)
+    energy = 0.5 * float(item.stiffness @ phi**2)
+    if isinstance(item, Contact):
+        energy += 0.5 * float(item.tangential_stiffness @ (item.deformation**2).sum(axis=1))
+    return energy
+
+
+def _deformation(item: Constraint) -> Array:
+    return np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
+
+
+def _shapes(items: tuple[Constraint, ...]) -> list[Array]:
+    return [_deformation(item) for item in items]

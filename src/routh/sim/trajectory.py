@@ -1,0 +1,137 @@
+"""The motion that a simulator returns: one type for event-driven simulation and for time stepping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.base import State
+from routh.status import Status
+from routh.validation import Array
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at one instant: an impact, a contact that opens or closes, a stop."""
+
+    kind: str  # e.g. "impact", "open", "close", "stop"
+    t: float  # s
+    index: int  # the sample of the trajectory at or after which it happened
+    contacts: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class InAugmentedTime:
+    """A motion as a function of ``s``, with ``ds = dt + sum of normal impulse``.
+
+    Rates belong to the interval from one sample to the next and are its exact means; they add up to one:
+    in free flight time passes at rate 1, in an impact at rate 0 (HP23 (47), (49), (52), Fig. 8).
+    """
+
+    s: Array  # (T,)
+    t: Array  # (T,) s
+    q: Array  # (T, nq)
+    v: Array  # (T, nv)
+    time_rate: Array  # (T - 1,) dt/ds
+    normal_rate: Array  # (T - 1, nc) d(normal impulse)/ds
+    contacts: tuple[str, ...] = ()
+
+    def at(self, s: ArrayLike) -> tuple[Array, Array, Array]:
+        """Time, configuration and velocity at any s, linearly between samples."""
+        where = np.asarray(s, dtype=np.float64)
+        return (
+            np.asarray(np.interp(where, self.s, self.t)),
+            np.stack([np.interp(where, self.s, column) for column in self.q.T], axis=-1),
+            np.stack([np.interp(where, self.s, column) for column in self.v.T], axis=-1),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Samples of a motion, in order of time; all arrays share the leading axis ``T``.
+
+    A time stepper leaves ``s`` as None. An event-driven simulator writes the augmented time of HP23 into
+    it: within an impact ``t`` stands still while ``s`` goes on, so equal times may follow each other.
+
+    Parameters
+    ----------
+    t : (T,), time in s, never decreasing.
+    q, v : (T, nq), (T, nv), configuration and velocity.
+    s : (T,), augmented time, strictly increasing, or None.
+    impulses : (T, nc, 1 + nt), contact impulses in N s gathered since the sample before, normal first;
+        row 0 is zero.
+    events : what happened, in order.
+    forces : constraint forces by name, each (T, ...), held over the step that ends at the sample, in N.
+    deformations : spring deformations by name, each (T, ...), at the sample, in m (negative: compressed).
+    energies : energies by name ("kinetic", "elastic", "potential" where the model tells it), each (T,), in J.
+    status : (T,), int8 codes of `Status` of the solve that led to the sample.
+    residuals : (T,), scaled residual of that solve, recomputed outside the solver.
+    contacts : names of the contacts, in the order of ``impulses`` (event-driven simulation).
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    s: Array | None = None
+    impulses: Array | None = None
+    events: tuple[Event, ...] = ()
+    forces: Mapping[str, Array] = field(default_factory=dict)
+    deformations: Mapping[str, Array] = field(default_factory=dict)
+    energies: Mapping[str, Array] = field(default_factory=dict)
+    status: np.ndarray | None = None
+    residuals: Array | None = None
+    contacts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        length = len(self.t)
+        named: dict[str, np.ndarray | None] = {
+            **{"q": self.q, "v": self.v, "s": self.s, "impulses": self.impulses},
+            **{"status": self.status, "residuals": self.residuals},
+        }
+        for group in ("forces", "deformations", "energies"):
+            named |= {f"{group}[{name!r}]": array for name, array in getattr(self, group).items()}
+        for name, array in named.items():
+            if array is not None and len(array) != length:
+                raise ValueError(f"{name}: got {len(array)} samples; wanted {length}, as many as t")
+        if not np.all(np.diff(self.t) >= 0):
+            raise ValueError("t: got a time that decreases or is not a number; wanted times in order")
+        if self.s is not None and not np.all(np.diff(self.s) > 0):
+            raise ValueError("s: got an augmented time that does not increase; wanted strictly increasing")
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: int) -> State:
+        """The state at sample ``index`` (negative: from the end)."""
+        return State(self.q[index], self.v[index], float(self.t[index]))
+
+    @property
+    def final(self) -> State:
+        """The last state."""
+        return self[-1]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every solve on the way was solved."""
+        return self.status is None or all(Status(int(code)).ok for code in np.unique(self.status))
+
+    def in_s(self) -> InAugmentedTime:
+        """The motion over augmented time (HP23 (43)-(53)), in which the velocity is continuous."""
+        if self.s is None or self.impulses is None:
+            raise ValueError("s: got None; wanted a trajectory of `routh.simulate`, time stepping has no s")
+        ds = np.diff(self.s)
+        normal = self.impulses[1:, :, 0]
+        return InAugmentedTime(
+            self.s, self.t, self.q, self.v, np.diff(self.t) / ds, normal / ds[:, None], self.contacts
+        )
+
+    def failures(self) -> list[tuple[float, Status]]:
+        """Time and status of every solve that was not solved."""
+        codes = np.zeros(0) if self.status is None else self.status
+        pairs = ((float(t), Status(int(code))) for t, code in zip(self.t, codes, strict=False))
+        return [(t, status) for t, status in pairs if not status.ok]

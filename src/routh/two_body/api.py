@@ -1,0 +1,192 @@
+"""Solve two-body impacts: one at a time in plain Python, many at once on threads or on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.status import MissingExtraError, RouthError, Status
+from routh.two_body import _kernel
+from routh.two_body._layout import EVENT_TOLERANCE, HYPOTHESES, SERIES_ROWS, STATE_SIZE, TAIL_SIZE
+from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
+from routh.validation import Array, choice, integer, real, real_array
+
+
+def impact(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: float,
+    e: float,
+    *,
+    hypothesis: str = "stronge",
+    event_tolerance: float = EVENT_TOLERANCE,
+) -> TwoBodyImpact:
+    """Solve one impact of two bodies at one contact in space.
+
+    Runs the kernel's functions uncompiled, which takes about a millisecond; `batch` is the fast way.
+
+    Parameters
+    ----------
+    W : (3, 3), inverse inertia matrix in 1/kg, JW17 (5), order x, y, normal; its upper triangle counts.
+    v : (3,), contact velocity before in m/s; ``v[2] < 0`` is approach.
+    mu : Coulomb friction, >= 0.
+    e : coefficient of restitution in [0, 1], of the kind that the hypothesis means.
+    hypothesis : "stronge" (energy), "poisson" (impulse) or "newton" (velocity).
+    event_tolerance : angle in rad, and share of the initial sliding speed, within which the events l and s
+        are declared where they are approached but never reached. It never changes the answer.
+    """
+    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
+    velocity = real_array("v", v, [(3,)], "shape (3,)")
+    friction = real("mu", mu, at_least=0.0)
+    restitution = real("e", e, at_least=0.0, at_most=1.0)
+    kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
+    near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
+    out, codes = np.zeros((1, _kernel.OUT_SIZE)), np.zeros((1, 1), dtype=np.int64)
+    series = np.zeros((SERIES_ROWS, _kernel.SERIES_COLUMNS))
+    tail, state = np.zeros(TAIL_SIZE), np.zeros(STATE_SIZE)
+    status = _kernel.solve_one(
+        series, tail, state, w, velocity, friction, restitution, kind, near, out[0], codes[0]
+    )
+    many = _collect(w[None], velocity[None], out, codes, np.array([status], dtype=np.int8))
+    energy = Energy(*(float(np.asarray(part)[0]) for part in _parts(many.energy)))
+    return TwoBodyImpact(
+        w,
+        velocity,
+        friction,
+        restitution,
+        hypothesis,
+        many.impulse[0],
+        many.contact_velocity[0],
+        many.events(0),
+        energy,
+        Status(int(status)),
+        float(many.margin[0]),
+        float(many.residual[0]),
+    )
+
+
+def batch(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: ArrayLike,
+    e: ArrayLike,
+    *,
+    hypothesis: str = "stronge",
+    event_tolerance: float = EVENT_TOLERANCE,
+    device: str = "cpu",
+    threads: int | None = None,
+) -> TwoBodyBatch:
+    """Solve n impacts at once: W (n, 3, 3), v (n, 3), mu (n,), e (n,); each may also be one for all.
+
+    Bad input raises; a failure to solve is a status of its impact. ``device`` is "cpu" (threads) or "cuda".
+    The other arguments are as in `impact`.
+    """
+    given = real_array("W", W, [(3, 3), (None, 3, 3)], "shape (3, 3) or (n, 3, 3)")
+    velocity = real_array("v", v, [(3,), (None, 3)], "shape (3,) or (n, 3)")
+    friction = real_array("mu", mu, [(), (None,)], "a number or shape (n,)")
+    restitution = real_array("e", e, [(), (None,)], "a number or shape (n,)")
+    n = _length(given=given, velocity=velocity, friction=friction, restitution=restitution)
+    w = inverse_inertia_checked(given.reshape(-1, 3, 3))
+    if not np.all(friction >= 0.0):
+        raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
+    if not np.all((restitution >= 0.0) & (restitution <= 1.0)):
+        bad = restitution[(restitution < 0.0) | (restitution > 1.0)].ravel()[0]
+        raise ValueError(f"e: got {bad}; wanted coefficients between 0 and 1")
+    kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
+    near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
+    choice("device", device, ("cpu", "cuda"))
+    w = np.ascontiguousarray(np.broadcast_to(w, (n, 3, 3)))
+    velocity = np.ascontiguousarray(np.broadcast_to(velocity, (n, 3)))
+    friction = np.ascontiguousarray(np.broadcast_to(friction, (n,)))
+    restitution = np.ascontiguousarray(np.broadcast_to(restitution, (n,)))
+    out, codes = np.zeros((n, _kernel.OUT_SIZE)), np.zeros((n, 1), dtype=np.int64)
+    status = np.full(n, int(Status.INCOMPLETE), dtype=np.int8)
+    arguments = (w, velocity, friction, restitution, kind, near, out, codes, status)
+    if n and device == "cuda":
+        _run_cuda(arguments, n)
+    elif n:
+        _run_cpu(arguments, threads)
+    return _collect(w, velocity, out, codes, status)
+
+
+def inverse_inertia_checked(w: Array) -> Array:
+    """W (n, 3, 3) made exactly symmetric from its upper triangle; raises unless positive definite."""
+    size = np.abs(w).max(axis=(1, 2))
+    off = np.abs(w - np.swapaxes(w, 1, 2)).max(axis=(1, 2))
+    skew = np.flatnonzero(~(off <= tolerances.PRINTED_SYMMETRY * size))
+    if skew.size:
+        raise ValueError(f"W: differs from its transpose by {off[skew[0]]:g}; wanted a symmetric matrix")
+    upper = np.triu(w)
+    w = upper + np.swapaxes(np.triu(w, 1), 1, 2)
+    smallest = np.linalg.eigvalsh(w)[:, 0] if len(w) else np.zeros(0)
+    # JW17, Proposition 2: W of two rigid bodies is positive definite
+    bad = np.flatnonzero(~(smallest > 0.0))
+    if bad.size:
+        raise ValueError(f"W: smallest eigenvalue is {smallest[bad[0]]:g}; wanted a positive definite matrix")
+    return w
+
+
+def _length(**arrays: Array) -> int:
+    """The common number of impacts; single values serve all."""
+    wanted = {"given": 3, "velocity": 2, "friction": 1, "restitution": 1}
+    names = {"given": "W", "velocity": "v", "friction": "mu", "restitution": "e"}
+    sizes = {names[k]: len(a) for k, a in arrays.items() if a.ndim == wanted[k]}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ValueError(f"n: got {listed}; wanted one number of impacts")
+    return next(iter(sizes.values()), 1)
+
+
+def _run_cpu(arguments: tuple[Any, ...], threads: int | None) -> None:
+    import numba
+
+    if threads is None:
+        _kernel.cpu_loop()(*arguments)
+        return
+    before = numba.get_num_threads()
+    numba.set_num_threads(integer("threads", threads, at_least=1, at_most=numba.config.NUMBA_NUM_THREADS))
+    try:
+        _kernel.cpu_loop()(*arguments)
+    finally:
+        numba.set_num_threads(before)
+
+
+def _run_cuda(arguments: tuple[Any, ...], n: int) -> None:
+    try:
+        from numba import cuda
+    except ImportError:
+        raise MissingExtraError("numba-cuda", "cuda") from None
+    if not cuda.is_available():
+        raise RouthError('device: got "cuda"; there is no CUDA GPU here, wanted "cpu"')
+    on_device = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    block = 64
+    _kernel.cuda_kernel()[(n + block - 1) // block, block](*on_device)
+    for host, held in zip(arguments, on_device, strict=True):
+        if isinstance(host, np.ndarray) and host.flags.writeable:
+            held.copy_to_host(host)
+
+
+def _parts(energy: Energy) -> tuple[Any, Any, Any]:
+    return energy.stored, energy.returned, energy.friction
+
+
+def _collect(w: Array, v: Array, out: Array, codes: Any, status: Any) -> TwoBodyBatch:
+    """The kernel's rows as a result; velocities and friction's work are computed here from W, v and I."""
+    impulse = np.ascontiguousarray(out[:, :3])
+    change = np.einsum("nij,nj->ni", w, impulse)
+    stored, returned = out[:, _kernel.OUT_STORED].copy(), out[:, _kernel.OUT_RETURNED].copy()
+    # kinetic energy gained: the impulse times the mean of the contact velocities before and after
+    gained = np.einsum("ni,ni->n", v + 0.5 * change, impulse)
+    return TwoBodyBatch(
+        impulse,
+        v + change,
+        Energy(stored, returned, -gained - (stored - returned)),
+        status,
+        codes[:, 0],
+        out[:, _kernel.OUT_MARGIN].copy(),
+        out[:, _kernel.OUT_RESIDUAL].copy(),
+        out[:, _kernel.OUT_SEGMENTS].copy(),
+    )

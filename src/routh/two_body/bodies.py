@@ -1,0 +1,132 @@
+"""Two rigid bodies at one contact: the impact equations JW17 (1)-(5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.validation import Array, real, real_array
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Body:
+    """A rigid body as an impact sees it.
+
+    Parameters
+    ----------
+    mass : kg.
+    inertia : (3,) principal values or (3, 3) matrix about the centre of mass in the body's frame, kg m^2.
+    position : (3,), centre of mass in the world, m.
+    rotation : (3, 3), from the body's frame to the world's.
+    velocity, angular_velocity : (3,), in the world, m/s and rad/s.
+    """
+
+    mass: float
+    inertia: Array = field(repr=False)
+    position: Array
+    rotation: Array = field(repr=False)
+    velocity: Array
+    angular_velocity: Array
+
+    def __init__(
+        self,
+        mass: float,
+        inertia: ArrayLike,
+        position: ArrayLike,
+        *,
+        rotation: ArrayLike | None = None,
+        velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> None:
+        tensor = real_array("inertia", inertia, [(3,), (3, 3)], "shape (3,) or (3, 3)")
+        matrix = np.diag(tensor) if tensor.ndim == 1 else tensor
+        off = np.abs(matrix - matrix.T).max()
+        if not (off <= tolerances.SYMMETRY * np.abs(matrix).max() and np.linalg.eigvalsh(matrix)[0] > 0.0):
+            raise ValueError("inertia: wanted a symmetric, positive definite matrix")
+        turn = real_array("rotation", np.eye(3) if rotation is None else rotation, [(3, 3)], "shape (3, 3)")
+        if not np.abs(turn @ turn.T - np.eye(3)).max() <= 1e-9 or not np.linalg.det(turn) > 0.0:
+            raise ValueError("rotation: wanted an orthogonal matrix with determinant 1")
+        values = {
+            "mass": real("mass", mass, above=0.0),
+            "inertia": matrix,
+            "position": real_array("position", position, [(3,)], "shape (3,)"),
+            "rotation": turn,
+            "velocity": real_array("velocity", velocity, [(3,)], "shape (3,)"),
+            "angular_velocity": real_array("angular_velocity", angular_velocity, [(3,)], "shape (3,)"),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def inverse_inertia(self) -> Array:
+        """The inverse of the inertia in the world's frame, (3, 3)."""
+        return self.rotation @ np.linalg.solve(self.inertia, self.rotation.T)
+
+
+def contact_frame(normal: ArrayLike) -> Array:
+    """Rows x, y, normal of a right-handed frame, (3, 3); x is chosen from the normal alone."""
+    n = real_array("normal", normal, [(3,)], "shape (3,)")
+    length = float(np.linalg.norm(n))
+    if not length > 0.0:
+        raise ValueError("normal: got zero; wanted a direction")
+    n = n / length
+    axis = np.zeros(3)
+    axis[np.argmin(np.abs(n))] = 1.0
+    if np.argmax(np.abs(n)) == 2 and n[2] == 1.0:
+        axis = np.array([1.0, 0.0, 0.0])
+    x = axis - n * (axis @ n)
+    x /= np.linalg.norm(x)
+    return np.array([x, np.cross(n, x), n])
+
+
+def inverse_inertia(body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike) -> Array:
+    """W (3, 3) in the contact frame x, y, normal, JW17 (5). ``body_b`` None is a fixed body.
+
+    ``normal`` points out of b into a, so that an impulse with a positive normal component pushes a away.
+    """
+    c = real_array("point", point, [(3,)], "shape (3,)")
+    frame = contact_frame(normal)
+    w = np.zeros((3, 3))
+    for body in (body_a, body_b):
+        if body is not None:
+            cross = _cross(c - body.position)
+            w += np.eye(3) / body.mass - cross @ body.inverse_inertia() @ cross  # JW17 (3), (5)
+    w = frame @ w @ frame.T
+    return 0.5 * (w + w.T)
+
+
+def contact_velocity(body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike) -> Array:
+    """The velocity of a relative to b at the contact, (3,) in the contact frame, JW17 (2)."""
+    c = real_array("point", point, [(3,)], "shape (3,)")
+    v = body_a.velocity + np.cross(body_a.angular_velocity, c - body_a.position)
+    if body_b is not None:
+        v = v - body_b.velocity - np.cross(body_b.angular_velocity, c - body_b.position)
+    return contact_frame(normal) @ v
+
+
+def velocities_after(
+    body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike, impulse: ArrayLike
+) -> tuple[Body, Body | None]:
+    """Both bodies with their velocities after an impulse (3,) given in the contact frame, JW17 (1)."""
+    c = real_array("point", point, [(3,)], "shape (3,)")
+    push = contact_frame(normal).T @ real_array("impulse", impulse, [(3,)], "shape (3,)")
+    after_a = _pushed(body_a, c, push)
+    return after_a, None if body_b is None else _pushed(body_b, c, -push)
+
+
+def _pushed(body: Body, point: Array, impulse: Array) -> Body:
+    turn = body.inverse_inertia() @ np.cross(point - body.position, impulse)
+    return Body(
+        body.mass,
+        body.inertia,
+        body.position,
+        rotation=body.rotation,
+        velocity=body.velocity + impulse / body.mass,
+        angular_velocity=body.angular_velocity + turn,
+    )
+
+
+def _cross(r: Array) -> Array:
+    return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])

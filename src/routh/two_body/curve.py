@@ -1,0 +1,117 @@
+"""The course of an impact as a curve, for plotting: hodograph, impulse, normal velocity, energy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.two_body import _layout, _solve
+from routh.two_body._kernel import SERIES_COLUMNS, decode
+from routh.two_body._layout import (
+    DONE,
+    ENERGY,
+    EVENT_TOLERANCE,
+    EVENTS,
+    HYPOTHESES,
+    JX,
+    JY,
+    JZ,
+    MAX_SEGMENTS,
+    P_E,
+    P_GX,
+    P_GY,
+    P_JX,
+    P_JY,
+    P_JZ,
+    P_VZ,
+    PHASE,
+    SERIES_ROWS,
+    STATE_SIZE,
+    TAIL_SIZE,
+)
+from routh.two_body._segments import evaluate
+from routh.two_body.api import inverse_inertia_checked
+from routh.validation import Array, choice, real, real_array
+
+
+@dataclass(frozen=True, eq=False)
+class Hodograph:
+    """An impact by points along its course; marks are rows of the arrays."""
+
+    impulse: Array  # (k, 3) N s, x, y, normal
+    sliding: Array  # (k, 2) m/s
+    normal_velocity: Array  # (k,) m/s
+    energy: Array  # (k,) J, what is stored at the contact
+    events: str
+    marks: tuple[tuple[str, int], ...]  # (letter, row): c, k, s and r where they happened
+
+
+def hodograph(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: float,
+    e: float,
+    *,
+    hypothesis: str = "stronge",
+    event_tolerance: float = EVENT_TOLERANCE,
+    points: int = 40,
+) -> Hodograph:
+    """The course of an impact, with `points` points per segment; arguments as in `impact`."""
+    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
+    velocity = real_array("v", v, [(3,)], "shape (3,)")
+    if not velocity[2] < 0.0:
+        raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
+    kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
+    con = _solve.make_contact(
+        *(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]),
+        real("mu", mu, at_least=0.0),
+        real("e", e, at_least=0.0, at_most=1.0),
+        kind,
+        real("event_tolerance", event_tolerance, above=0.0, at_most=0.1),
+    )
+    series, tail, state = np.zeros((SERIES_ROWS, SERIES_COLUMNS)), np.zeros(TAIL_SIZE), np.zeros(STATE_SIZE)
+    _solve.begin(tail, state, con, *velocity)
+    rows: list[Array] = []
+    for _ in range(MAX_SEGMENTS):
+        anchor = state.copy()
+        shape, end = _solve.run_segment(series, tail, state, con)
+        rows.append(_sample(series, tail, anchor, state, con, shape, end, points))
+        if state[PHASE] == DONE:
+            break
+    table = np.concatenate(rows)
+    events = decode(int(state[EVENTS]))
+    return Hodograph(table[:, :3], table[:, 3:5], table[:, 5], table[:, 6], events, _marks(table, events))
+
+
+def _sample(
+    series: Array,
+    tail: Array,
+    anchor: Array,
+    after: Array,
+    con: _layout.Contact,
+    shape: int,
+    end: float,
+    points: int,
+) -> Array:
+    """Points of one segment, (points, 7): impulse, sliding velocity, v_z, E."""
+    rows = np.zeros((points, 7))
+    for row, p in zip(rows, np.linspace(0.0, end, points), strict=True):
+        evaluate(series, tail, anchor, con, shape, p)
+        row[:3] = anchor[[JX, JY, JZ]] + anchor[[P_JX, P_JY, P_JZ]]
+        row[3:] = anchor[P_GX], anchor[P_GY], anchor[P_VZ], anchor[ENERGY] + anchor[P_E]
+    # what the end of compression took off the stored energy within this segment
+    jump = rows[-1, 6] - after[ENERGY]
+    rows[(rows[:, 5] >= 0.0) & (anchor[PHASE] == _layout.COMPRESSION), 6] -= jump
+    return rows
+
+
+def _marks(table: Array, events: str) -> tuple[tuple[str, int], ...]:
+    """Rows at which the events that lie on the curve itself happened."""
+    vz, speed = table[:, 5], np.hypot(table[:, 3], table[:, 4])
+    marks = [("c", int(i) + 1) for i in np.flatnonzero((vz[:-1] < 0.0) & (vz[1:] >= 0.0))]
+    marks += [("k", int(i) + 1) for i in np.flatnonzero((vz[:-1] >= 0.0) & (vz[1:] < 0.0))]
+    if "s" in events:
+        marks.append(("s", int(np.argmin(speed))))
+    return (*sorted(marks, key=lambda mark: mark[1]), ("r", len(table) - 1))

@@ -1,0 +1,160 @@
+"""Pictures of planar mechanisms: bodies, ground, contacts, and the velocities of the contact points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.base import State
+from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
+from routh.validation import Array
+from routh.viz import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CLOSED = 1e-9  # m: a polyline whose ends are nearer than this is filled
+
+
+def draw_bodies(
+    ax: Axes, model: PlanarModel, q: ArrayLike, *, ghost: bool = False, zorder: float = 2.0
+) -> None:
+    """Draw the outlines of all bodies at configuration ``q``; a ghost is only a dashed line."""
+    width = {body.name: 2.2 if _is_rod(body.outline) else 0.9 for body in model.bodies}
+    for name, line in model.outlines(q):
+        if ghost:
+            ax.plot(*line.T, color=style.GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
+        elif len(line) == 1:
+            ax.plot(*line.T, "o", color=style.BODY_EDGE, zorder=zorder + 0.2)
+        elif len(line) > 3 and np.linalg.norm(line[0] - line[-1]) < _CLOSED:
+            ax.fill(*line.T, facecolor=style.BODY, edgecolor=style.BODY_EDGE, linewidth=0.9, zorder=zorder)
+        else:
+            ax.plot(*line.T, color=style.BODY_EDGE, linewidth=width[name], zorder=zorder)
+    if not ghost:
+        for com in centres_of_mass(model, q):
+            ax.plot(*com, "o", markersize=2.2, color=style.BODY_EDGE, zorder=zorder + 0.3)
+
+
+def _is_rod(outline: Sequence[Array]) -> bool:
+    return bool(outline) and len(outline[0]) == 2
+
+
+def frame(ax: Axes, model: PlanarModel, configurations: Sequence[ArrayLike], *, pad: float = 0.16) -> None:
+    """Equal axes without ticks that hold all bodies at all the configurations."""
+    points = np.concatenate([line for q in configurations for _, line in model.outlines(q)])
+    low, high = points.min(axis=0), points.max(axis=0)
+    air = pad * float(max(high - low))
+    ax.set_xlim(low[0] - air, high[0] + air)
+    ax.set_ylim(low[1] - air, high[1] + air)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def draw_planes(ax: Axes, model: PlanarModel) -> None:
+    """Shade the half-planes that contacts refer to, over the present limits."""
+    planes: dict[HalfPlane, None] = {}
+    for contact in model.definitions:
+        if isinstance(contact, PlaneContact):
+            planes.setdefault(contact.plane)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    reach = 4.0 * np.hypot(right - left, top - bottom)
+    for plane in planes:
+        n = np.array(plane.normal)
+        t = np.array([n[1], -n[0]])
+        foot = np.array(plane.point)
+        corners = [foot - reach * t, foot + reach * t, foot + reach * (t - n), foot - reach * (t + n)]
+        ax.fill(*np.array(corners).T, facecolor=style.GROUND, edgecolor="none", zorder=0.5)
+        ax.plot(*np.array(corners[:2]).T, color=style.GREY, linewidth=0.9, zorder=0.6)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+
+
+def centres_of_mass(model: PlanarModel, q: ArrayLike) -> Array:
+    """Of the bodies that have mass, (k, 2) m."""
+    poses = zip(model.bodies, model.poses(q), strict=True)
+    return np.array([_point(pose, body.com) for body, pose in poses if body.mass > 0.0]).reshape(-1, 2)
+
+
+def _point(pose: Array, point: tuple[float, float]) -> Array:
+    """A point of a body's frame in world coordinates."""
+    x, y, angle = pose
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([x + c * point[0] - s * point[1], y + s * point[0] + c * point[1]])
+
+
+def contact_normals(model: PlanarModel, q: ArrayLike) -> Array:
+    """Unit normals of all contacts in world coordinates, (nc, 2)."""
+    poses = dict(zip((body.name for body in model.bodies), model.poses(q), strict=True))
+
+    normals = np.empty((len(model.definitions), 2))
+    for i, contact in enumerate(model.definitions):
+        if isinstance(contact, DiscContact):
+            first = _point(poses[contact.first], contact.first_point)
+            apart = first - _point(poses[contact.second], contact.second_point)
+            normals[i] = apart / np.linalg.norm(apart)
+        else:
+            normals[i] = contact.plane.normal
+    return normals
+
+
+def draw_contacts(
+    ax: Axes,
+    model: PlanarModel,
+    state: State,
+    *,
+    color: str = style.BEFORE,
+    scale: float,
+    gap: float = 1e-6,
+    names: bool = True,
+) -> None:
+    """Closed contacts as points with their names and velocities; ``scale`` is metres on paper per m/s."""
+    Jn, Jt = model.jacobians(state.q)
+    normals = contact_normals(model, state.q)
+    tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
+    points, gaps = model.contact_points(state.q), model.gaps(state.q)
+    size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
+    for i in np.flatnonzero(gaps <= gap):
+        velocity = (Jn[i] @ state.v) * normals[i] + (Jt[i, 0] @ state.v) * tangents[i]
+        ax.plot(*points[i], "o", markersize=3.0, color=color, zorder=6)
+        if np.linalg.norm(velocity) * scale > 0.012 * size:
+            draw_arrow(ax, points[i], scale * velocity, color=color)
+        if names:
+            beside = points[i] - size * (0.055 * normals[i] + 0.045 * tangents[i])  # not under an arrow
+            ax.text(
+                float(beside[0]),
+                float(beside[1]),
+                model.contacts[i].name,
+                ha="center",
+                va="center",
+                fontsize=7,
+                zorder=7,
+            )
+
+
+def draw_body_velocities(
+    ax: Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
+) -> None:
+    """Arrows from the centres of mass: for systems with too many contacts to show each."""
+    dt = 1e-6
+    start = centres_of_mass(model, state.q)
+    velocity = (centres_of_mass(model, model.integrate(state.q, state.v, dt)) - start) / dt
+    size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
+    for point, v in zip(start, velocity, strict=True):
+        if np.linalg.norm(v) * scale > 0.012 * size:
+            draw_arrow(ax, point, scale * v, color=color)
+
+
+def draw_arrow(ax: Axes, start: Array, vector: Array, *, color: str, zorder: float = 6.5) -> None:
+    """A velocity arrow from ``start`` in data coordinates."""
+    end = np.asarray(start) + np.asarray(vector)
+    ax.annotate(
+        "",
+        xy=tuple(end),
+        xytext=tuple(np.asarray(start)),
+        arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
+        zorder=zorder,
+        annotation_clip=False,
+    )

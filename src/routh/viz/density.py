@@ -1,0 +1,85 @@
+"""Clouds of points as densities: a million samples cost no more than a thousand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.ndimage import maximum_filter
+
+from routh.validation import Array
+from routh.viz import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 420  # along the longer side of a panel
+
+
+def density_image(
+    x: Array, y: Array, extent: tuple[float, float, float, float], shape: tuple[int, int], radius: int
+) -> Array:
+    """Logarithmic counts of points on a grid, (rows, columns) in [0, 1], NaN where there are none.
+
+    Each point is drawn as a disc of ``radius`` cells, so that a set without area can be seen.
+    """
+    left, right, bottom, top = extent
+    counts, _, _ = np.histogram2d(y, x, bins=shape, range=((bottom, top), (left, right)))
+    reach = np.arange(-radius, radius + 1)
+    disc = reach[:, None] ** 2 + reach[None, :] ** 2 <= radius * radius + 0.5
+    spread = maximum_filter(counts, footprint=disc, mode="constant")
+    image = np.full(shape, np.nan)
+    seen = spread > 0
+    image[seen] = np.log1p(spread[seen]) / np.log1p(spread.max()) if seen.any() else 0.0
+    return image
+
+
+def draw_density(
+    ax: Axes,
+    x: Array,
+    y: Array,
+    *,
+    color: str = style.SET,
+    label: str | None = None,
+    lightest: float = 0.75,
+    zorder: float = 2.0,
+    alpha: float = 1.0,
+) -> None:
+    """Draw points as a density over the present limits of the axes; set those first."""
+    extent = (*ax.get_xlim(), *ax.get_ylim())
+    columns, rows = _grid(ax)
+    radius = 2 if len(x) >= 2**12 else 3
+    image = density_image(x, y, extent, (rows, columns), radius)
+    options: dict[str, Any] = {
+        "origin": "lower",
+        "extent": extent,
+        "aspect": "auto",
+        "vmin": 0.0,
+        "vmax": 1.0,
+    }
+    shade = style.density_map(color, lightest=lightest)
+    drawn = ax.imshow(image, cmap=shade, zorder=zorder, alpha=alpha, interpolation="nearest", **options)
+    drawn.set_rasterized(True)
+    ax.set_xlim(extent[:2])
+    ax.set_ylim(extent[2:])
+    if label is not None:
+        face = shade(0.35) if lightest < 0.9 else shade(0.2)
+        ax.fill_between([np.nan], [np.nan], [np.nan], color=face, label=label)
+
+
+def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[float, float]:
+    """Limits that hold all values and zero, with some air, and at least ``smallest`` around the middle."""
+    values = np.concatenate([np.zeros(1), *(np.ravel(a) for a in arrays)])
+    values = values[np.isfinite(values)]
+    low, high = float(values.min()), float(values.max())
+    reach = max((0.5 + pad) * (high - low), smallest)
+    middle = (low + high) / 2
+    return (middle - reach, middle + reach) if reach > 0.0 else (-1.0, 1.0)
+
+
+def _grid(ax: Axes) -> tuple[int, int]:
+    """Cells (columns, rows), square on paper."""
+    box = ax.get_window_extent()
+    width, height = box.width, box.height
+    longest = max(width, height)
+    return max(int(BINS * width / longest), 16), max(int(BINS * height / longest), 16)

@@ -1,0 +1,194 @@
+"""The explanatory figures of HP23 and HP19: set-valued friction, one impact, no penetration, two feet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.laws import SingleContact
+from routh.problem import ImpactProblem
+from routh.validation import Array
+from routh.viz import style
+from routh.viz.bodies import draw_arrow
+from routh.viz.comparison import sequences
+from routh.viz.density import limits
+from routh.viz.velocity import mark_approach, normal_panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@style.context()
+def unit_figure() -> Figure:
+    """HP23 Fig. 2: the set-valued direction Unit(v), and the inclusion dv/dt in -Unit(v)."""
+    fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9)
+    _draw_unit(axes[0])
+    _draw_inclusion(axes[1])
+    style.letter(axes)
+    return fig
+
+
+def _draw_unit(ax: Axes) -> None:
+    style.zero_lines(ax)
+    ax.plot([-2.0, 0.0, 0.0, 2.0], [-1.0, -1.0, 1.0, 1.0], color=style.BLUE, linewidth=1.8)
+    ax.set_xlim(-2.0, 2.0)
+    ax.set_ylim(-1.5, 1.5)
+    ax.set_yticks([-1, 0, 1])
+    ax.set_xlabel("$v$")
+    ax.set_ylabel("Unit$(v)$")
+    ax.annotate(
+        "all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops={"arrowstyle": "->", "linewidth": 0.7}
+    )
+
+
+def _draw_inclusion(ax: Axes) -> None:
+    x, y = np.meshgrid(np.linspace(-1.8, 1.8, 12), np.linspace(-1.8, 1.8, 12))
+    length = np.hypot(x, y)
+    ax.quiver(x, y, -x / length, -y / length, color="#C9B458", scale=22, width=0.006, pivot="mid", zorder=1)
+    for start, color in (((1.6, 0.9), style.BLUE), ((-1.1, 1.5), style.VERMILION)):
+        ax.plot([start[0], 0.0], [start[1], 0.0], color=color, linewidth=1.6, zorder=3)
+        ax.plot(*start, "o", color=color, zorder=4)
+    ax.plot(0.0, 0.0, "o", color=style.BLACK, zorder=5)
+    ax.set_xlabel("$v_1$")
+    ax.set_ylabel("$v_2$")
+    ax.set_aspect("equal")
+    ax.set_xlim(-2.0, 2.0)
+    ax.set_ylim(-2.0, 2.0)
+
+
+def sliding_corner() -> ImpactProblem:
+    """One corner of a block, which slides when it hits: the example for Routh's method."""
+    return ImpactProblem(
+        np.diag([1.0, 1.0, 5.0 / 12.0]),
+        [[0.0, 1.0, -0.5]],
+        [[1.0, 0.0, 1.0]],
+        0.8,
+        [0.9, -1.0, 0.0],
+        names=["A"],
+    )
+
+
+@style.context()
+def routh_figure(problem: ImpactProblem | None = None) -> Figure:
+    """HP23 Fig. 3: the velocity through one planar impact by Routh's method."""
+    fig, axes = style.figure(1, 1, aspect=0.85)
+    draw_routh_path(axes[0], sliding_corner() if problem is None else problem)
+    return fig
+
+
+def draw_routh_path(ax: Axes, problem: ImpactProblem) -> None:
+    """Contact velocity from slip through stick to the end, and the edges of the friction cone."""
+    result = SingleContact()(problem)
+    normal, slip = problem.contact_velocity(result.path.v)[:, 0].T
+    G, mu = problem.delassus, float(problem.mu[0])
+    edges = [np.array([G[1] @ [1.0, s * mu], G[0] @ [1.0, s * mu]]) for s in (-1.0, 1.0)]
+    size = 0.42 * float(np.ptp(normal)) / max(np.linalg.norm(edge) for edge in edges)
+    corners = np.array([np.array([slip[0], normal[0]]) + size * edge for edge in edges])
+    ax.set_xlim(limits(slip, corners[:, 0], pad=0.15))
+    ax.set_ylim(limits(normal, corners[:, 1], pad=0.12))
+    style.zero_lines(ax)
+    start = np.array([slip[0], normal[0]])
+    ax.fill(*np.array([start, *corners]).T, color=style.VERMILION, alpha=0.12, linewidth=0, zorder=1)
+    for edge in edges:
+        draw_arrow(ax, start, size * edge, color=style.VERMILION)
+    ax.plot([], [], color=style.VERMILION, label="edges of the friction cone")
+    ax.plot(
+        slip, normal, color=style.ORANGE, linewidth=2.2, linestyle=(0, (1, 0.8)), zorder=3, label="velocity"
+    )
+    ax.plot(slip[:1], normal[:1], "o", markerfacecolor="white", color=style.BEFORE, zorder=7, label="before")
+    ax.plot(slip[-1:], normal[-1:], "D", color=style.SET, zorder=7, label="after")
+    middle = (normal[0] + normal[1]) / 2
+    ax.text((slip[0] + slip[1]) / 2, middle, "slides   ", ha="right", va="top", fontsize=7)
+    ax.text(0.0, (normal[1] + normal[-1]) / 2, " sticks", ha="left", va="center", fontsize=7)
+    ax.set_xlabel("tangential velocity $J_t v$ (m/s)")
+    ax.set_ylabel("normal velocity $J_n v$ (m/s)")
+    ax.legend(loc="upper right" if slip[0] > 0 else "upper left")
+
+
+@style.context()
+def barrier_figure() -> Figure:
+    """HP23 Fig. 6: a ball over the ground, and why the inclusion cannot let it in."""
+    fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9, width_ratios=[1, 1.8])
+    _draw_ball(axes[0])
+    _draw_phase_portrait(axes[1])
+    style.letter(axes)
+    return fig
+
+
+def _draw_ball(ax: Axes) -> None:
+    turn = np.linspace(0.0, 2.0 * np.pi, 90)
+    ax.fill(0.45 * np.cos(turn), 1.65 + 0.45 * np.sin(turn), facecolor=style.BODY, edgecolor=style.BODY_EDGE)
+    ax.axhspan(-0.4, 0.0, color=style.GROUND)
+    ax.axhline(0.0, color=style.GREY)
+    ax.annotate("", (0.0, 0.0), (0.0, 1.2), arrowprops={"arrowstyle": "<->", "linewidth": 0.8})
+    ax.text(0.08, 0.6, r"$z = \phi(z)$", va="center")
+    draw_arrow(ax, np.array([0.75, 1.75]), np.array([0.0, -0.55]), color=style.BLACK)
+    ax.text(0.83, 1.48, "$g$", va="center")
+    ax.set_xlim(-0.8, 1.2)
+    ax.set_ylim(-0.4, 2.4)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def _draw_phase_portrait(ax: Axes) -> None:
+    z, rate = np.meshgrid(np.linspace(-0.9, 1.5, 17), np.linspace(-2.0, 2.0, 16))
+    frozen = (z < 0.0) & (rate < 0.0)  # impact: time stands still, the velocity rises
+    flow_z = np.where(frozen, 0.0, rate)
+    flow_rate = np.where(frozen, 1.0, -1.0)
+    length = np.hypot(flow_z, flow_rate)
+    ax.axvspan(-1.0, 0.0, color="#F0F0F0", zorder=0)
+    colors = np.where(frozen.ravel(), style.VERMILION, style.BLUE)
+    ax.quiver(z, rate, flow_z / length, flow_rate / length, color=colors, scale=26, width=0.005, zorder=1)
+    # one fall: height 1, then the impact at z = 0, then rest
+    t = np.linspace(0.0, np.sqrt(2.0), 60)
+    ax.plot(1.0 - t**2 / 2, -t, color="white", linewidth=3.4, zorder=2)
+    ax.plot(1.0 - t**2 / 2, -t, color=style.BLACK, linewidth=1.4, zorder=3)
+    ax.plot([0.0, 0.0], [-t[-1], 0.0], color=style.BLACK, linewidth=1.4, zorder=3)
+    ax.plot(1.0, 0.0, "o", markerfacecolor="white", color=style.BEFORE, zorder=4)
+    ax.plot(0.0, 0.0, "D", color=style.SET, zorder=4)
+    style.zero_lines(ax)
+    ax.set_title("left of zero: penetrating", fontweight="normal")
+    ax.set_xlim(-1.0, 1.6)
+    ax.set_ylim(-2.1, 2.1)
+    ax.set_xlabel("height $z$ (m)")
+    ax.set_ylabel(r"velocity $\dot z$ (m/s)")
+
+
+@style.context()
+def two_feet_figure(problem: ImpactProblem, after: Array) -> Figure:
+    """HP19 Fig. 3b: two contacts in normal velocities; ``after`` (n, nv) are sampled velocities after."""
+    fig, axes = style.figure(1, 1, aspect=0.95)
+    draw_two_feet(axes[0], problem, after)
+    fig.legend(loc="outside lower center", ncols=2)
+    return fig
+
+
+def draw_two_feet(ax: Axes, problem: ImpactProblem, after: Array) -> None:
+    """The cone of directions, where the first contact ends, and where the impact ends."""
+    paths = [result.path.v @ problem.Jn.T for result in sequences(problem).values()]
+    before = problem.Jn @ problem.v
+    ends = after @ problem.Jn.T
+    ax.set_xlim(limits(before[0], ends[:, 0], *(path[:, 0] for path in paths), pad=0.1))
+    ax.set_ylim(limits(before[1], ends[:, 1], *(path[:, 1] for path in paths), pad=0.1))
+    mark_approach(ax, normal_panel(0, 1))
+    fan = np.array([before, paths[0][1], [0.0, 0.0], paths[1][1]])
+    ax.fill(*fan.T, color=style.SKY, alpha=0.3, linewidth=0, zorder=1, label="any relative rates")
+    for path, color, order in zip(paths, (style.BLUE, style.PURPLE), sequences(problem), strict=True):
+        ax.plot(*path.T, color=color, linestyle=(0, (4, 1.5)), zorder=3, label=f"one at a time: {order}")
+    ax.plot([before[0], 0.0], [before[1], 0.0], color=style.SIMULTANEOUS, zorder=3, label="all at once")
+    first = np.array([paths[0][1], [0.0, 0.0], paths[1][1]])
+    ax.plot(
+        *first.T,
+        color=style.ORANGE,
+        linestyle=(0, (2, 1)),
+        linewidth=2.4,
+        zorder=4,
+        label="first impact ends",
+    )
+    label = "sampled outcomes"
+    ax.plot(*ends.T, ".", color=style.GREEN, markersize=3.5, zorder=5, label=label, rasterized=True)
+    ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=6, label="before")
+    ax.set_xlabel(f"{problem.names[0]} normal velocity (m/s)")
+    ax.set_ylabel(f"{problem.names[1]} normal velocity (m/s)")

@@ -1,0 +1,146 @@
+"""Before and after: a mechanism at its impact, and where each law lets it go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.laws.base import ImpactResult
+from routh.models.base import State
+from routh.models.planar import PlanarModel
+from routh.problem import ImpactProblem
+from routh.systems import System
+from routh.validation import Array
+from routh.viz import style
+from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_contacts, draw_planes, frame
+from routh.viz.comparison import sequences, simultaneous_solutions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TRAVEL = 0.06  # how far bodies are shown to have moved after the impact, as a share of their size
+MANY_CONTACTS = 10  # more than this: velocities of the bodies are shown instead
+REST = 1e-6  # of the speed before: slower counts as at rest
+
+
+@style.context()
+def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
+    """A planar system before its impact and after it by each law: the free-body diagrams of HP23."""
+    model, state = planar(system)
+    problem = model.problem(state) if system.problem is None else system.problem
+    results = outcomes_to_show(problem)
+    count = 1 + len(results)
+    across = min(columns, count)
+    rows = -(-count // across)
+    fig, axes = style.figure(rows, across, width=style.TWO_COLUMNS)
+    extent = _extent(model, state)
+    moved = {name: _moved(model, state, result, extent) for name, result in results.items()}
+    everything = [state.q, *(later.q for later in moved.values())]
+    for ax in axes[:count]:
+        frame(ax, model, everything)
+        draw_planes(ax, model)
+    scale, longer = _arrow_scales(problem, results, extent)
+    draw_bodies(axes[0], model, state.q)
+    draw_motion(axes[0], model, state, scale=scale)
+    axes[0].set_title("before")
+    for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
+        draw_after(ax, model, state, later, scale=scale * longer)
+        ax.set_title(name)
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    style.letter(axes[:count])
+    if longer > 1.0:
+        fig.supxlabel(f"velocities after the impact (blue) are drawn {longer:g} times longer", fontsize=7)
+    width, height = np.ptp(axes[0].get_xlim()), np.ptp(axes[0].get_ylim())
+    panel = style.TWO_COLUMNS / across
+    fig.set_size_inches(style.TWO_COLUMNS, rows * (panel * height / width + 0.25))
+    return fig
+
+
+@style.context()
+def state_figure(system: System) -> Figure:
+    """A planar system in its first state."""
+    model, state = planar(system)
+    fig, axes = style.figure(1, 1)
+    frame(axes[0], model, [state.q])
+    draw_planes(axes[0], model)
+    draw_bodies(axes[0], model, state.q)
+    Jn, Jt = model.jacobians(state.q)
+    speed = float(np.abs(np.concatenate([Jn, Jt[:, 0]]) @ state.v).max(initial=0.0))
+    draw_contacts(axes[0], model, state, scale=0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0)
+    axes[0].set_title(system.name)
+    return fig
+
+
+def _arrow_scales(
+    problem: ImpactProblem, results: dict[str, ImpactResult], extent: float
+) -> tuple[float, float]:
+    """Metres on paper per m/s before, and how many times longer the arrows after are drawn."""
+    before = float(np.abs(problem.contact_velocity()).max())
+    after = max(float(np.abs(result.contact_velocity).max()) for result in results.values())
+    scale = 0.22 * extent / before if before > 0.0 else 1.0
+    times = int(0.8 * before / after) if after > REST * before else 1
+    return scale, float(np.clip(times, 1, 20))
+
+
+def draw_after(ax: Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
+    """The bodies a moment later over the ghost of where they were, with the new contact velocities."""
+    if not np.array_equal(before.q, after.q):
+        draw_bodies(ax, model, before.q, ghost=True)
+    draw_bodies(ax, model, after.q)
+    draw_motion(ax, model, State(before.q, after.v), color=style.BLUE, scale=scale)
+
+
+def draw_motion(
+    ax: Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
+) -> None:
+    """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
+    if np.count_nonzero(model.gaps(state.q) <= 1e-6) <= MANY_CONTACTS:
+        draw_contacts(ax, model, state, color=color, scale=scale)
+    else:
+        draw_body_velocities(ax, model, state, color=color, scale=scale)
+
+
+def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
+    """All simultaneous solutions and both sequences, those with equal velocities only once."""
+    solutions, _ = simultaneous_solutions(problem)
+    found: dict[str, ImpactResult] = {}
+    for i, result in enumerate(solutions):
+        name = "all at once" + (f" ({i + 1} of {len(solutions)})" if len(solutions) > 1 else "")
+        found[name] = result
+    for order, result in sequences(problem).items():
+        if not any(np.allclose(other.v, result.v, atol=1e-9 * problem.speed) for other in found.values()):
+            found[f"first {order.split(',')[0]}"] = result
+    return found
+
+
+def planar(system: System) -> tuple[PlanarModel, State]:
+    """The model and state of a planar system, or an error that says what is missing."""
+    if not isinstance(system.model, PlanarModel) or system.state is None:
+        raise ValueError(
+            f"{system.name}: has no planar model; wanted a system that can be drawn in the plane"
+        )
+    return system.model, system.state
+
+
+def _extent(model: PlanarModel, state: State) -> float:
+    points = np.concatenate([line for _, line in model.outlines(state.q)])
+    return float(np.ptp(points, axis=0).max())
+
+
+def _moved(model: PlanarModel, state: State, result: ImpactResult, extent: float) -> State:
+    """Where the bodies are when the fastest point has travelled; the velocity stays that after the impact."""
+    fastest = _outline_speed(model, state.q, result.v)
+    before = _outline_speed(model, state.q, state.v)
+    if not fastest > REST * before:
+        return State(state.q, np.zeros_like(result.v))
+    return State(model.integrate(state.q, result.v, TRAVEL * extent / fastest), result.v)
+
+
+def _outline_speed(model: PlanarModel, q: Array, v: Array) -> float:
+    """Largest speed of an outline's point, m/s, by a small move."""
+    dt = 1e-6
+    pairs = zip(model.outlines(q), model.outlines(q + dt * v), strict=True)
+    return max(float(np.linalg.norm(b - a, axis=1).max()) for (_, a), (_, b) in pairs) / dt

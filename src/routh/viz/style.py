@@ -1,0 +1,197 @@
+"""One style for every figure: sizes of a two-column paper, colours that the colour-blind can tell apart.
+
+Use it so::
+
+    @style.context()
+    def figure_of_something(result) -> Figure:
+        fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS)
+        draw_something(axes[0], result)
+        return fig
+
+Functions that draw take the axes first, and set no sizes or colours but those of this module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.status import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+COLUMN = 3.45  # inch: one column of a two-column paper
+TWO_COLUMNS = 7.1  # inch: its text width
+
+#: Okabe and Ito's palette: distinct with every common kind of colour blindness.
+BLACK, GREY = "#000000", "#767676"
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILION, PURPLE, YELLOW = "#E69F00", "#D55E00", "#CC79A7", "#F0E442"
+
+#: What a colour stands for, the same in every figure.
+BEFORE = BLACK  # the velocity before an impact
+SET = BLUE  # the post-impact set
+SIMULTANEOUS = VERMILION  # solutions of the simultaneous law
+SEQUENTIAL = (ORANGE, PURPLE, GREEN, SKY)  # sequences of single impacts, in order
+BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
+GROUND = "#D9D9D9"  # whatever does not move
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))  # tells lines apart in grey
+
+RC: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "legend.fontsize": 7.0,
+    "legend.frameon": True,
+    "legend.framealpha": 0.9,
+    "legend.edgecolor": "none",
+    "legend.borderpad": 0.3,
+    "legend.handlelength": 1.6,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.0,
+    "lines.solid_capstyle": "round",
+    "patch.linewidth": 0.8,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "routh",
+}
+
+
+def matplotlib() -> Any:
+    """The package, or an error that says how to install it."""
+    try:
+        return importlib.import_module("matplotlib")
+    except ImportError:
+        raise MissingExtraError("Matplotlib", "viz") from None
+
+
+@contextmanager
+def context() -> Iterator[None]:
+    """Draw in the style: ``with style.context():`` or ``@style.context()``."""
+    mpl = matplotlib()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({**RC, "axes.prop_cycle": mpl.cycler(color=CYCLE)})
+        yield
+
+
+def figure(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: float = COLUMN,
+    height: float | None = None,
+    aspect: float = 0.8,
+    **options: Any,
+) -> tuple[Figure, np.ndarray]:
+    """A figure and its axes (rows * columns,), without global state; ``width`` and ``height`` in inch.
+
+    The default height makes each panel ``aspect`` times as high as wide. Where the caller has imported
+    pyplot, the figure is made with it, so that ``plt.show()`` shows it. Further options go to ``subplots``.
+    """
+    matplotlib()
+    size = (width, height if height is not None else aspect * width * rows / columns)
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        fig = pyplot.figure(figsize=size, layout="constrained")
+    else:
+        from matplotlib.figure import Figure as MplFigure
+
+        fig = MplFigure(figsize=size, layout="constrained")
+    axes = fig.subplots(rows, columns, squeeze=False, **options)
+    return fig, axes.ravel()
+
+
+def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
+    """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fig.savefig(target, dpi=dpi, metadata=_metadata(target.suffix))
+    return target
+
+
+def png(fig: Figure, *, dpi: int = 160) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    buffer = BytesIO()
+    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"))
+    return buffer.getvalue()
+
+
+def close(fig: Figure) -> None:
+    """Free a figure that pyplot may hold on to."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close(fig)
+
+
+def density_map(color: str, *, lightest: float = 0.75) -> Colormap:
+    """From a tint of ``color`` (``lightest``: how much white is in it) through it to a dark shade."""
+    matplotlib()
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    base = np.array(to_rgb(color))
+    tint = lightest + (1.0 - lightest) * base
+    return LinearSegmentedColormap.from_list(f"routh-{color}", [tint, base, 0.35 * base])
+
+
+def letter(axes: Sequence[Axes] | np.ndarray) -> None:
+    """Put (a), (b), ... in front of the titles of panels."""
+    for index, ax in enumerate(axes):
+        title = ax.get_title(loc="left")
+        ax.set_title(f"({chr(ord('a') + index)})  {title}".rstrip(), loc="left")
+
+
+def zero_lines(ax: Axes) -> None:
+    """Thin lines through zero, below everything."""
+    ax.axhline(0.0, color=GREY, linewidth=0.5, zorder=0.5)
+    ax.axvline(0.0, color=GREY, linewidth=0.5, zorder=0.5)
+
+
+def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int = 4) -> None:
+    """One legend under the panels, each label once, in the order of drawing."""
+    entries: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        fig.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=min(columns, len(entries)),
+        )
+
+
+def _metadata(suffix: str) -> dict[str, Any]:
+    """No dates and versions inside files, so that equal figures are equal files."""
+    if suffix == ".pdf":
+        return {"CreationDate": None, "Producer": None, "Creator": None}
+    return {"Date": None, "Creator": None} if suffix == ".svg" else {"Software": None}

@@ -1,0 +1,183 @@
+"""Contact-velocity figures: where an impact can end, how it gets there, and what single answers miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.validation import Array, choice
+from routh.viz import style
+from routh.viz.comparison import Comparison
+from routh.viz.density import draw_density, limits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WORDS = {"n": "normal", "t": "tangential"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One contact velocity: the normal ("n") or the tangential ("t") one of a contact.
+
+    In space "t" is the tangential speed, which has no sign.
+    """
+
+    contact: int
+    component: str = "n"
+
+    def values(self, problem: ImpactProblem, v: Array) -> Array:
+        """This contact velocity of velocities (..., nv), m/s."""
+        contact = problem.contact_velocity(v)[..., self.contact, :]
+        if self.component == "n":
+            return contact[..., 0]
+        return contact[..., 1] if problem.nt == 1 else np.linalg.norm(contact[..., 1:], axis=-1)
+
+    def label(self, problem: ImpactProblem) -> str:
+        """The label of the axis, with its unit."""
+        word = _WORDS[self.component]
+        kind = "speed" if self.component == "t" and problem.nt == 2 else "velocity"
+        return f"{problem.names[self.contact]} {word} {kind} (m/s)"
+
+
+Panel = tuple[Axis, Axis]
+
+
+def contact_panel(contact: int) -> Panel:
+    """Tangential (x) against normal (y) velocity of one contact."""
+    return Axis(contact, "t"), Axis(contact, "n")
+
+
+def normal_panel(first: int, second: int) -> Panel:
+    """Normal velocities of two contacts."""
+    return Axis(first, "n"), Axis(second, "n")
+
+
+def default_panels(problem: ImpactProblem) -> list[Panel]:
+    """As in HP23: one contact alone; two with their normals between them; more: the contacts."""
+    if problem.nc == 2:
+        return [contact_panel(0), normal_panel(0, 1), contact_panel(1)]
+    return [contact_panel(i) for i in range(problem.nc)]
+
+
+def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> None:
+    """Limits, labels and shading of one projection, before anything is drawn into it."""
+    problem, x, y = shown.problem, *panel
+    v = _visible(shown, view)
+    for axis, values, name in ((x, x.values(problem, v), "x"), (y, y.values(problem, v), "y")):
+        floor = 0.02 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
+        getattr(ax, f"set_{name}lim")(limits(values, smallest=floor))
+        getattr(ax, f"set_{name}label")(axis.label(problem))
+    mark_approach(ax, panel)
+
+
+def _visible(shown: Comparison, view: str) -> Array:
+    """The velocities that must be inside the panel."""
+    problem, outcomes = shown.problem, shown.outcomes
+    results = [*shown.sequential.values(), *shown.simultaneous]
+    ends = [outcomes.v[outcomes.terminated], *(result.v[None] for result in results)]
+    if choice("view", view, ("way", "ends")) == "ends":
+        return np.concatenate(ends)
+    return np.concatenate([*ends, shown.intermediate, problem.v[None], *(r.path.v for r in results)])
+
+
+def draw_velocities(ax: Axes, shown: Comparison, panel: Panel) -> None:
+    """One projection of the set, the velocities on the way, and the outcomes of the classical laws.
+
+    The axes are to be prepared with `prepare`.
+    """
+    problem, outcomes = shown.problem, shown.outcomes
+    x, y = panel
+
+    def project(v: Array) -> tuple[Array, Array]:
+        return x.values(problem, v), y.values(problem, v)
+
+    if len(shown.intermediate):
+        draw_density(
+            ax,
+            *project(shown.intermediate),
+            color=style.GREY,
+            lightest=0.93,
+            zorder=1.0,
+            alpha=0.55,
+            label="velocities on the way",
+        )
+    draw_density(ax, *project(outcomes.v[outcomes.terminated]), label="where it ends: the post-impact set")
+    _draw_classical(ax, shown, project)
+
+
+def mark_approach(ax: Axes, panel: Panel) -> None:
+    """Shade the velocities at which a contact still approaches: there no impact can end."""
+    style.zero_lines(ax)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    shade: dict[str, Any] = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1}
+    if panel[0].component == "n":
+        ax.axvspan(left, 0.0, **shade)
+    if panel[1].component == "n":
+        ax.axhspan(bottom, 0.0, **shade)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+
+
+def _draw_classical(ax: Axes, shown: Comparison, project: Callable[[Array], tuple[Array, Array]]) -> None:
+    styles = zip(shown.sequential.items(), style.SEQUENTIAL, style.DASHES[1:], strict=False)
+    for (order, result), color, dashes in styles:
+        px, py = project(result.path.v)
+        ax.plot(px, py, color=color, linestyle=dashes, zorder=3.0, label=f"one at a time: {order}")
+        ax.plot(px[-1:], py[-1:], "s", color=color, markeredgecolor="white", markeredgewidth=0.6, zorder=4.5)
+    word = "all at once" if shown.all_simultaneous else "all at once (one solution)"
+    for i, result in enumerate(shown.simultaneous):
+        px, py = project(result.path.v)
+        label = word if i == 0 else None
+        ax.plot(px, py, color=style.SIMULTANEOUS, linewidth=0.9, zorder=2.5)
+        ax.plot(
+            px[-1:],
+            py[-1:],
+            "D",
+            color=style.SIMULTANEOUS,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=5.0,
+            label=label,
+        )
+    before = project(shown.problem.v[None])
+    ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=5.5, label="before")
+
+
+@style.context()
+def velocity_figure(
+    shown: Comparison,
+    panels: Sequence[Panel] | None = None,
+    *,
+    columns: int | None = None,
+    width: float | None = None,
+    titles: Sequence[str] = (),
+    view: str = "way",
+) -> Figure:
+    """A figure of projections, by default those of `default_panels`.
+
+    ``view`` "way" shows the whole impact, "ends" only where it ends.
+    """
+    chosen = default_panels(shown.problem) if panels is None else list(panels)
+    across = min(len(chosen), 3) if columns is None else columns
+    rows = -(-len(chosen) // across)
+    size = (style.COLUMN if across == 1 else style.TWO_COLUMNS) if width is None else width
+    fig, axes = style.figure(rows, across, width=size, height=rows * size / across * 0.85 + 0.35)
+    for ax, panel in zip(axes, chosen, strict=False):
+        prepare(ax, shown, panel, view=view)
+    fig.draw_without_rendering()  # so that the panels have their size when densities are binned
+    for ax, panel in zip(axes, chosen, strict=False):
+        draw_velocities(ax, shown, panel)
+    for ax in axes[len(chosen) :]:
+        ax.set_visible(False)
+    for ax, title in zip(axes, titles, strict=False):
+        ax.set_title(title)
+    if len(chosen) > 1:
+        style.letter(axes[: len(chosen)])
+    style.legend_below(fig, axes, columns=3 if across > 1 else 2)
+    return fig

@@ -1,0 +1,234 @@
+"""The energy method: laws, stability, invariance, refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+from constraint_cases import mass, system
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve
+from routh.constraints.active_set import solve_active_set
+from routh.constraints.residual import residuals_of
+from routh.status import Status
+
+
+def enumerate_lcp(rows):
+    """The one solution of ``0 <= y _|_ (I + N N^T) y - c >= 0`` by trying all active sets."""
+    N = rows.S[:, None] * rows.mass.whiten(rows.G)
+    A = np.eye(len(rows)) + N @ N.T
+    for chosen in itertools.product([False, True], repeat=len(rows)):
+        active = np.array(chosen, dtype=bool)
+        y = np.zeros(len(rows))
+        y[active] = np.linalg.solve(A[np.ix_(active, active)], rows.c[active])
+        slack = A @ y - rows.c
+        if np.all(y >= 0) and np.all(slack[~active] >= -1e-12 * np.abs(rows.c).max()):
+            return y
+    raise AssertionError("no active set fits")
+
+
+@pytest.mark.parametrize("trial", range(60))
+@pytest.mark.parametrize("kinds", ["b", "u", "c", "buc"])
+def test_any_stiffness_any_step_any_rank_is_solved(kinds, trial):
+    result = solve(system(np.random.default_rng(trial), kinds))
+    assert result.status is Status.SOLVED, (result.solver, result.residuals)
+    assert np.all(np.isfinite(result.v))
+    assert all(np.all(np.isfinite(force)) for force in result.forces)
+
+
+@pytest.mark.parametrize("trial", range(20))
+def test_huge_friction_is_solved_or_says_so(trial):
+    result = solve(system(np.random.default_rng(trial), "c", mus=(0.3, 1e5)))
+    assert np.all(np.isfinite(result.v))
+    assert result.status is (Status.SOLVED if result.residual < 1e-7 else Status.NUMERICAL)
+    assert result.residual < 1e-4
+
+
+@pytest.mark.parametrize("trial", range(40))
+def test_active_set_agrees_with_enumeration(trial):
+    rng = np.random.default_rng(trial)
+    nv, n = int(rng.integers(1, 6)), int(rng.integers(1, 9))
+    G = rng.normal(size=(n, nv))
+    row = Unilateral(G, 1e-3 * rng.normal(size=n), stiffness=10.0 ** rng.uniform(0, 6, n), damping=1.0)
+    rows = ConstrainedSystem(mass(rng, nv), rng.normal(size=nv), rng.normal(size=nv), [row], 0.01).rows
+    found = solve_active_set(rows)
+    assert found.converged
+    np.testing.assert_allclose(found.y, enumerate_lcp(rows), atol=1e-8 * np.abs(rows.c).max())
+
+
+def test_the_line_search_ends_where_full_steps_would_cycle(monkeypatch):
+    monkeypatch.setattr("routh.constraints.active_set._PLAIN", 0)
+    for trial in range(20):
+        rows = system(np.random.default_rng(trial), "u", dt=0.01).rows
+        found = solve_active_set(rows, np.zeros(len(rows), dtype=bool))
+        assert found.converged
+        assert residuals_of(rows, rows.S * found.y).largest < 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_energy_never_rises_with_constant_jacobian_and_fixed_active_set(seed):
+    """D19's stability, for all stiffnesses and steps: v^T M v / 2 + phi^T K phi / 2 falls in every step."""
+    rng = np.random.default_rng(seed)
+    nv, n = int(rng.integers(1, 7)), int(rng.integers(1, 9))
+    M = mass(rng, nv, 3.0)
+    G = rng.normal(size=(n, min(n, nv))) @ rng.normal(size=(min(n, nv), nv))
+    K, B = 10.0 ** rng.uniform(-3, 15, n), 10.0 ** rng.uniform(-6, 12, n)
+    K[rng.random(n) < 0.2], B[rng.random(n) < 0.2] = 0.0, 0.0
+    dt = 10.0 ** rng.uniform(-8, 0)
+    phi, v = G @ rng.normal(size=nv), rng.normal(size=nv)
+    start = energy = 0.5 * v @ M @ v + 0.5 * phi @ (K * phi)
+    for _ in range(20):
+        row = Bilateral(G, phi, stiffness=K, damping=B)
+        result = solve(ConstrainedSystem(M, np.zeros(nv), v, [row], dt))
+        assert result.status is Status.SOLVED
+        phi, v = result.deformations[0], result.v
+        after = 0.5 * v @ M @ v + 0.5 * phi @ (K * phi)
+        assert after <= energy * (1.0 + 1e-12) + 1e-13 * start
+        energy = after
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
+def test_friction_takes_energy(seed, nt):
+    """Closed contacts without deformation only take energy, whatever the friction."""
+    rng = np.random.default_rng(seed)
+    nv, nc = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    M, v = mass(rng, nv), rng.normal(size=nv)
+    Jn, Jt = rng.normal(size=(nc, nv)), rng.normal(size=(nc, nt, nv))
+    contact = Contact(Jn, Jt, np.zeros(nc), mu=rng.uniform(0, 2, nc), stiffness=1e9, damping=1.0)
+    result = solve(ConstrainedSystem(M, np.zeros(nv), v, [contact], 0.01))
+    assert result.status is Status.SOLVED
+    assert 0.5 * result.v @ M @ result.v <= 0.5 * v @ M @ v * (1.0 + 1e-9)
+    force = result.forces[0]
+    assert np.all(force[:, 0] >= 0.0)
+    assert np.all(np.linalg.norm(force[:, 1:], axis=1) <= contact.mu * force[:, 0] * (1.0 + 1e-9) + 1e-12)
+
+
+def test_a_spring_of_no_stiffness_does_nothing_and_an_open_contact_neither():
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=3)
+    idle = Bilateral(np.eye(3), np.ones(3), stiffness=0.0, damping=0.0, bias=np.ones(3))
+    open_ = Contact(np.eye(3)[:1], np.eye(3)[1:][None], [1e-9], mu=0.5, stiffness=1e9, damping=1e9)
+    result = solve(ConstrainedSystem(np.eye(3), np.zeros(3), v, [idle, open_], 0.1))
+    assert result.v.tolist() == v.tolist()
+    assert not result.forces[1].any()
+    assert result.modes[1].tolist() == ["open"]
+    assert solve(ConstrainedSystem(np.eye(3), np.zeros(3), v, [open_], 0.1)).solver == "none"
+
+
+@pytest.mark.parametrize("angle", np.arange(64) * 2 * np.pi / 64)
+def test_friction_opposes_slip_exactly_in_every_direction(angle):
+    """A block on the floor: no facets, so no direction is favoured; no dilation, so it does not rise."""
+    slip = np.array([np.cos(angle), np.sin(angle), 0.0])
+    contact = Contact(
+        [[0.0, 0, 1]], [[[1.0, 0, 0], [0, 1, 0]]], [-9.81e-9], mu=0.3, stiffness=1e9, damping=1.0
+    )
+    result = solve(ConstrainedSystem(np.eye(3), [0, 0, -9.81], slip, [contact], 0.01))
+    force = result.forces[0][0]
+    np.testing.assert_allclose(force[1:], -0.3 * force[0] * slip[:2], rtol=1e-12, atol=1e-13)
+    assert abs(result.v[2]) < 1e-10  # the associated law would give 0.3 m/s
+
+
+@pytest.mark.parametrize("trial", range(20))
+def test_cone_programs_and_newton_agree(trial):
+    rng = np.random.default_rng(trial)
+    nv, nc = 6, 3
+    contact = Contact(
+        *(rng.normal(size=(nc, nv)), rng.normal(size=(nc, 2, nv)), np.full(nc, -1e-6)),
+        **{"mu": rng.uniform(0.05, 0.4, nc), "stiffness": 1e8, "damping": 1.0},
+    )
+    problem = ConstrainedSystem(mass(rng, nv), rng.normal(size=nv), rng.normal(size=nv), [contact], 0.01)
+    one, two = solve(problem, solver="newton"), solve(problem, solver="cone-program")
+    assert two.status is Status.SOLVED
+    if one.status.ok:  # small friction: the solution is unique
+        np.testing.assert_allclose(one.v, two.v, atol=1e-9)
+
+
+@pytest.mark.parametrize("trial", range(10))
+def test_sparse_and_dense_agree(trial):
+    rng = np.random.default_rng(trial)
+    nv, nc = 9, 4
+    M = np.diag(rng.uniform(1, 2, nv))
+    Jn, Jt, v = rng.normal(size=(nc, nv)), rng.normal(size=(nc, 2, nv)), rng.normal(size=nv)
+    more = {"mu": 0.3, "stiffness": 1e9, "damping": 1.0}
+    dense = solve(ConstrainedSystem(M, np.zeros(nv), v, [Contact(Jn, Jt, np.zeros(nc), **more)], 0.01))
+    tangents = sparse.csr_array(Jt.reshape(-1, nv))
+    contact = Contact(sparse.csr_array(Jn), tangents, np.zeros(nc), nt=2, **more)
+    thin = solve(ConstrainedSystem(sparse.csr_array(M), np.zeros(nv), v, [contact], 0.01))
+    assert thin.status is Status.SOLVED
+    np.testing.assert_allclose(thin.v, dense.v, atol=1e-9)
+    np.testing.assert_allclose(thin.forces[0], dense.forces[0], rtol=1e-6, atol=1e-6)
+
+
+def test_a_warm_start_changes_the_work_and_not_the_answer():
+    for trial in range(20):
+        problem = system(np.random.default_rng(trial), "uc", dt=0.01)
+        cold = solve(problem)
+        warm = solve(problem, warm=cold)
+        np.testing.assert_allclose(warm.v, cold.v, atol=1e-8 * np.abs(cold.v).max())
+        assert warm.iterations <= max(cold.iterations, 3)
+
+
+def test_duplicated_rows_share_the_force_of_one_of_double_stiffness():
+    rng = np.random.default_rng(0)
+    G, v = rng.normal(size=(2, 5)), rng.normal(size=5)
+    M = mass(rng, 5)
+    one = solve(
+        ConstrainedSystem(M, np.zeros(5), v, [Bilateral(G, [1e-3, 0], stiffness=2e15, damping=2.0)], 0.01)
+    )
+    rows = Bilateral(np.vstack([G, G]), [1e-3, 0, 1e-3, 0], stiffness=1e15, damping=1.0)
+    two = solve(ConstrainedSystem(M, np.zeros(5), v, [rows], 0.01))
+    np.testing.assert_allclose(two.v, one.v, atol=1e-12)
+    np.testing.assert_allclose(two.forces[0].reshape(2, 2).sum(axis=0), one.forces[0], rtol=1e-9)
+    # how equal rows share is known to one rounding of the rates, times the damper of the step
+    share = 20 * np.finfo(float).eps * (1e15 * 0.01 + 1.0) * np.abs(G @ v).max()
+    np.testing.assert_allclose(two.forces[0][:2], two.forces[0][2:], rtol=1e-9, atol=share)
+
+
+def test_tangential_springs_remember_and_slide():
+    """With K_r a contact at rest carries a pull by its spring; a slip leaves the spring at the limit."""
+    K, deformation, v = 1e3, np.zeros((1, 1)), np.array([0.0, 0.0])
+    moved = 0.0
+    for _ in range(600):
+        contact = Contact(
+            [[0.0, 1]], [[[1.0, 0]]], [-9.81e-6], mu=0.5, stiffness=1e6, damping=0.0,
+            tangential_stiffness=K, tangential_damping=60.0, deformation=deformation,
+        )  # fmt: skip
+        result = solve(ConstrainedSystem(np.eye(2), [2.0, -9.81], v, [contact], 1e-3))
+        assert result.status is Status.SOLVED
+        v, deformation, moved = result.v, result.deformations[0][:, 1:], moved + 1e-3 * result.v[0]
+    assert abs(deformation[0, 0] - 2.0 / K) < 1e-9  # at rest the spring carries the pull
+    assert abs(moved - 2.0 / K) < 1e-9  # and nothing slid
+    pull = ConstrainedSystem(np.eye(2), [0.0, -9.81], [1.0, 0.0], [contact], 1e-2)
+    end = solve(pull).deformations[0][0, 1]
+    force = solve(pull).forces[0][0]
+    assert abs(abs(force[1]) - 0.5 * force[0]) < 1e-9
+    assert end < 0.5 * force[0] / K + 1e-9
+
+
+EMPTY = (np.eye(2), [0, 0], [0, 0], [], 1.0)
+THREE = (np.eye(3), np.zeros(3), np.zeros(3))
+TWO = Bilateral(np.eye(2), [0, 0], stiffness=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Bilateral(np.eye(2), [0, 0, 0], stiffness=1), r"phi: got shape \(3,\)"),
+        (lambda: Bilateral(np.eye(2), [0, 0], stiffness=-1), "stiffness: got -1; wanted numbers >= 0"),
+        (lambda: Bilateral(np.eye(2), [0, np.nan], stiffness=1), "phi: got nan"),
+        (lambda: Contact(np.eye(2), np.zeros((2, 3, 2)), [0, 0], mu=0, stiffness=1), r"Jt: got shape"),
+        (lambda: Contact(np.eye(2), np.eye(2), [0, 0], mu=0, stiffness=1, nt=2), "nt: got 2"),
+        (lambda: ConstrainedSystem(*EMPTY[:4], 0.0), "dt: got 0.0"),
+        (lambda: ConstrainedSystem(np.eye(2), [0, 0], [0, 0, 0], [], 1.0), r"v: got shape \(3,\)"),
+        (lambda: ConstrainedSystem(np.eye(2), [0, 0], [0, 0], ["x"], 1.0), r"constraints\[0\]: got str"),
+        (lambda: ConstrainedSystem(*THREE, [TWO], 1.0), "got a Jacobian with 2 columns; wanted nv = 3"),
+        (lambda: solve(ConstrainedSystem(*EMPTY), method="magic"), "method: got 'magic'"),
+    ],
+)
+def test_refusals_say_what_came_and_what_was_wanted(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,252 @@
+"""The laws against the outcomes that HP23 describes, and against what every impact law must respect."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_problems import colliding, problems, random_problem
+
+import routh
+from routh import laws
+
+# Solutions of the simultaneous law, recomputed independently of this library.
+SIMULTANEOUS = {
+    "rocking-block": [(0.0, 0.0, 0.0)],
+    "box-wall": [(0.0, 0.0, 0.0)],
+    "compass-gait": [
+        (0.0, 0.0, 0.0, 0.0),
+        (0.064245, -0.302250, -0.309002, 0.309002),
+        (0.088429, -0.416027, -0.425321, 0.527100),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SIMULTANEOUS)
+def test_every_simultaneous_solution(name):
+    found = laws.Simultaneous().all(routh.systems.get(name).problem)
+    assert len(found) == len(SIMULTANEOUS[name])
+    for wanted in SIMULTANEOUS[name]:
+        assert min(np.abs(result.v - wanted).max() for result in found) < 1e-6
+    energies = [result.kinetic_energy for result in found]
+    assert energies == sorted(energies)
+
+
+def test_ramone_has_three_simultaneous_solutions():
+    found = laws.Simultaneous().all(routh.systems.get("ramone").problem)
+    trailing = sorted((result.contact_velocity[1] for result in found), key=lambda c: -c[1])
+    np.testing.assert_allclose([c[1] for c in trailing], [0.0, -0.019516, -0.027350], atol=1e-6)
+    np.testing.assert_allclose([c[0] for c in trailing], [0.0, 0.0, 0.000331], atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["disk-stack", "disk-stack-5kg"])
+def test_the_disk_stack_only_comes_to_rest(name):
+    found = laws.Simultaneous().all(routh.systems.get(name).problem)  # 2^20 bases
+    assert len(found) == 1
+    np.testing.assert_allclose(found[0].v, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["complementarity", "routh"])
+def test_sequential_outcomes(rule):
+    block, wall = (routh.systems.get(name).problem for name in ("rocking-block", "box-wall"))
+    first = laws.Sequential(order=("A", "B"), rule=rule)(block)
+    np.testing.assert_allclose(first.v, (0.093018, 0.046509, -0.093018), atol=1e-6)
+    np.testing.assert_allclose(first.contact_velocity[:, 0], (0.093018, 0.0), atol=1e-6)
+    mirrored = laws.Sequential(order=(1, 0), rule=rule)(block)
+    np.testing.assert_allclose(mirrored.v, (-0.093018, 0.046509, 0.093018), atol=1e-6)
+    for order in (("A", "B"), ("B", "A")):
+        result = laws.Sequential(order=order, rule=rule)(wall)
+        np.testing.assert_allclose(result.v, (0.063790, -0.169432, 0.417754), atol=1e-6)
+        assert result.status is routh.Status.SOLVED
+
+
+def test_a_sequence_that_leaves_out_a_contact_or_is_cut_short_says_so():
+    block = routh.systems.get("rocking-block").problem
+    assert laws.Sequential(order=("A",))(block).status is routh.Status.MAX_STEPS
+    assert laws.Sequential(max_impacts=1)(block).status is routh.Status.MAX_STEPS
+
+
+def all_laws(problem):
+    yield laws.Simultaneous()
+    yield laws.Sequential(max_impacts=200)
+    yield laws.SetValued(max_steps=200)
+    if problem.nc == 1 and problem.nt == 1:
+        yield laws.SingleContact()
+
+
+def check_physics(result):
+    """Energy, momentum, cone and the end of the impact, recomputed from the problem's matrices."""
+    problem = result.problem
+    before = float(problem.kinetic_energy())
+    energies = np.append(problem.kinetic_energy(result.path.v), result.kinetic_energy)
+    assert np.all(np.diff(energies) <= 1e-12 * before + 10.0 * result.residual * before)
+    momentum = problem.M @ (result.v - problem.v)
+    applied = problem.J.reshape(-1, problem.nv).T @ result.impulse.ravel()
+    scale = np.abs(problem.M).max() * max(np.abs(problem.v).max(), np.abs(result.v).max())
+    size = max(scale, np.abs(problem.J).max() * np.abs(result.impulse).max())
+    np.testing.assert_allclose(momentum, applied, atol=1e-12 * size)
+    unit = problem.scaling.impulse
+    assert np.all(result.impulse[:, 0] >= -1e-9 * unit)
+    # path sums add up in the cone, since the cone is convex
+    assert np.all(
+        np.linalg.norm(result.impulse[:, 1:], axis=1)
+        <= problem.mu * result.impulse[:, 0] + 1e-7 * unit * (1 + problem.mu)
+    )
+    if result.status is routh.Status.SOLVED:
+        assert np.all(problem.Jn @ result.v >= -2e-8 * problem.scaling.velocity)
+
+
+@given(problems())
+@settings(max_examples=40)
+def test_energy_momentum_and_cone(problem):
+    for law in all_laws(problem):
+        result = law(problem, np.random.default_rng(0))
+        assert result.status in (routh.Status.SOLVED, routh.Status.MAX_STEPS)
+        np.testing.assert_array_equal(result.path.v[0], problem.v)
+        np.testing.assert_array_equal(result.path.v[-1], result.v)
+        check_physics(result)
+
+
+@given(problems(nts=(1,)))
+@settings(max_examples=40)
+def test_scaling_the_velocity_scales_the_outcome(problem):
+    for factor in (2.0**-20, 2.0**20):  # powers of two: nothing may change at all
+        scaled = problem.replace(v=factor * problem.v)
+        for law in (laws.Simultaneous(), laws.SetValued(), laws.Sequential(max_impacts=100)):
+            one = law(problem, np.random.default_rng(1))
+            other = law(scaled, np.random.default_rng(1))
+            assert one.status is other.status
+            np.testing.assert_array_equal(other.v, factor * one.v)
+    odd = problem.replace(v=3.0 * problem.v)
+    one, other = (laws.SetValued(max_steps=50)(p, np.random.default_rng(1)) for p in (problem, odd))
+    np.testing.assert_allclose(other.v / 3.0, one.v, atol=1e-7 * np.abs(problem.v).max())
+
+
+@given(problems(mu=0.2))
+@settings(max_examples=40)
+def test_permuting_contacts_permutes_the_result(problem):
+    if routh.sets.uniqueness(problem, trials=0).verdict != "certified":
+        return  # where a step has several solutions, the order of the contacts breaks ties
+    order = np.random.default_rng(0).permutation(problem.nc)
+    bound = problem.scaling.impulse * np.linspace(0.2, 1.0, problem.nc)
+    shuffled = problem.subset([int(i) for i in order])
+    one = routh.step.PolyhedralStep(problem).solve(problem.v, bound)
+    other = routh.step.PolyhedralStep(shuffled).solve(problem.v, bound[order])
+    np.testing.assert_allclose(other.v, one.v, atol=1e-9 * np.abs(problem.v).max())
+
+
+@given(problems(mu=0.2, nc=2))
+@settings(max_examples=40)
+def test_duplicating_a_contact_changes_no_simultaneous_velocity(problem):
+    twice = problem.replace(
+        Jn=np.vstack([problem.Jn, problem.Jn[:1]]),
+        Jt=np.concatenate([problem.Jt, problem.Jt[:1]]),
+        mu=np.append(problem.mu, problem.mu[0]),
+        restitution=np.zeros(3),
+        names=["a", "b", "again"],
+    )
+    if problem.nt == 1:
+        # the whole set of solutions is the same
+        once, both = (sorted(tuple(r.v) for r in laws.Simultaneous().all(p)) for p in (problem, twice))
+        assert len(once) == len(both)
+        np.testing.assert_allclose(once, both, atol=1e-7 * np.abs(problem.v).max())
+    single = colliding(problem.subset([0]))
+    if problem.nt == 1 and np.any(single.approaching):
+        doubled = single.replace(
+            Jn=np.repeat(single.Jn, 2, 0),
+            Jt=np.repeat(single.Jt, 2, 0),
+            mu=np.repeat(single.mu, 2),
+            restitution=np.zeros(2),
+            names=["a", "again"],
+        )
+        one, two = laws.SingleContact()(single), laws.SingleContact()(doubled)
+        np.testing.assert_allclose(one.v, two.v, atol=1e-12 * np.abs(problem.v).max())
+
+
+def test_routh_is_the_limit_of_small_set_valued_steps():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        problem = colliding(random_problem(rng, nt=1, nc=1, nv=3, mu=rng.choice([0.0, 0.3, 1.0, 10.0])))
+        exact = laws.SingleContact()(problem)
+        assert exact.status is routh.Status.SOLVED
+        errors = []
+        for share in (0.1, 0.01):
+            step = share * problem.scaling.impulse
+            draw = laws.SetValued(step=step, max_steps=100_000)(problem, np.random.default_rng(0))
+            errors.append(np.abs(draw.v - exact.v).max() / np.abs(problem.v).max())
+        assert errors[1] < 0.05
+        assert errors[1] <= max(0.5 * errors[0], 1e-9)
+
+
+def test_nothing_happens_where_nothing_approaches():
+    block = routh.systems.get("rocking-block").problem
+    leaving = block.replace(v=-block.v)
+    still = block.replace(v=np.zeros(3))
+    grazing = block.replace(v=[1.0, 0.0, 0.0])
+    for problem in (leaving, still, grazing):
+        for law in (laws.Simultaneous(), laws.Sequential()):
+            result = law(problem)
+            assert result.status is routh.Status.NO_IMPACT
+            np.testing.assert_array_equal(result.v, problem.v)
+            np.testing.assert_array_equal(result.impulse, 0.0)
+
+
+def painleve_rod(mu=3.0, angle=np.pi / 3.0):
+    """A thin rod of length 2 and mass 1 whose lower tip touches the ground and slides."""
+    c, s = np.cos(angle), np.sin(angle)
+    tip = np.array([-c, -s])
+    return routh.ImpactProblem(
+        np.diag([1.0, 1.0, 1.0 / 3.0]), [[0.0, 1.0, tip[0]]], [[1.0, 0.0, -tip[1]]], mu, [-1.0, 0.0, 0.0]
+    )
+
+
+def test_an_impact_without_collision():
+    """Where sliding presses the tip into the ground, an impulse acts although nothing approaches."""
+    rod = painleve_rod()
+    jam = rod.delassus[0, 0] + 3.0 * rod.delassus[0, 1]  # friction is +mu against slip to the left
+    assert jam < 0.0
+    for law in (laws.SingleContact(), laws.Simultaneous(), laws.Sequential(), laws.SetValued(step=1e-3)):
+        result = law(rod, np.random.default_rng(0), without_collision=[0])
+        assert result.status is routh.Status.SOLVED
+        assert result.impulse[0, 0] > 0.1
+        assert law(rod).status is routh.Status.NO_IMPACT
+    easy = painleve_rod(mu=0.1)
+    result = laws.SingleContact()(easy, without_collision=[0])
+    assert result.impulse[0, 0] < 1e-6
+
+
+def test_restitution_is_refused_not_ignored():
+    bouncy = routh.systems.get("rocking-block").problem.replace(restitution=0.5)
+    for law in (laws.Simultaneous(), laws.Sequential()):
+        with pytest.raises(ValueError, match=r"restitution: got 0.5; \w+ is inelastic and wants 0"):
+            law(bouncy)
+    with pytest.raises(ValueError, match=r"restitution: got 0\.5; approximate is inelastic"):
+        routh.approximate(bouncy, 1e-3, n=10)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: laws.Sequential(order=()), r"order: got \(\); wanted a sequence"),
+        (lambda: laws.Sequential(order="AB"), "order: got 'AB'; wanted a sequence"),
+        (lambda: laws.Sequential(rule="magic"), "rule: got 'magic'; wanted one of"),
+        (lambda: laws.Sequential(max_impacts=0), "max_impacts: got 0; wanted an integer >= 1"),
+        (lambda: laws.SetValued(max_steps=1.5), "max_steps: got 1.5 .* wanted an integer"),
+        (
+            lambda: laws.SetValued(step=-1.0)(routh.systems.get("rocking-block").problem),
+            "step: got -1.0; wanted positive",
+        ),
+        (lambda: laws.SetValued(step=np.nan)(routh.systems.get("rocking-block").problem), "step: got nan"),
+        (
+            lambda: laws.Sequential(order=("C",))(routh.systems.get("rocking-block").problem),
+            "contact: got 'C'",
+        ),
+        (lambda: laws.SingleContact()(routh.systems.get("rocking-block").problem), "problem: got nc=2, nt=1"),
+        (
+            lambda: laws.Simultaneous(friction="cone").all(routh.systems.get("rocking-block").problem),
+            "friction: got",
+        ),
+    ],
+)
+def test_bad_settings_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,205 @@
+"""What can happen at one instant: simultaneous impacts, grazing, refusals, caps, failures of a law."""
+
+import math
+
+import numpy as np
+import pytest
+
+import routh
+from routh.laws import ImpactPath, ImpactResult, Simultaneous
+from routh.models.planar import DiscContact, PlanarModel, PlaneContact, box, corners, disc
+from routh.sim import verify, zeno
+
+
+def falling_block(tilt=0.0, height=0.02):
+    contacts = [
+        PlaneContact(name, "block", point=corner, mu=0.5)
+        for name, corner in zip("AB", corners(1.0, 0.5)[:2], strict=True)
+    ]
+    model = PlanarModel([box("block", 1.0, 0.5, mass=1.0)], contacts)
+    return model, routh.State([0.0, 0.25 + height, tilt], np.zeros(3))
+
+
+def discs(offset, speed=1.0):
+    """A disc that passes another one at a distance of ``offset`` beyond touching, without gravity."""
+    model = PlanarModel(
+        [disc("a", 0.5, mass=1.0), disc("b", 0.5, mass=1.0)], [DiscContact("touch", "a", "b")], gravity=(0, 0)
+    )
+    return model, routh.State([-1.0, 1.0 + offset, 0.0, 0.0, 0.0, 0.0], [speed, 0, 0, 0, 0, 0])
+
+
+def first_impact(motion):
+    return next(event for event in motion.events if event.kind == "impact")
+
+
+def test_corners_that_land_together_collide_together():
+    model, state = falling_block()
+    motion = routh.simulate(model, state, duration=0.2, law=Simultaneous())
+    event = first_impact(motion)
+    assert event.t == pytest.approx(math.sqrt(2 * 0.02 / 9.81), abs=1e-10)
+    assert event.data["closed"] == ("A", "B")
+    assert set(event.contacts) == {"A", "B"}
+    assert np.abs(motion.v[-1]).max() < 1e-9
+    assert verify(model, motion).ok
+
+
+@pytest.mark.parametrize(("tilt", "closed"), [(4e-10, ("A", "B")), (1e-6, ("A",))])
+def test_the_tolerance_decides_what_is_simultaneous(tilt, closed):
+    model, state = falling_block(tilt)
+    motion = routh.simulate(model, state, duration=0.08, law=Simultaneous())
+    assert first_impact(motion).data["closed"] == closed
+    assert motion.ok
+    assert verify(model, motion).ok
+
+
+def test_penetration_is_refused_with_its_depth():
+    model, state = falling_block(height=-0.003)
+    with pytest.raises(ValueError, match=r"contact '[AB]' penetrates by 0.003 m"):
+        routh.simulate(model, state, duration=1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"duration": 0.0}, "duration: got 0.0"),
+        ({"duration": 1.0, "rtol": -1.0}, "rtol"),
+        ({"duration": 1.0, "max_events": 0}, "max_events"),
+        ({"duration": 1.0, "seed": -1}, "seed"),
+        ({"duration": math.nan}, "duration"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        routh.simulate(*falling_block(), **options)
+
+
+def test_a_state_that_does_not_fit_is_named():
+    model, _ = falling_block()
+    with pytest.raises(ValueError, match=r"state.q: got shape \(2,\)"):
+        routh.simulate(model, routh.State([0.0, 1.0], [0.0, 0.0, 0.0]), duration=1.0)
+
+
+@pytest.mark.parametrize(("offset", "kinds"), [(1e-3, []), (5e-10, ["graze"]), (-1e-3, ["impact"])])
+def test_passing_grazing_and_touching(offset, kinds):
+    model, state = discs(offset)
+    motion = routh.simulate(model, state, duration=2.0)
+    assert [event.kind for event in motion.events if event.kind in ("graze", "impact")] == kinds
+    assert verify(model, motion).ok
+    moved = np.abs(motion.v[-1] - state.v).max()
+    assert (moved > 1e-3) == (kinds == ["impact"])
+
+
+def test_a_contact_that_appears_and_vanishes_in_the_same_instant():
+    """A block lands flat: both corners take part in the impact, and one lifts off in the same instant."""
+    system = routh.systems.get("rocking-block")
+    vanished = 0
+    for seed in range(6):
+        motion = routh.simulate(system.model, system.state, duration=0.01, seed=seed)
+        assert verify(system.model, motion).ok
+        last = int(np.flatnonzero(motion.t == 0.0)[-1])
+        for name in first_impact(motion).contacts:
+            i = motion.contacts.index(name)
+            assert motion.impulses[: last + 1, i, 0].sum() > 0.0
+            if system.model.gaps(motion.q[last + 1])[i] > 1e-6:
+                vanished += 1
+                assert np.all(motion.forces["contact"][last + 1, i] == 0.0)
+    assert vanished > 0
+
+
+def test_balls_in_a_row_share_an_inelastic_impact():
+    """The middle contact closes again and again within one instant; all balls leave with one speed."""
+    bodies = [disc(name, 0.5, mass=1.0) for name in "abc"]
+    model = PlanarModel(
+        bodies, [DiscContact("ab", "b", "a"), DiscContact("bc", "c", "b")], gravity=(0.0, 0.0)
+    )
+    state = routh.State([-2.0, 0, 0, 0.0, 0, 0, 1.0, 0, 0], [1.0, 0, 0, 0, 0, 0, 0, 0, 0])
+    motion = routh.simulate(model, state, duration=1.5, sample_dt=0.5)
+    event = first_impact(motion)
+    assert event.t == pytest.approx(1.0, abs=1e-9)
+    assert event.data["closed"] == ("ab", "bc")
+    assert motion.v[-1, [0, 3, 6]] == pytest.approx([1 / 3] * 3, abs=1e-6)
+    assert verify(model, motion).ok
+
+
+def test_the_event_cap_is_never_silent():
+    block = routh.systems.get("zeno-block")
+    motion = routh.simulate(block.model, block.state, duration=3.0, law=Simultaneous(), max_events=8)
+    assert motion.events[-1].kind == "stop"
+    assert "8 events" in motion.events[-1].data["reason"]
+    assert not motion.ok
+    assert motion.failures()[-1][1] is routh.Status.INCOMPLETE
+    assert motion.t[-1] < 3.0
+
+
+def test_a_law_that_fails_stops_the_motion_and_says_so():
+    def stubborn(problem, rng=None, *, without_collision=()):
+        path = ImpactPath(problem.v[None], np.zeros((0, problem.nc, 1 + problem.nt)))
+        impulse = np.zeros((problem.nc, 1 + problem.nt))
+        return ImpactResult(problem, problem.v.copy(), impulse, routh.Status.MAX_STEPS, path)
+
+    model, state = falling_block()
+    motion = routh.simulate(model, state, duration=0.5, law=stubborn)
+    assert motion.failures()[-1][1] is routh.Status.MAX_STEPS
+    assert motion.events[-1].kind == "stop"
+
+
+def test_restitution_is_never_ignored():
+    ball = routh.systems.get("bouncing-ball")
+    with pytest.raises(ValueError, match="SetValued is inelastic"):
+        routh.simulate(ball.model, ball.state, duration=1.0)
+
+
+def test_equal_seeds_give_equal_motions():
+    stack = routh.systems.get("rocking-block")
+    one, two, other = (
+        routh.simulate(stack.model, stack.state, duration=0.05, seed=seed) for seed in (3, 3, 4)
+    )
+    assert np.array_equal(one.q, two.q)
+    assert [e.kind for e in one.events] == [e.kind for e in two.events]
+    assert one.q.shape != other.q.shape or not np.array_equal(one.q, other.q)
+
+
+def test_geometric_decay_is_recognised_for_cycles_and_for_random_ratios():
+    def times(intervals):
+        return np.cumsum([0.0, *intervals])
+
+    single = zeno.accumulation(times(0.5 ** np.arange(20)))
+    assert single is not None
+    assert single.cycle == 1
+    assert single.remaining == pytest.approx(2.0**-19, rel=1e-6)
+    pair = zeno.accumulation(times(np.repeat(0.25 ** np.arange(11), 2) * np.tile([1.0, 0.3], 11)))
+    assert pair is not None
+    assert pair.cycle == 2
+    ratios = np.exp(np.random.default_rng(0).normal(-0.8, 0.2, size=30))
+    irregular = zeno.accumulation(times(np.cumprod(ratios)))
+    assert irregular is not None
+    assert irregular.cycle == 0
+    assert irregular.uncertainty == irregular.remaining
+    assert zeno.accumulation(times(np.ones(30))) is None
+    assert zeno.accumulation(times(1.2 ** np.arange(30))) is None
+    assert zeno.accumulation(times(0.5 ** np.arange(8))) is None  # decays, but is not near its end
+    assert zeno.pattern([(0,), (1,), (0,), (1,), (0,), (1,)], 1) == 2
+
+
+def test_accuracy_follows_the_integrator():
+    block = routh.systems.get("zeno-block")
+
+    def impact_times(tolerance):
+        motion = routh.simulate(
+            block.model,
+            block.state,
+            duration=1.7,
+            law=Simultaneous(),
+            rtol=tolerance,
+            atol=1e-2 * tolerance,
+            sample_dt=0.5,
+            max_step=0.5,
+        )
+        return np.array([e.t for e in motion.events if e.kind == "impact"])
+
+    reference = impact_times(1e-13)
+    errors = [np.abs(impact_times(tolerance) - reference).max() for tolerance in (1e-5, 1e-8, 1e-11)]
+    assert errors[0] < 1e-4
+    assert errors[1] < 1e-7
+    assert errors[2] < 1e-10
+    assert errors[0] > errors[2]

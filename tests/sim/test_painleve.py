@@ -1,0 +1,74 @@
+"""Painlevé's rod: no solution, two solutions or one, exactly where the closed form says."""
+
+import math
+
+import numpy as np
+import pytest
+
+import routh
+from routh.laws import Sequential, SetValued, Simultaneous, SingleContact
+from routh.sim import verify
+
+G, MU = 9.81, 1.8
+
+
+def closed_form(angle, rate, direction=1.0):
+    """Normal acceleration of the sliding end per unit normal force, and without any (2 m, 1 kg)."""
+    per_force = 1 + 3 * math.cos(angle) * (math.cos(angle) - direction * MU * math.sin(angle))
+    return per_force, -G + rate**2 * math.sin(angle)
+
+
+def rod(angle, rate=0.0, **more):
+    return routh.systems.get("painleve-rod", angle=angle, rate=rate, mu=MU, **more)
+
+
+@pytest.mark.parametrize("angle", [0.4, 0.75, 1.0, 1.3, 1.45])
+@pytest.mark.parametrize("rate", [-4.5, -2.0, 0.0, 3.0, 4.5])
+def test_the_grid(angle, rate):
+    system = rod(angle, rate)
+    motion = routh.simulate(system.model, system.state, duration=0.1, sample_dt=0.05)
+    per_force, free = closed_form(angle, rate)
+    at_once = {event.kind for event in motion.events if event.t == 0.0}
+    assert ("impact without collision" in at_once) == (per_force < 0 and free < 0)
+    assert ("choice" in at_once) == (per_force < 0 and free > 0)
+    assert motion.ok
+    verdict = verify(system.model, motion)
+    assert verdict.ok, str(verdict)
+
+
+@pytest.mark.parametrize("law", [SetValued(), Simultaneous(), Sequential(), SingleContact()])
+def test_every_law_resolves_the_impact_without_collision(law):
+    problem = rod(math.atan(2.0)).problem
+    result = law(problem, np.random.default_rng(0), without_collision=("A",))
+    assert result.status is routh.Status.SOLVED
+    # Routh's method by hand: the end stops, so J v+ = 0 with friction inside the cone
+    assert result.v == pytest.approx([0.6, 0.3, -0.3 * math.sqrt(5)], abs=1e-6)
+    assert result.impulse[0] == pytest.approx([0.3, -0.4], abs=1e-6)
+
+
+def test_ambiguity_is_drawn_and_logged():
+    system = rod(1.1, 4.5)
+    drawn = set()
+    for seed in range(8):
+        motion = routh.simulate(system.model, system.state, duration=0.02, seed=seed)
+        event = next(e for e in motion.events if e.kind == "choice")
+        assert event.data["complete"]
+        assert sorted(solution["A"] for solution in event.data["solutions"]) == ["open", "slip"]
+        drawn.add(event.data["drawn"])
+        assert verify(system.model, motion).ok
+    assert drawn == {0, 1}
+
+
+def test_dynamic_jam_is_passed_through():
+    """Force and stiffness of the sliding end vanish together: the contact force grows without bound."""
+    system = rod(0.6692307692307692, -3.4615384615384617)
+    motion = routh.simulate(system.model, system.state, duration=0.1, sample_dt=0.05)
+    event = next(e for e in motion.events if e.kind == "impact without collision")
+    q, v = motion.q[event.index], event.data["v_before"]
+    per_force, free = closed_form(math.pi - q[2], v[2])
+    assert event.t > 0.0
+    assert abs(per_force) < 1e-8
+    assert abs(free) < 1e-3
+    assert motion.forces["contact"][:, 0, 0].max() > 1e4
+    assert motion.ok
+    assert verify(system.model, motion).ok

@@ -1,0 +1,186 @@
+"""The time stepper on D19's examples."""
+
+import math
+
+import numpy as np
+import pytest
+
+from routh import systems
+from routh.constraints import Compliance, Holonomic, iteration_matrix
+from routh.models.base import State
+from routh.models.planar import PlanarModel, PlaneContact, disc
+from routh.sim import step_through
+
+G = 9.81
+
+
+@pytest.mark.parametrize("scheme", ["constraint", "implicit", "semi-implicit", "explicit"])
+def test_every_scheme_follows_its_iteration_matrix(scheme):
+    motion = systems.get("spring-mass-damper", stiffness=40.0, damping=0.3, mass=2.0)
+    run = motion.run(scheme=scheme, dt=0.05, duration=1.0)
+    A = iteration_matrix(scheme, m=2.0, k=40.0, b=0.3, dt=0.05)
+    state = np.array([1.0, 0.0])
+    for q, v in zip(run.q, run.v, strict=True):
+        np.testing.assert_allclose([q[0], v[0]], state, atol=1e-12)
+        state = A @ state
+
+
+def test_iteration_matrices_are_stable_where_the_figures_say():
+    """D19 Figs. 1 to 3: m = 1, k = 1e6 (1e7)."""
+    radius = lambda *args, **more: np.abs(np.linalg.eigvals(iteration_matrix(*args, m=1.0, **more))).max()  # noqa: E731
+    assert radius("explicit", k=1e6, b=1.0, dt=1e-5) > 1.0
+    assert radius("explicit", k=1e6, b=2e5, dt=1e-5) <= 1.0 + 1e-12
+    assert radius("explicit", k=1e6, b=2.1e5, dt=1e-5) > 1.0
+    assert radius("semi-implicit", k=1e6, b=1.0, dt=1e-3) < 1.0
+    assert radius("semi-implicit", k=1e7, b=1.0, dt=1e-3) > 1.0
+    for dt in (1e-8, 1e-5, 1e-2, 1.0):
+        for k in (0.0, 1e6, 1e15):
+            assert radius("implicit", k=k, b=0.0, dt=dt) <= 1.0
+    assert radius("implicit", k=1e15, b=0.0, dt=1.0) < 1e-7  # L-stable: what is stiff is forgotten
+
+
+def test_drift_of_the_pinned_pendulum_is_quadratic():
+    """Slope 2 over three decades of the step, at k = 1e15; it is largest where the swing is fastest."""
+    steps = np.array([0.1, 0.01, 1e-3, 1e-4])
+    worst = []
+    for dt in steps[:3]:
+        run = systems.get("pendulum-by-constraint", dt=dt).run(duration=0.6)
+        assert run.ok
+        worst.append(np.abs(run.deformations["pin"]).max())
+    motion = systems.get("pendulum-by-constraint", dt=1e-4)
+    run = step_through(motion.model, run[520], dt=1e-4, duration=0.08, constraints=motion.constraints)
+    assert run.ok
+    worst.append(np.abs(run.deformations["pin"][5:]).max())  # the first step undoes the drift of the start
+    slope = np.polyfit(np.log10(steps), np.log10(worst), 1)[0]
+    assert abs(slope - 2.0) < 0.1
+
+
+def test_the_pinned_pendulum_is_first_order():
+    """Against minimal coordinates: the angle after 1 s."""
+    from scipy.integrate import solve_ivp
+
+    inertia = 1.0 + 0.5 * 0.1**2
+    swing = solve_ivp(
+        lambda t, y: [y[1], -G * math.sin(y[0]) / inertia], (0, 1), [math.pi / 2, 0.0], rtol=1e-11, atol=1e-12
+    )
+    errors = []
+    for dt in (0.004, 0.002):
+        run = systems.get("pendulum-by-constraint", dt=dt).run()
+        errors.append(abs(run.final.q[2] - swing.y[0, -1]))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 1.0) < 0.1)
+
+
+def test_the_implicit_scheme_solves_its_own_equation():
+    """q_1 = q_0 + h v_1 and M (v_1 - v_0) = h (f_0 + G_1^T lambda_1), lambda_1 = -K phi(q_1) - B G_1 v_1."""
+    motion = systems.get("pendulum-by-constraint", stiffness=1e4, damping=3.0)
+    run = motion.run(scheme="implicit", dt=0.01, duration=0.2)
+    assert run.ok
+    pin, M = motion.constraints[0], motion.model.mass(run.q[0])
+    for k in range(1, len(run)):
+        at = State(run.q[k], run.v[k])
+        rows = pin.at(at)
+        force = -1e4 * rows.phi - 3.0 * (rows.G @ at.v)
+        f = -motion.model.bias(run.q[k - 1], run.v[k - 1])
+        gap = M @ (run.v[k] - run.v[k - 1]) - 0.01 * (f + rows.G.T @ force)
+        np.testing.assert_allclose(gap, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.125, 0.25, 0.375])
+def test_block_on_the_incline(mu):
+    run = systems.get("block-on-incline", mu=mu).run()
+    assert run.ok
+    moved = np.linalg.norm(run.final.q[:3] - run.q[0, :3])
+    angle = math.radians(15)
+    a = G * (math.sin(angle) - mu * math.cos(angle))
+    if a > 0:
+        assert moved == pytest.approx(a * 1.0 * 1.01 / 2, rel=1e-3)
+    else:
+        assert moved < 1e-6
+    if mu == 0.0:
+        assert not run.forces["contacts"][:, :, 1:].any()
+    depth = -run.deformations["contacts"][:, :, 0].min()
+    assert 1e-7 < depth < 1e-6  # Hertz: (F / k)^(2/3)
+
+
+@pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4 + 0.1)
+def test_the_block_slides_straight_down_in_every_direction(direction):
+    """Feet in a square have no favoured direction, and the cone has no facets."""
+    block = systems.get("block-on-incline", mu=0.125, direction=direction, size=(0.2, 0.2, 0.05))
+    run = block.run(duration=0.2)
+    moved = (run.final.q - run.q[0])[:2]
+    across = moved @ [-math.sin(direction), math.cos(direction)]
+    assert abs(across) < 1e-9 * np.linalg.norm(moved)
+
+
+def test_a_swinging_pendulum_stops_dead_or_bounces_by_its_step():
+    """D19 Fig. 6: k = 1e12; steps of 1e-5 s kill the impact, steps of 1e-8 s show that it is elastic."""
+    back = {}
+    for dt in (1e-5, 1e-7, 1e-8):
+        motion = systems.get("pendulum-with-limit", angle=4e-6, rate=-4.0)
+        run = motion.run(dt=dt, duration=6e-6 if dt < 1e-5 else 5e-5, record_every=100)
+        assert run.ok
+        back[dt] = run.final.v[0] / 4.0
+    assert back[1e-5] < 0.05
+    assert 0.7 < back[1e-7] < back[1e-8] < 1.0
+
+
+def test_spheres_form_a_stack():
+    run = systems.get("sphere-stack", count=12).run(duration=2.0)
+    assert run.ok
+    q = run.final.q.reshape(12, 7)
+    np.testing.assert_allclose(q[:, 2], 0.1 + 0.2 * np.arange(12), atol=1e-6)
+    assert np.abs(q[:, :2]).max() < 1e-9
+    assert np.abs(run.final.v).max() < 1e-6
+    weights = run.forces["contacts"][-1, :, 0]
+    np.testing.assert_allclose(weights, G * np.arange(12, 0, -1), rtol=1e-6)
+
+
+def test_sparse_and_dense_stacks_move_alike(monkeypatch):
+    dense = systems.get("sphere-stack", count=10).run(duration=0.3)
+    monkeypatch.setattr("routh.constraints.bridge.SPARSE_NV", 0)
+    thin = systems.get("sphere-stack", count=10).run(duration=0.3)
+    np.testing.assert_allclose(thin.q, dense.q, atol=1e-9)
+
+
+def test_energy_of_a_cube_on_its_foundation_settles():
+    motion = systems.get("cube-on-foundation", elements=100, load=0.0)
+    run = motion.run(dt=1e-3, duration=0.1)
+    total = sum(run.energies.values())
+    assert np.all(np.diff(total) <= 1e-9)
+    assert run.forces["foundation"].shape == (101, 100)
+    np.testing.assert_allclose(run.forces["foundation"][-1].sum(), 8 * G, rtol=1e-3)
+
+
+def test_a_ball_closes_and_opens_with_events_and_impulses():
+    ball = PlanarModel([disc("ball", 0.1, mass=1.0)], [PlaneContact("floor", "ball", radius=0.1, mu=0.5)])
+    start = State(np.array([0.0, 0.15, 0.0]), np.array([1.0, -1.0, 0.0]))
+    run = step_through(ball, start, dt=1e-3, duration=0.3, compliance=Compliance(stiffness=1e4, damping=0.0))
+    assert [event.kind for event in run.events][:2] == ["close", "open"]
+    assert run.events[0].contacts == ("floor",)
+    gained = run.v[-1, 1] - run.v[0, 1]
+    assert gained == pytest.approx(run.impulses[:, 0, 1 - 1].sum() - G * 0.3, abs=1e-9)
+    thin = step_through(ball, start, dt=1e-3, duration=0.3, compliance=Compliance(1e4, 0.0), record_every=50)
+    np.testing.assert_allclose(thin.impulses.sum(axis=0), run.impulses.sum(axis=0), atol=1e-12)
+    assert thin.final.q.tolist() == run.final.q.tolist()
+
+
+def test_inputs_and_forces_push():
+    model = systems.get("pendulum-with-limit").model
+    start = State(np.zeros(1), np.zeros(1))
+    by_input = step_through(model, start, dt=0.01, duration=0.1, u=lambda state: [1.0])
+    by_force = step_through(model, start, dt=0.01, duration=0.1, force=lambda state: np.ones(1))
+    assert by_input.final.q[0] > 0.0
+    np.testing.assert_allclose(by_input.q, by_force.q, atol=1e-14)
+
+
+def test_refusals():
+    motion = systems.get("spring-mass-damper")
+    with pytest.raises(ValueError, match="scheme: got 'magic'"):
+        motion.run(scheme="magic")
+    with pytest.raises(ValueError, match="'spring' stands twice"):
+        motion.run(constraints=motion.constraints * 2)
+    with pytest.raises(ValueError, match="semi-implicit' with friction"):
+        systems.get("block-on-incline").run(scheme="semi-implicit")
+    with pytest.raises(ValueError, match="kind: got 'loose'"):
+        Holonomic("x", *[lambda *a: np.zeros(1)] * 3, stiffness=1.0, kind="loose")

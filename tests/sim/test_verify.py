@@ -1,0 +1,171 @@
+"""The check must catch what is wrong: true trajectories pass, altered ones do not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import routh
+from routh.laws import Simultaneous, SingleContact
+from routh.sim import verify
+from routh.sim.advance import impact_durations, slowest_rate
+
+
+@pytest.fixture(scope="module")
+def block():
+    return routh.systems.get("zeno-block")
+
+
+@pytest.fixture(scope="module")
+def motion(block):
+    return routh.simulate(block.model, block.state, duration=1.6, law=Simultaneous())
+
+
+def conditions(model, motion):
+    return {violation.condition for violation in verify(model, motion).violations}
+
+
+def changed(motion, field, index, value):
+    array = np.array(getattr(motion, field))
+    array[index] = array[index] + value
+    return replace(motion, **{field: array})
+
+
+def test_the_true_one_passes_and_says_what_was_looked_at(block, motion):
+    verdict = verify(block.model, motion)
+    assert verdict.ok
+    assert "solution of HP23 (53)" in str(verdict)
+    for condition in (
+        "penetration",
+        "inclusion (53)",
+        "friction cone",
+        "maximal dissipation",
+        "momentum of impacts",
+        "normal impulses dissipate",
+        "impact only where nothing separates",
+        "no approach after impacts",
+        "energy",
+    ):
+        assert verdict.checked[condition] > 0, condition
+
+
+def test_penetration_is_caught(block, motion):
+    assert "penetration" in conditions(block.model, changed(motion, "q", 5, [0.0, -1e-6, 0.0]))
+
+
+def test_a_wrong_velocity_is_caught(block, motion):
+    assert "inclusion (53)" in conditions(block.model, changed(motion, "v", 60, [1e-4, 0.0, 0.0]))
+
+
+def test_a_wrong_augmented_time_is_caught(block, motion):
+    s = motion.s * 1.001
+    assert "augmented time" in conditions(block.model, replace(motion, s=s))
+
+
+def test_forces_outside_the_cone_are_caught(block, motion):
+    forces = {name: array.copy() for name, array in motion.forces.items()}
+    forces["contact"][20, 0] = [1.0, 2.0]
+    assert "friction cone" in conditions(block.model, replace(motion, forces=forces))
+
+
+def test_forces_at_a_distance_are_caught(block, motion):
+    forces = {name: array.copy() for name, array in motion.forces.items()}
+    forces["contact"][20, 1] = [1.0, 0.0]  # corner B is in the air
+    assert "force at a distance" in conditions(block.model, replace(motion, forces=forces))
+
+
+def impact_sample(motion):
+    return int(np.flatnonzero(np.diff(motion.t) == 0.0)[0]) + 1
+
+
+def test_a_wrong_impact_is_caught(block, motion):
+    i = impact_sample(motion)
+    impulses = motion.impulses.copy()
+    impulses[i] *= 1.01
+    found = conditions(block.model, replace(motion, impulses=impulses))
+    assert {"momentum of impacts", "augmented time"} <= found
+
+
+def test_an_impact_that_adds_energy_is_caught(block, motion):
+    i = impact_sample(motion)
+    assert {"impacts dissipate", "energy"} <= conditions(block.model, changed(motion, "v", i, [0, 2.0, 0]))
+
+
+def test_an_impact_that_pushes_while_everything_separates_is_caught():
+    """A second increment after the contact has opened: (53) allows D_C only at non-separating velocity."""
+    rod = routh.systems.get("painleve-rod", angle=1.2)
+    motion = routh.simulate(rod.model, rod.state, duration=0.01, law=SingleContact())
+    i = impact_sample(motion)
+    extra = np.array([0.2, 0.0])
+    after = motion.v[i] + np.linalg.solve(
+        rod.model.mass(motion.q[i]), extra[0] * rod.model.jacobians(motion.q[i])[0][0]
+    )
+    push = np.zeros((1, *motion.impulses.shape[1:]))
+    push[0, 0] = extra
+    keep = slice(0, i + 2)
+    double = replace(
+        motion,
+        t=np.append(motion.t[: i + 1], motion.t[i]),
+        s=np.append(motion.s[: i + 1], motion.s[i] + 0.2),
+        q=np.vstack([motion.q[: i + 1], motion.q[i]]),
+        v=np.vstack([motion.v[: i + 1], after]),
+        impulses=np.concatenate([motion.impulses[: i + 1], push]),
+        forces={name: array[keep] for name, array in motion.forces.items()},
+        energies={},
+        status=motion.status[keep],
+        residuals=motion.residuals[keep],
+    )
+    again = replace(
+        double,
+        t=np.append(double.t, motion.t[i]),
+        s=np.append(double.s, double.s[-1] + 0.2),
+        q=np.vstack([double.q, motion.q[i]]),
+        v=np.vstack([double.v, 2 * after - motion.v[i]]),
+        impulses=np.concatenate([double.impulses, push]),
+        forces={name: motion.forces[name][: i + 3] for name in motion.forces},
+        status=motion.status[: i + 3],
+        residuals=motion.residuals[: i + 3],
+    )
+    assert "impact only where nothing separates" in conditions(rod.model, again)
+
+
+def test_sliding_friction_that_does_not_oppose_is_caught():
+    system = routh.systems.get("rocking-block", mu=0.3)
+    start = routh.State(system.state.q, [1.0, 0.0, 0.0])
+    motion = routh.simulate(system.model, start, duration=0.1)
+    assert verify(system.model, motion).ok
+    forces = {name: array.copy() for name, array in motion.forces.items()}
+    forces["contact"][10, :, 1] *= 0.5
+    assert "maximal dissipation" in conditions(system.model, replace(motion, forces=forces))
+
+
+def test_a_made_up_accumulation_is_caught(block, motion):
+    from routh.sim import Event
+
+    i = 100
+    fake = Event("zeno", float(motion.t[i]), i, ("A",), {"cycle": 1, "ratio": 0.5})
+    found = conditions(block.model, replace(motion, events=(*motion.events, fake)))
+    assert "impacts decay before an accumulation" in found
+
+
+def test_nan_fails(block, motion):
+    assert not verify(block.model, changed(motion, "v", 30, np.nan)).ok
+
+
+def test_time_stepping_is_refused(block, motion):
+    with pytest.raises(ValueError, match="no augmented time"):
+        verify(block.model, replace(motion, s=None))
+    with pytest.raises(ValueError, match="no s"):
+        replace(motion, s=None).in_s()
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "disk-stack"])
+def test_time_advances(name):
+    """Theorem 5 with an explicit bound on every impact, and Corollary 3."""
+    system = routh.systems.get(name)
+    motion = routh.simulate(system.model, system.state, duration=0.1, seed=5)
+    impacts = impact_durations(system.model, motion)
+    assert impacts
+    assert all(0.0 < impact.share <= 1.0 for impact in impacts)
+    assert 0.0 < slowest_rate(motion) <= 1.0
+    assert slowest_rate(motion, window=motion.s[-1]) == pytest.approx(motion.t[-1] / motion.s[-1], rel=1e-9)

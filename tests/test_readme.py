@@ -1,0 +1,54 @@
+"""What README says works as it is written there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def example():
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    return code
+
+
+def test_the_example_has_about_ten_lines():
+    assert len([line for line in example().splitlines() if line.strip()]) <= 10
+
+
+def test_the_example_runs_as_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example(), "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "stick, stick" in printed
+    assert "separate, stick" in printed
+    assert "0.093" in printed  # the sequential outcome
+    assert (tmp_path / "block.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_point_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_the_commands_of_the_readme_exist():
+    from routh.cli.app import app
+
+    commands = {command.name for command in app.registered_commands}
+    mentioned = set(
+        re.findall(
+            r"routh (list|run|impact|reproduce|[a-z]+) ",
+            " ".join(
+                line
+                for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+                for line in block.splitlines()
+            ),
+        )
+    )
+    assert mentioned <= commands
+    assert {"list", "run", "impact", "reproduce"} <= commands

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+
+import routh
+from routh import systems
+from routh.viz import style
+from routh.viz.comparison import compare, intermediate_velocities, sequences
+from routh.viz.density import density_image, limits
+from routh.viz.outcomes import panels_of_most_interest
+from routh.viz.snapshots import snapshot_figure, state_figure
+from routh.viz.velocity import Axis, velocity_figure
+
+BLOCK = systems.get("rocking-block")
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return routh.sample(BLOCK.problem, 60, step=0.3, seed=3)
+
+
+def labels(fig):
+    return [text.get_text() for text in fig.legends[0].get_texts()]
+
+
+def test_density_keeps_every_point_and_draws_nothing_else():
+    x = np.array([0.1, 0.1, 0.9])
+    y = np.array([0.2, 0.2, 0.8])
+    image = density_image(x, y, (0.0, 1.0, 0.0, 1.0), (10, 10), 0)
+    rows, columns = np.nonzero(np.isfinite(image))
+    assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == [(2, 1), (8, 9)]
+    assert image[2, 1] == 1.0
+    assert 0.0 < image[8, 9] < 1.0
+    spread = density_image(x, y, (0.0, 1.0, 0.0, 1.0), (10, 10), 1)
+    assert np.isfinite(spread).sum() > np.isfinite(image).sum()
+
+
+def test_density_of_nothing_is_empty():
+    assert not np.isfinite(density_image(np.empty(0), np.empty(0), (0, 1, 0, 1), (4, 4), 2)).any()
+
+
+def test_limits_hold_all_values_and_zero_and_never_collapse():
+    low, high = limits(np.array([1.0, 3.0]))
+    assert low < 0.0
+    assert high > 3.0
+    assert limits(np.zeros(3)) == (-1.0, 1.0)
+    assert limits(np.array([1e-17]), smallest=0.5) == pytest.approx((-0.5, 0.5))
+
+
+def test_intermediate_velocities_lie_on_the_way(outcomes):
+    way = intermediate_velocities(outcomes)
+    assert len(way) == outcomes.steps.sum()
+    energies = BLOCK.problem.kinetic_energy(way)
+    assert energies.max() <= BLOCK.problem.kinetic_energy() * (1 + 1e-12)
+
+
+def test_sequences_are_those_of_the_sequential_law():
+    first, second = sequences(BLOCK.problem).values()
+    assert first.v == pytest.approx([0.093018, 0.046509, -0.093018], abs=1e-6)
+    assert second.v == pytest.approx([-0.093018, 0.046509, 0.093018], abs=1e-6)
+
+
+def test_the_figure_shows_each_law_once(outcomes):
+    shown = compare(outcomes)
+    fig = velocity_figure(shown)
+    assert labels(fig) == [
+        "velocities on the way",
+        "where it ends: the post-impact set",
+        "one at a time: A, B, …",
+        "one at a time: B, A, …",
+        "all at once",
+        "before",
+    ]
+    middle = fig.axes[1]
+    assert middle.get_xlabel() == "A normal velocity (m/s)"
+    assert middle.get_ylabel() == "B normal velocity (m/s)"
+    ends = [line.get_xydata()[-1] for line in middle.lines if line.get_marker() == "s"]
+    assert np.allclose(sorted(map(tuple, ends)), [(0.0, 0.093018), (0.093018, 0.0)], atol=1e-6)
+
+
+def test_everything_that_is_drawn_is_inside_the_panels(outcomes):
+    for ax in velocity_figure(compare(outcomes)).axes:
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        points = np.concatenate(
+            [line.get_xydata() for line in ax.lines if line.get_marker() not in ("", "None")]
+        )
+        assert np.all((points[:, 0] > left) & (points[:, 0] < right))
+        assert np.all((points[:, 1] > bottom) & (points[:, 1] < top))
+
+
+def test_plot_returns_a_figure_that_can_be_saved(outcomes, tmp_path):
+    fig = outcomes.plot()
+    assert len(fig.axes) == 3
+    assert style.save(fig, tmp_path / "set.png").stat().st_size > 10_000
+
+
+def test_plot_of_a_spatial_problem_uses_tangential_speeds():
+    rng = np.random.default_rng(0)
+    J = rng.normal(size=(3, 6))
+    problem = routh.ImpactProblem(np.eye(6), J[:1], J[None, 1:], 0.5, -J[0])
+    fig = routh.sample(problem, 4).plot()
+    assert fig.axes[0].get_xlabel() == "contact-0 tangential speed (m/s)"
+    speeds = Axis(0, "t").values(problem, problem.v)
+    assert speeds == pytest.approx(np.linalg.norm(J[1:] @ problem.v))
+
+
+def test_many_contacts_are_reduced_to_those_that_vary_most():
+    nc = 9
+    problem = routh.ImpactProblem(np.eye(nc), np.eye(nc), np.zeros((nc, 1, nc)), 0.0, -np.arange(1.0, nc + 1))
+    outcomes = routh.sample(problem, 2)
+    moved = np.diag(np.arange(nc, dtype=float))[:, :]
+    outcomes = routh.Outcomes(
+        problem, moved, np.zeros((nc, nc, 2)), np.ones(nc), np.zeros(nc, np.int8), np.zeros(nc)
+    )
+    assert [panel[0].contact for panel in panels_of_most_interest(outcomes)] == [3, 4, 5, 6, 7, 8]
+
+
+def test_plot_says_when_there_is_no_set(outcomes):
+    stuck = routh.sample(BLOCK.problem, 2, step=1e-3, max_steps=1)
+    with pytest.raises(ValueError, match="no sample terminated"):
+        stuck.plot()
+
+
+def test_snapshots_show_before_and_each_distinct_outcome():
+    fig = snapshot_figure(BLOCK)
+    titles = [ax.get_title(loc="left") for ax in fig.axes]
+    assert titles == ["(a)  before", "(b)  all at once", "(c)  first A", "(d)  first B"]
+    compass = snapshot_figure(systems.get("compass-gait"))
+    assert len(compass.axes) == 4  # three simultaneous solutions; both sequences equal one of them
+
+
+@pytest.mark.parametrize("name", [n for n in systems.names() if systems.get(n).kind == "motion"])
+def test_first_states_of_planar_motions_can_be_drawn(name):
+    system = systems.get(name)
+    if system.model.nt == 1:
+        assert state_figure(system).axes[0].get_title(loc="left") == name
+    else:
+        with pytest.raises(ValueError, match="planar"):
+            state_figure(system)

@@ -1,0 +1,50 @@
+import sys
+
+import pytest
+
+from routh.status import MissingExtraError
+from routh.viz import style
+
+
+def test_the_style_does_not_leak():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with style.context():
+        assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_equal_figures_are_equal_files(tmp_path):
+    files = []
+    for name in ("one", "two"):
+        with style.context():
+            fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS)
+            axes[0].plot([0, 1], [0, 1], label="line")
+            style.letter(axes)
+            style.legend_below(fig, axes)
+            files.append(
+                [style.save(fig, tmp_path / f"{name}.{kind}").read_bytes() for kind in ("png", "pdf")]
+            )
+    assert files[0] == files[1]
+    assert style.png(fig)[:4] == b"\x89PNG"
+
+
+def test_panels_are_lettered():
+    with style.context():
+        _, axes = style.figure(2, 2)
+        axes[1].set_title("second")
+        style.letter(axes)
+    assert [ax.get_title(loc="left") for ax in axes] == ["(a)", "(b)  second", "(c)", "(d)"]
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'routh\[viz\]'"):
+        style.figure()
+
+
+@pytest.mark.parametrize("color", style.CYCLE[:-1])
+def test_density_maps_go_from_light_to_dark(color):
+    light, dark = style.density_map(color)([0.0, 1.0])[:, :3]
+    assert light.sum() > dark.sum()
