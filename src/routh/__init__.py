@@ -22,6 +22,7 @@ _PUBLIC = {
     "audit": "routh.sets",
     "scan": "routh.sets",
     "sample": "routh.sets",
+    "sample_batch": "routh.sets.batch",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
 }

@@ -70,7 +70,7 @@ def run(
         _run_cone(problem, draw, threads, outputs)
     else:
         _run_polyhedral(problem, draw, threads, outputs)
-    _draw_again(problem, draw, friction, outputs)
+    draw_again(problem, draw, friction, outputs)
     return outputs
 
 
@@ -82,7 +82,7 @@ def _run_polyhedral(problem: ImpactProblem, draw: Any, threads: int | None, outp
     def work(begin: int, end: int, own: Any) -> None:
         loop(begin, end, own, False, generator_key(seed), points, first, outputs)
 
-    in_threads(len(points), threads, lambda: _scratch(data, pivoting=True), work)
+    in_threads(len(points), threads, lambda: scratch(data, pivoting=True), work)
 
 
 def _polyhedral_loop(
@@ -112,7 +112,7 @@ def vertex_table(problem: ImpactProblem, data: KernelData, size: Array, max_step
         loop = _polyhedral_loop(problem, data, size, max_steps, vertices)
         nothing = np.empty((PILOT_SAMPLES, 0))
         pilot = empty_outputs(problem, PILOT_SAMPLES)
-        own = _scratch(data, pivoting=True)
+        own = scratch(data, pivoting=True)
         loop(0, PILOT_SAMPLES, own, True, generator_key(PILOT_SEED), nothing, 0, pilot)
         freeze(vertices)
         if len(tables) >= 4:
@@ -133,10 +133,10 @@ def _run_cone(problem: ImpactProblem, draw: Any, threads: int | None, outputs: A
             size, data.c, frame, outputs, *own,
         )  # fmt: skip
 
-    in_threads(len(points), threads, lambda: _scratch(data, pivoting=False), work)
+    in_threads(len(points), threads, lambda: scratch(data, pivoting=False), work)
 
 
-def _draw_again(problem: ImpactProblem, draw: Any, friction: str, outputs: Arrays) -> None:
+def draw_again(problem: ImpactProblem, draw: Any, friction: str, outputs: Arrays) -> None:
     """Samples whose kernel failed, by the readable step solver, from their beginning."""
     data, size, max_steps, seed, points, first = draw
     v, impulse, steps, status, residual = outputs
@@ -183,7 +183,8 @@ def in_threads(
             future.result()
 
 
-def _scratch(data: KernelData, *, pivoting: bool) -> Any:
+def scratch(data: KernelData, *, pivoting: bool) -> Any:
+    """Vectors of one thread, and the workspace of the pivoting."""
     nc, nt = data.shape
     width = nc * (1 + nt)
     vectors = (np.empty(width + nc), np.empty(width), np.empty(width))
