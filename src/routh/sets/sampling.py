@@ -168,8 +168,6 @@ def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
     from routh.kernels.sampling import run  # loads numba
 
     problem = draw.problem
-    if draw.friction == "cone" and problem.nt == 2:
-        return reference_samples(draw, np.arange(draw.n))
     arrays = run(
         problem,
         draw.n,
