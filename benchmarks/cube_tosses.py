@@ -3,7 +3,7 @@
 Finds the impacts, fits each law's friction and restitution (and the tolerance within which corners count as
 simultaneous) on a random half of the tosses, and reports the other half.
 
-    python benchmarks/cube_tosses.py cube_tosses.npz [--figure reality.png] [--samples 256] [--all]
+    python benchmarks/cube_tosses.py cube_tosses.npz [--figure reality.png] [--samples 1024] [--all]
 
 The file may also be named by the environment variable ROUTH_CUBE_TOSSES. ``--all`` keeps the impacts after
 which the cube does not fly, where contact forces go on changing the velocity that is measured.
@@ -15,14 +15,16 @@ import argparse
 import os
 import sys
 import time
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tosses import predictions as laws
-from tosses.impacts import Contact, Impact, at_contact, load, meeting_height
+from tosses.impacts import ARM, Contact, Impact, at_contact, load, meeting_height
 
 DT = 1.0 / 148.0
 FRICTIONS = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -30,6 +32,7 @@ RESTITUTIONS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 TOLERANCES = (0.004, 0.006, 0.008, 0.010, 0.012, 0.015)  # m
 MUJOCO = [(t, d) for t in (0.002, 0.004, 0.008, 0.015) for d in (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)]
 BOOTSTRAPS = 1000
+FIT_SAMPLES = 32
 
 
 @dataclass(frozen=True)
@@ -77,35 +80,38 @@ def score(problem: Any, predicted: np.ndarray, truth: np.ndarray, seed: int) -> 
     )
 
 
+def one_score(name: str, contact: Contact, setting: Settings, samples: int, seed: int) -> Score:
+    """What one law is worth for one impact."""
+    e = 0.0 if "inelastic" in name else setting.e
+    problem = laws.problem_of(contact, tolerance=setting.tolerance, mu=setting.mu)
+    if name.startswith("set"):
+        predicted = laws.outcomes(problem, laws.HYPOTHESIS[name], e, samples)
+    elif name.startswith("simultaneous"):
+        predicted = laws.simultaneous(problem, e)
+    else:
+        predicted = laws.sequential(problem, e, contact.heights[contact.heights <= setting.tolerance])
+    return score(problem, predicted, laws.measured(contact), seed)
+
+
 class Laws:
     """All predictions, by name."""
 
     SINGLE = ("simultaneous, inelastic", "simultaneous", "sequential, inelastic", "sequential")
-    SETS = ("set, inelastic", "set, scaled by 1 + e", "set, energetic", "set, Poisson")
+    SETS = tuple(laws.HYPOTHESIS)
 
-    def __init__(self, samples: int) -> None:
+    def __init__(self, samples: int, jobs: int) -> None:
         self.samples = samples
-        kinds = (laws.INELASTIC, laws.SCALED, laws.ENERGETIC, laws.POISSON)
-        self.hypothesis = dict(zip(self.SETS, kinds, strict=True))
+        self.pool = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else None
 
     def scores(self, name: str, contacts: list[Contact], setting: Settings, samples: int) -> list[Score]:
         """One score per impact."""
-        e = 0.0 if "inelastic" in name else setting.e
-        found = []
-        for seed, contact in enumerate(contacts):
-            problem = laws.problem_of(contact, tolerance=setting.tolerance, mu=setting.mu)
-            if name in self.SETS:
-                predicted = laws.outcomes(problem, self.hypothesis[name], e, samples)
-            elif name.startswith("simultaneous"):
-                predicted = laws.simultaneous(problem, e)
-            else:
-                heights = contact.heights[contact.heights <= setting.tolerance]
-                predicted = laws.sequential(problem, e, heights)
-            found.append(score(problem, predicted, laws.measured(contact), seed))
-        return found
+        jobs = [(name, contact, setting, samples, seed) for seed, contact in enumerate(contacts)]
+        if self.pool is None:
+            return [one_score(*job) for job in jobs]
+        return list(self.pool.map(one_score, *zip(*jobs, strict=True), chunksize=4))
 
     def fit(self, name: str, contacts: list[Contact], start: Settings, *, tolerance: bool) -> Settings:
-        """Minimise the mean of the proper score, one quantity after the other, twice."""
+        """Minimise the mean of the proper score, one quantity after the other."""
         best, lowest = start, np.inf
         tried: dict[Settings, float] = {}
         grids: list[tuple[str, tuple[float, ...]]] = [("e", RESTITUTIONS), ("mu", FRICTIONS)]
@@ -113,11 +119,11 @@ class Laws:
             grids = grids[1:]
         if tolerance:
             grids.append(("tolerance", TOLERANCES))
-        for field, grid in [*grids, *(grids if len(grids) > 1 else [])]:
+        for field, grid in [*grids, *grids[:-1]]:
             for value in grid:
                 trial = Settings(**{**best.__dict__, field: value})
                 if trial not in tried:
-                    few = self.samples // 4 if name in self.SETS else 1
+                    few = FIT_SAMPLES if name in self.SETS else 1
                     tried[trial] = float(np.mean([s.energy for s in self.scores(name, contacts, trial, few)]))
                 if tried[trial] < lowest:
                     lowest, best = tried[trial], trial
@@ -143,6 +149,13 @@ def mujoco_scores(
         score(laws.problem_of(c, tolerance=tolerance, mu=mu), cube.predict(c), laws.measured(c), seed)
         for seed, c in enumerate(contacts)
     ]
+
+
+def stratified(contacts: list[Contact], most: int) -> list[Contact]:
+    """At most so many impacts of each number of contacts (at the middle tolerance), in their order."""
+    counts = np.array([int((c.heights <= TOLERANCES[3]).sum()) for c in contacts])
+    kept = np.concatenate([np.flatnonzero(counts == number)[:most] for number in np.unique(counts)])
+    return [contacts[k] for k in np.sort(kept)]
 
 
 def halves(impacts: list[Impact], seed: int) -> tuple[list[Impact], list[Impact]]:
@@ -244,7 +257,8 @@ def draw(rows: dict[str, list[Score]], contacts: list[Contact], tolerance: float
         )
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("share of impacts")
-    axes[1].legend(fontsize=8, loc="lower right")
+    handles, names = axes[1].get_legend_handles_labels()
+    axes[0].legend(handles, names, fontsize=8, loc="center right")
     figure.savefig(path, dpi=150)
 
 
@@ -253,9 +267,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="?", default=os.environ.get("ROUTH_CUBE_TOSSES"))
-    parser.add_argument("--samples", type=int, default=256)
+    parser.add_argument("--samples", type=int, default=1024)
     parser.add_argument("--seed", type=int, default=0, help="of the random halves")
     parser.add_argument("--all", action="store_true", help="also impacts that are not followed by flight")
+    parser.add_argument("--fit", type=int, default=40, help="impacts per number of contacts to fit on")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--save", type=Path, help="keep the errors of the unseen impacts, .npz")
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     if not options.data or not Path(options.data).exists():
@@ -265,14 +282,14 @@ def main() -> None:
     fitted_on, unseen = halves(impacts, options.seed)
     height = float(np.median([meeting_height(i) for i in fitted_on]))
     known, new = ([at_contact(i, height, DT) for i in half] for half in (fitted_on, unseen))
-    noise = np.array([i.noise / np.sqrt((c.before[:3] ** 2).sum()) for i, c in zip(unseen, new, strict=True)])
-    print(
-        f"{len(impacts)} impacts, {len(known)} to fit on, {len(new)} unseen; contact height {1e3 * height:.1f} mm"
-    )
-    print(
-        f"noise of the velocity before / speed: median {np.median(noise):.3f}, 90 % {np.quantile(noise, 0.9):.3f}"
-    )
-    predict, rows = Laws(options.samples), {}
+    speeds = [np.linalg.norm(np.append(c.before[:3], ARM * c.before[3:])) for c in new]
+    noise = np.array([impact.noise for impact in unseen]) / speeds
+    print(f"{len(impacts)} impacts, {len(known)} in the half to fit on, {len(new)} unseen")
+    print(f"contact where the lowest corner is at {1e3 * height:.1f} mm")
+    tail = np.quantile(noise, 0.9)
+    print(f"noise of the velocity before / speed: median {np.median(noise):.3f}, 90 % {tail:.3f}")
+    predict, rows = Laws(options.samples, options.jobs), {}
+    known = stratified(known, options.fit)
     energetic = predict.fit("set, energetic", known, Settings(), tolerance=True)
     print(f"tolerance {1e3 * energetic.tolerance:.0f} mm, fitted with the energetic set\n\nfitted: ")
     for name in (*Laws.SINGLE, *Laws.SETS):
@@ -289,6 +306,10 @@ def main() -> None:
         print("  MuJoCo is not installed and left out")
     report(rows, new, energetic.tolerance)
     tolerance_table(predict, new, energetic)
+    if options.save:
+        counts = [int((c.heights <= energetic.tolerance).sum()) for c in new]
+        errors = {name: np.array([list(asdict(s).values()) for s in scores]) for name, scores in rows.items()}
+        np.savez(options.save, contacts=counts, toss=[i.toss for i in unseen], **errors)
     if options.figure:
         draw(rows, new, energetic.tolerance, options.figure)
     print(f"\n{time.perf_counter() - begin:.0f} s")

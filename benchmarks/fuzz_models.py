@@ -163,6 +163,8 @@ def main():
             path.write_text(mutate(text, rng), encoding="utf-8", errors="surrogateescape")
             verdict = run_one(path, engine)
             counts[engine, verdict] += 1
+            if (k + 1) % 500 == 0:
+                print(f"{k + 1} files: {dict(counts)}", file=sys.stderr, flush=True)
             if verdict not in ("model", "clear error"):
                 print(f"{k} {name} {engine}: {verdict}", flush=True)
                 if given.keep:

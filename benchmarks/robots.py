@@ -4,6 +4,7 @@
     python benchmarks/robots.py differences   contact velocities against differences of positions
     python benchmarks/robots.py landings      20 landings: energy, momentum and cone of every sample
     python benchmarks/robots.py facets        4 to 32 facets against the true cone, with a figure
+    python benchmarks/robots.py heatmap       which landings of ANYmal are ambiguous, with a figure
     python benchmarks/robots.py timing        a quadruped landing on four feet, us per sample
 
 Needs gymnasium, dm_control and example-robot-data (pip install 'routh[robots]').
@@ -219,8 +220,8 @@ def landings(samples):
     print("cone: largest violation over the impulse scale; score: diameter of the set over the speed before")
 
 
-def quadruped():
-    """ANYmal over level ground on four feet, coming down with some slip."""
+def anymal():
+    """The robot, a standing configuration, and its feet."""
     import pinocchio
 
     path = urdf_path("anymal")
@@ -230,7 +231,12 @@ def quadruped():
         if joint.endswith(("HFE", "KFE")):
             angle = 0.6 if joint.endswith("HFE") else -1.1
             q[robot.idx_qs[robot.getJointId(joint)]] = angle if joint[1] == "F" else -angle
-    points = pn.feet(robot)
+    return robot, q, pn.feet(robot)
+
+
+def quadruped():
+    """ANYmal over level ground on four feet, coming down with some slip."""
+    robot, q, points = anymal()
     feet = pn.problem(robot, q, np.zeros(robot.nv), points=points, gap=10.0, limits=False)
     q[2] -= feet.dist.min()
     v = np.zeros(robot.nv)
@@ -257,6 +263,40 @@ def facets(samples, out):
         print(f"figure: {out}")
 
 
+def heatmap(samples, out):
+    """Which landings of ANYmal are ambiguous: the score over roll and pitch."""
+    import pinocchio
+
+    from routh.viz import style
+    from routh.viz.robots import draw_scan
+
+    robot, q0, points = anymal()
+
+    def at(roll, pitch):
+        q = q0.copy()
+        turn = pinocchio.utils.rpyToMatrix(np.radians(roll), np.radians(pitch), 0.0)
+        q[3:7] = pinocchio.Quaternion(turn).coeffs()
+        v = np.zeros(robot.nv)
+        v[:3] = turn.T @ [0.3, 0.0, -1.0]
+        q[2] -= pn.problem(robot, q, v, points=points, gap=10.0, limits=False).dist.min()
+        return pn.problem(robot, q, v, points=points, gap=0.01, mu=0.7, limits=False)
+
+    angles = np.linspace(-3.0, 3.0, 13)
+    found = routh.scan(at, {"roll": angles, "pitch": angles}, n=samples)
+    print("the most ambiguous landings (degrees):")
+    for row in found.worst(5):
+        print("  " + "  ".join(f"{key} {value:.3g}" for key, value in row.items()))
+    if out is not None:
+        with style.context():
+            fig, axes = style.figure(width=style.COLUMN, aspect=0.8)
+            draw_scan(found, axes[0])
+            axes[0].set_xlabel("roll, degrees")
+            axes[0].set_ylabel("pitch, degrees")
+            axes[0].set_title("ANYmal, feet within 1 cm")
+        style.save(fig, out)
+        print(f"figure: {out}")
+
+
 def timing(samples, device):
     problem = quadruped()
     print(f"ANYmal, nv {problem.nv}, {problem.nc} contacts, true cone, {device}")
@@ -279,7 +319,9 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["agreement", "differences", "landings", "facets", "timing"])
+    parser.add_argument(
+        "what", choices=["agreement", "differences", "landings", "facets", "heatmap", "timing"]
+    )
     parser.add_argument("--states", type=int, default=200)
     parser.add_argument("--samples", type=int, default=None)
     parser.add_argument("--out", type=Path, default=None)
@@ -294,6 +336,8 @@ def main():
         landings(given.samples or 200)
     elif given.what == "facets":
         facets(given.samples or 400, given.out)
+    elif given.what == "heatmap":
+        heatmap(given.samples or 64, given.out)
     else:
         timing(given.samples or 1000, given.device)
 

@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import routh
 from routh import systems
 from routh.cli.app import app, explain, main
 from routh.cli.output import Output, plain
-from routh.cli.run import parse_changes
-from typer.testing import CliRunner
+from routh.cli.run import default_samples, parse_changes
 
 RUNNER = CliRunner()
 FEW = ["--samples", "40"]
@@ -69,7 +69,7 @@ def test_json_is_only_json_and_agrees_with_the_library(routh_command):
         row.modes: row.count for row in outcomes.summary()
     }
     assert data["steps_per_sample"] == pytest.approx(outcomes.steps.mean())
-    assert [law["law"] for law in data["laws"]][0] == "all at once"
+    assert next(law["law"] for law in data["laws"]) == "all at once"
 
 
 def test_seed_and_parameters_reach_the_sampler(routh_command):
@@ -104,6 +104,21 @@ def test_a_motion_shows_its_first_state_and_how_to_go_on(routh_command, tmp_path
     assert "restitution" in out
     assert "simulate" in out
     assert (tmp_path / "zeno-block.png").exists()
+
+
+def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
+    code, out, _ = routh_command("run", "bowling", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert [row["hypothesis"] for row in data["hypotheses"]] == ["stronge", "poisson", "newton"]
+    assert all(row["contact_velocity"][0] > 0.0 for row in data["hypotheses"])
+    assert "energy (Stronge)" in routh_command("run", "bowling")[1]
+
+
+def test_many_contacts_get_fewer_samples():
+    assert default_samples(systems.get("rocking-block").problem) == 2**14
+    assert default_samples(systems.get("disk-stack").problem) == 2**14
+    assert 200 < default_samples(systems.get("billiards-break").problem) < 1000
 
 
 def test_no_sample_that_terminates_is_exit_code_1(routh_command):

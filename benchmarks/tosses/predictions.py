@@ -16,6 +16,12 @@ from routh.step import PolyhedralStep
 from tosses.impacts import INERTIA, MASS, SIDE, Contact, rotation
 
 INELASTIC, ENERGETIC, POISSON, SCALED = "inelastic", "energetic", "poisson", "scaled"
+HYPOTHESIS = {
+    "set, inelastic": INELASTIC,
+    "set, scaled by 1 + e": SCALED,
+    "set, energetic": ENERGETIC,
+    "set, Poisson": POISSON,
+}
 
 
 @lru_cache(maxsize=256)
@@ -64,13 +70,14 @@ def sequential(problem: routh.ImpactProblem, e: float, heights: np.ndarray) -> n
 
 
 def outcomes(problem: routh.ImpactProblem, hypothesis: str, e: float, n: int) -> np.ndarray:
-    """Samples of the set of outcomes, (n, nv)."""
-    if hypothesis in (INELASTIC, SCALED):
-        inelastic = elastic_cpu.run(
-            problem, n, hypothesis=ENERGETIC, step=default_step(problem), max_steps=1000, seed=0
-        )[0]
-        return problem.v + (1.0 + (e if hypothesis == SCALED else 0.0)) * (inelastic - problem.v)
-    return routh.sample(problem.replace(restitution=e), n, hypothesis=hypothesis).v
+    """Samples of the set of outcomes, (n, nv): what `routh.sample` draws, without its checks."""
+    given = e if hypothesis in (ENERGETIC, POISSON) else 0.0
+    kind = POISSON if hypothesis == POISSON else ENERGETIC
+    step = default_step(problem)
+    v = elastic_cpu.run(
+        problem.replace(restitution=given), n, hypothesis=kind, step=step, max_steps=1000, seed=0
+    )[0]
+    return problem.v + (1.0 + e) * (v - problem.v) if hypothesis == SCALED else v
 
 
 class MujocoCube:

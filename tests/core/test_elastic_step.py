@@ -18,10 +18,8 @@ def test_step_with_a_floor_solves_its_own_conditions(seed):
         result = step.solve(problem.v, bound, floor)
         assert result.status is Status.SOLVED
         assert step.residual(problem.v, bound, result.impulse, floor) < 1e-9
-        assert np.all(result.impulse[:, 0] >= floor - 1e-12) and np.all(result.impulse[:, 0] <= bound + 1e-12)
-        if np.any(floor > 0.0):  # the floor is felt: without it the same impulse is no solution
-            free = step.solve(problem.v, bound)
-            assert free.status is Status.SOLVED
+        assert np.all(result.impulse[:, 0] >= floor - 1e-12)
+        assert np.all(result.impulse[:, 0] <= bound + 1e-12)
 
 
 def test_a_zero_floor_changes_nothing():
@@ -50,7 +48,8 @@ def test_energy_from_nowhere_is_taken_from_the_stores_then_from_the_budgets():
         s, r = balance(stored, returned, most, seeming)
         gain = -2.0 + 1.0 + seeming  # of kinetic energy
         assert gain <= r.sum() - s.sum() + 1e-15
-        assert np.all(s >= 0.0) and np.all(r <= most + 1e-15)
+        assert np.all(s >= 0.0)
+        assert np.all(r <= most + 1e-15)
 
 
 @pytest.mark.parametrize("size", [0.05, 0.7, 5.0])
@@ -69,8 +68,10 @@ def test_kinetic_energy_and_budgets_never_rise(seed, size):
         before = problem.kinetic_energy(v) + budget.sum()
         after = problem.kinetic_energy(found.step.v) + found.budget.sum()
         assert after <= before + 1e-12 * unit
-        assert np.all(found.budget >= 0.0) and 0.0 < found.share <= 1.0
-        assert np.all(found.ledger.stored >= 0.0) and np.all(found.ledger.returned >= 0.0)
+        assert np.all(found.budget >= 0.0)
+        assert 0.0 < found.share <= 1.0
+        assert np.all(found.ledger.stored >= 0.0)
+        assert np.all(found.ledger.returned >= 0.0)
         v, budget = found.step.v, found.budget
 
 

@@ -107,6 +107,18 @@ def test_bad_models_are_called_bad(tmp_path, body, words):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(("mass", "words"), [("-1", "mass"), ("0", "mass"), ("nan", "mass|nan")])
+def test_bad_masses_in_a_urdf(tmp_path, mass, words):
+    pytest.importorskip("mujoco")
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    link = '<link name="{}"><inertial><mass value="{}"/>' + inertia + "</inertial></link>"
+    joint = """<joint name="knee" type="continuous"><parent link="trunk"/><child link="shank"/>
+      <axis xyz="0 1 0"/></joint>"""
+    text = f'<robot name="r">{link.format("trunk", 1)}{link.format("shank", mass)}{joint}</robot>'
+    with pytest.raises(ModelError, match=words):
+        adapter.load(written(tmp_path, text, "r.urdf"), floating=True)
+
+
 def test_states_are_checked(tmp_path):
     pytest.importorskip("mujoco")
     model = adapter.load(

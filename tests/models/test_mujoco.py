@@ -230,8 +230,10 @@ def test_restitution_reaches_the_problem_and_laws_that_cannot_say_so():
     data.qvel[2] = -1.0
     problem = adapter.problem(model, data, restitution={"ball/floor": 0.5})
     np.testing.assert_array_equal(problem.restitution, [0.5, 0.0])
-    with pytest.raises(ValueError, match=r"restitution: got 0\.5; sample is inelastic"):
-        routh.sample(problem, 4)
+    with pytest.raises(ValueError, match=r"restitution: got 0\.5; Simultaneous is inelastic"):
+        routh.laws.Simultaneous()(problem)
+    bounced = routh.sample(problem, 4, friction="cone")
+    np.testing.assert_allclose(bounced.contact_velocity[:, 0, 0], 0.5, atol=1e-6)
     with pytest.raises(ValueError, match="restitution: there is no contact 'nose'"):
         adapter.problem(model, data, restitution={"nose": 0.5})
 

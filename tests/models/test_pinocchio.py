@@ -138,6 +138,21 @@ def difference(model, q, v, frame, pos, h=1e-6):
     return (ends[0] - ends[1]) / (2 * h)
 
 
+@pytest.mark.parametrize("name", ["anymal", "go1"])
+def test_a_root_link_with_a_made_up_inertia_is_added_to_the_link_fixed_to_it(name):
+    pytest.importorskip("mujoco")
+    from routh.models.pinocchio.problem import mass_matrix
+
+    path = urdf_path(name)
+    model = mujoco_adapter.load(path, roots=urdf_roots(path), floating=True, ground=0.0)
+    robot = adapter.load(path, roots=urdf_roots(path), floating=True, geometry=False).model
+    data, q, T = same_state(model, robot, np.random.default_rng(0))
+    data = mujoco_adapter.state(model, qpos=data.qpos)
+    problem = mujoco_adapter.problem(model, data, gap=10.0, limits=False)
+    theirs = T.T @ mass_matrix(robot, robot.createData(), q) @ T
+    np.testing.assert_allclose(problem.M, theirs, atol=1e-12)
+
+
 def test_points_radii_offsets_friction_and_a_fixed_base(urdf):
     robot = adapter.load(urdf, floating=False, geometry=False)
     q, v = np.array([0.3, 0.0]), np.array([1.0, 0.0])

@@ -5,7 +5,8 @@ import routh
 from routh import systems
 from routh.viz import style
 from routh.viz.comparison import compare, intermediate_velocities, sequences
-from routh.viz.density import density_image, limits
+from routh.viz.density import FAINTEST, density_image, limits
+from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.velocity import Axis, velocity_figure
@@ -29,7 +30,7 @@ def test_density_keeps_every_point_and_draws_nothing_else():
     rows, columns = np.nonzero(np.isfinite(image))
     assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == [(2, 1), (8, 9)]
     assert image[2, 1] == 1.0
-    assert 0.0 < image[8, 9] < 1.0
+    assert FAINTEST < image[8, 9] < 1.0
     spread = density_image(x, y, (0.0, 1.0, 0.0, 1.0), (10, 10), 1)
     assert np.isfinite(spread).sum() > np.isfinite(image).sum()
 
@@ -90,6 +91,8 @@ def test_everything_that_is_drawn_is_inside_the_panels(outcomes):
 def test_plot_returns_a_figure_that_can_be_saved(outcomes, tmp_path):
     fig = outcomes.plot()
     assert len(fig.axes) == 3
+    assert "before" not in labels(fig)  # it is outside of the view
+    assert "before" in labels(outcomes.plot(view="way"))
     assert style.save(fig, tmp_path / "set.png").stat().st_size > 10_000
 
 
@@ -112,6 +115,13 @@ def test_many_contacts_are_reduced_to_those_that_vary_most():
         problem, moved, np.zeros((nc, nc, 2)), np.ones(nc), np.zeros(nc, np.int8), np.zeros(nc)
     )
     assert [panel[0].contact for panel in panels_of_most_interest(outcomes)] == [3, 4, 5, 6, 7, 8]
+
+
+def test_futures_show_where_the_centres_of_mass_go(outcomes):
+    fig = futures_figure(BLOCK, outcomes, after=0.5)
+    assert "500 ms later" in labels(fig)[0]
+    maps = centre_maps(BLOCK.model, BLOCK.state.q)
+    assert maps == pytest.approx(np.eye(2, 3)[None], abs=1e-9)  # the centre moves with x and y alone
 
 
 def test_plot_says_when_there_is_no_set(outcomes):

@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from routh import __version__
-from routh.cli import options
+import routh
+from routh.cli import options, robots
 from routh.cli.output import Output
 
 GUIDE = """Every outcome that a rigid-body impact can have.
@@ -68,12 +68,12 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"routh {__version__}")
+        print(f"routh {routh.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def routh(
+def before_commands(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
     ] = False,
@@ -96,7 +96,7 @@ def list_systems(json: options.Json = False) -> None:
 @command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,6 +105,10 @@ def run(
             help="Change a parameter of the system, e.g. --set mu=0.2; repeatable.",
         ),
     ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Compute the set exactly instead of sampling it (extra: exact)."),
+    ] = False,
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -128,9 +132,15 @@ def run(
       routh run compass-gait --samples 1048576 --out gait.png
       routh run rocking-block --set mu=0.2 --set speed=1.5
       routh run box-wall --json | jq '.modes[0]'
+      routh run compass-gait --exact
     """
     from routh.cli.run import Request, run_system
 
+    if exact:
+        from routh.cli.exact import run_exact
+
+        output = Output(json=json, quiet=quiet)
+        raise typer.Exit(run_exact(name, change or [], _picture(out, no_picture), output))
     request = Request(samples, step, max_steps, points.value, seed, device, threads)
     code = run_system(name, change or [], request, _picture(out, no_picture), Output(json=json, quiet=quiet))
     raise typer.Exit(code)
@@ -141,10 +151,19 @@ def impact(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An .npz file with M, Jn, Jt, mu and v (and restitution, names).", show_default=False
+            help="A robot (.xml MJCF, .urdf), or an .npz file with M, Jn, Jt, mu, v (restitution, names).",
+            show_default=False,
         ),
     ],
-    samples: options.Samples = options.DEFAULT_SAMPLES,
+    samples: options.Samples = None,
+    keyframe: robots.Keyframe = None,
+    qpos: robots.Qpos = None,
+    qvel: robots.Qvel = None,
+    gap: robots.Gap = None,
+    window: robots.Window = None,
+    floating: robots.Floating = False,
+    ground: robots.Ground = None,
+    friction: robots.Friction = None,
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -156,10 +175,16 @@ def impact(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Sample the outcomes of your own impact, given by its matrices.
+    """Sample the outcomes of a robot's impact, or of your own, given by its matrices.
 
-    The file holds the mass matrix M (nv, nv), the contact Jacobians Jn (nc, nv) and Jt (nc, nt, nv), friction
-    mu (nc) and the velocity before v (nv); Jn v < 0 means approach. In Python:
+    A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
+    their geoms; friction is Coulomb's true cone.
+
+      routh impact robot.xml --keyframe land --qvel "2:-1.0" --samples 65536
+      routh impact robot.urdf --floating --ground 0 --qpos "2:0.31" --qvel "2:-1" --gap 0.005
+
+    An .npz file holds the mass matrix M (nv, nv), the contact Jacobians Jn (nc, nv) and Jt (nc, nt, nv),
+    friction mu (nc) and the velocity before v (nv); Jn v < 0 means approach. In Python:
 
       routh.ImpactProblem(M, Jn, Jt, mu, v).save("problem.npz")
       numpy.savez("problem.npz", M=M, Jn=Jn, Jt=Jt, mu=mu, v=v)      # the same
@@ -168,9 +193,49 @@ def impact(
     """
     from routh.cli.run import Request, run_file
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
+    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground)
+    if robots.is_robot(file):
+        code = robots.run_robot(
+            file, placed, request, _picture(out, no_picture), Output(json=json, quiet=quiet)
+        )
+        raise typer.Exit(code)
+    placed.refuse_for(file)
     code = run_file(file, request, _picture(out, no_picture), Output(json=json, quiet=quiet))
     raise typer.Exit(code)
+
+
+@command("audit")
+def audit(
+    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html"),
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256,
+    keyframe: robots.Keyframe = None,
+    qpos: robots.Qpos = None,
+    qvel: robots.Qvel = None,
+    gap: robots.Gap = None,
+    floating: robots.Floating = False,
+    ground: robots.Ground = None,
+    friction: robots.Friction = None,
+    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Roll a robot out in MuJoCo and ask of each of its impacts whether rigid bodies could do that.
+
+    For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
+    told, with the law that is broken if one is: energy gained, still approaching, impulse outside the cone.
+    The report is one HTML page with pictures.
+
+    [bold]Example:[/bold]
+
+      routh audit robot.xml --duration 3 --out audit.html
+    """
+    placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
+    settings = robots.AuditRequest(duration, samples, seed, friction or "cone", max_impacts)
+    raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
 
 
 @command("reproduce")
@@ -218,6 +283,43 @@ def reproduce(
         return
     code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
     raise typer.Exit(code)
+
+
+@command("animate")
+def animate(
+    name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
+    ] = None,
+    futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8,
+    duration: Annotated[float, typer.Option(help="How long to simulate, s.")] = 2.0,
+    speed: Annotated[float, typer.Option(help="Seconds of motion per second of film.")] = 1.0,
+    fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
+    ] = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Simulate a planar system through its impacts and write a film of its futures.
+
+    With the set-valued law one state has many futures: one is drawn in full, the others as ghosts.
+
+    [bold]Examples:[/bold]
+
+      routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
+      routh animate rimless-wheel-slope --out frames --futures 1
+    """
+    from routh.cli.animate import Film, animate_system
+    from routh.cli.run import parse_changes
+
+    film = Film(futures, duration, fps, speed, seed)
+    target = Path(f"{name}.gif") if out is None else out
+    output = Output(json=json, quiet=quiet)
+    raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
 
 
 def _picture(out: Path | None, without: bool) -> Path | bool:

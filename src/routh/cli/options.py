@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-DEFAULT_SAMPLES = 2**14
-
 
 class PointKind(StrEnum):
     """How samples are drawn."""
@@ -18,7 +16,16 @@ class PointKind(StrEnum):
     sobol = "sobol"
 
 
-Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="How many outcomes to draw.")]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        "--samples",
+        "-n",
+        min=1,
+        help="How many outcomes to draw. Default: 16384, fewer where there are more than 8 contacts.",
+        show_default=False,
+    ),
+]
 Step = Annotated[
     float | None,
     typer.Option(

@@ -11,6 +11,7 @@ from typing import Any
 
 from routh import systems
 from routh.cli import tables
+from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
@@ -19,18 +20,22 @@ from routh.sets import Outcomes, sample
 from routh.status import MissingExtraError
 from routh.viz.comparison import Comparison, sequences, simultaneous_solutions
 
+SAMPLES = 2**14
+CHEAP_CONTACTS = 8
+
 
 @dataclass(frozen=True)
 class Request:
     """How to sample."""
 
-    samples: int
+    samples: int | None
     step: float | None
     max_steps: int | None
     points: str
     seed: int
     device: str
     threads: int | None
+    friction: str | None = None  # None: polyhedral, or the true cone for robots
 
 
 def run_system(name: str, changes: list[str], request: Request, picture: Path | bool, output: Output) -> int:
@@ -42,14 +47,24 @@ def run_system(name: str, changes: list[str], request: Request, picture: Path | 
     assert system.problem is not None
     step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run(system.problem, title, system.paper.source, step, request, place, output)
+    if has_single_elastic_contact(system.problem):
+        return run_elastic(system.problem, title, system.paper.source, output)
+    return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
 
 
 def run_file(file: Path, request: Request, picture: Path | bool, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
     place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    return _run(load_problem(file), title, "your own", request.step, request, place, output)
+    problem = load_problem(file)
+    if has_single_elastic_contact(problem):
+        return run_elastic(problem, title, "your own", output)
+    return sample_and_show(problem, title, "your own", request.step, request, place, output)
+
+
+def default_samples(problem: ImpactProblem) -> int:
+    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
+    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
 def load_problem(file: Path) -> ImpactProblem:
@@ -83,7 +98,7 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
     return found
 
 
-def _run(
+def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
@@ -92,15 +107,18 @@ def _run(
     place: Path | bool,
     output: Output,
 ) -> int:
+    """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
-    with output.busy(f"drawing {request.samples} outcomes"):
+    n = default_samples(problem) if request.samples is None else request.samples
+    with output.busy(f"drawing {n} outcomes"):
         outcomes = sample(
             problem,
-            request.samples,
+            n,
             step=step,
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
+            friction=request.friction or "polyhedral",
             device=request.device,
             threads=request.threads,
         )
@@ -115,6 +133,11 @@ def _run(
         output.show(line)
     output.say()
     output.show(tables.law_table(laws))
+    if len(solutions) > 1:
+        output.say(
+            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed"
+        )
+        output.say("rule (Lemke's), so the set may be larger than what the samples show.")
     if outcomes.terminated.any():
         output.say()
         if not output.quiet:

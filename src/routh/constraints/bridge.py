@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.constraints.holonomic import StateConstraint
+from routh.constraints.mass import SparseMass
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
@@ -29,12 +30,14 @@ class Compliance:
     damping : B_n in N s/m: number, (nc,), or a function of the gaps.
     tangential_stiffness : K_r in N/m; above zero, friction has springs with memory.
     tangential_damping : B_r in N s/m; None is D19's ``1e6 / dt``.
+    anticipate : whether contacts act that would close within the step, see `Contact`.
     """
 
     stiffness: ArrayLike | Callable[[Array], Array] = 1e10
     damping: ArrayLike | Callable[[Array], Array] = 1.0
     tangential_stiffness: ArrayLike = 0.0
     tangential_damping: ArrayLike | None = None
+    anticipate: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -55,6 +58,7 @@ def from_model(
     u: ArrayLike | None = None,
     force: ArrayLike | None = None,
     deformation: ArrayLike | None = None,
+    earlier: ConstrainedSystem | None = None,
 ) -> ConstrainedSystem:
     """The step of a model from a state: its contacts, then the given constraints.
 
@@ -66,6 +70,7 @@ def from_model(
     u : inputs of the model.
     force : (nv,), further generalised forces.
     deformation : (nc, nt), of the tangential springs.
+    earlier : a system of the same model, whose factored mass matrix is taken where the mass is the same.
     """
     f = -model.bias(state.q, state.v, u)
     if force is not None:
@@ -76,7 +81,15 @@ def from_model(
         rows.append(contacts_of(model, state, compliance, deformation, thin=thin))
     rows += [constraint.at(state) for constraint in constraints]
     mass = model.sparse_mass(state.q) if thin else model.mass(state.q)  # type: ignore[attr-defined]
-    return ConstrainedSystem(mass, f, state.v, rows, dt)
+    return ConstrainedSystem(_reused(mass, earlier), f, state.v, rows, dt)
+
+
+def _reused(mass: Any, earlier: ConstrainedSystem | None) -> Any:
+    if earlier is None:
+        return mass
+    if isinstance(earlier.mass, SparseMass):
+        return earlier.mass if mass is earlier.mass.given else mass
+    return earlier.mass if np.array_equal(mass, earlier.mass.M) else mass
 
 
 def contacts_of(
@@ -97,5 +110,6 @@ def contacts_of(
         deformation=deformation,
         bias=model.jacobian_bias(state.q, state.v),
         nt=model.nt,
+        anticipate=compliance.anticipate,
         name="contacts",
     )

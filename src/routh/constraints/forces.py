@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from routh.constraints.coulomb import OPEN, SLIP, STICK, Modes
+from routh.constraints.coulomb import OPEN, SLIP, STICK, Modes, can_stick
 from routh.constraints.residual import Residuals
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Contact
@@ -109,10 +109,9 @@ def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> M
             code = np.select([words[part.keep] == "stick", words[part.keep] == "slip"], [STICK, SLIP], OPEN)
             direction = earlier.directions[part.index][part.keep]
             known = (code == SLIP) & (np.abs(direction).max(axis=1) > 0.0)
-            first = modes.mode[here]
-            mode = np.where(first == SLIP, first, np.where(known, SLIP, STICK))
-            approaches = rows.c[rows.normals][here] > 0.0  # it would push if nothing else did
-            modes.mode[here] = np.where((code == OPEN) & ~approaches, OPEN, mode)
+            mode = np.where(known | ~can_stick(rows)[here], SLIP, STICK)
+            # a contact that was open stays so unless it would push if nothing else did
+            modes.mode[here] = np.where(code == OPEN, modes.mode[here], mode)
             modes.direction[here] = np.where((modes.mode[here] == SLIP)[:, None], direction, 0.0)
         elif len(words) == len(item) and row >= rows.nb:
             modes.active[row - rows.nb : row - rows.nb + n] = words

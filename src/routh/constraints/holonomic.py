@@ -119,7 +119,8 @@ class ElasticFoundation:
         name: str = "foundation",
     ) -> None:
         self.points = real_array("points", points, [(None, 3)], "shape (n, 3)")
-        self.stiffness, self.damping, self.name = stiffness, damping, str(name)
+        checked = Unilateral(self.points, np.zeros(len(self.points)), stiffness=stiffness, damping=damping)
+        self.stiffness, self.damping, self.name = checked.stiffness, checked.damping, str(name)
         self.body = integer("body", body, at_least=0, at_most=bodies - 1)
         self.nv = 6 * bodies
         self.normal = real_array("normal", normal, [(3,)], "shape (3,)")
@@ -131,7 +132,7 @@ class ElasticFoundation:
         R = rotation_matrices(state.q[None, at + 3 : at + 7])[0]
         n = R.T @ self.normal  # in the body's frame
         depth = state.q[at : at + 3] @ self.normal - self.height
-        G = np.zeros((len(self.points), self.nv))
+        G = np.zeros((len(self.points), self.nv), order="F")
         own = 6 * self.body
         G[:, own : own + 3] = self.normal
         turn = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
@@ -140,4 +141,4 @@ class ElasticFoundation:
         # w x (w x r) along n
         bias = (self.points @ w) * (w @ n) - (self.points @ n) * (w @ w)
         phi = depth + self.points @ n
-        return Unilateral(G, phi, stiffness=self.stiffness, damping=self.damping, bias=bias, name=self.name)
+        return Unilateral.trusted(G, phi, self.stiffness, self.damping, bias, self.name)

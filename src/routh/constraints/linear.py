@@ -82,7 +82,7 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
-    """The same by the (nv, nv) Gram matrix and two steps of refinement; None where that is not safe.
+    """The same by the (nv, nv) Gram matrix and a step of refinement; None where that is not safe.
 
     Many rows of like size on few bodies are redundant, and then the subtraction ``c - N x`` loses no more
     than the data do: one rounding of c.
@@ -96,7 +96,7 @@ def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
     if info:
         return None
     x, y = np.zeros(N.shape[1]), c
-    for _ in range(3):
+    for _ in range(2):
         x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
         y = c - N @ x
     return y, x
@@ -120,8 +120,15 @@ def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
     A = np.empty((n + nv, n + nv))
     A[:n, :n], A[:n, n:] = np.eye(n), N
     A[n:, :n], A[n:, n:] = F.T, -np.eye(nv)
-    size = np.abs(A).max(axis=1)
-    solution = np.linalg.solve(A / size[:, None], np.concatenate([c, np.zeros(nv)]) / size)
+    A /= np.abs(A).max(axis=1)[:, None]
+    b = np.zeros(n + nv)
+    b[:n] = c / np.maximum(1.0, np.abs(N).max(axis=1, initial=0.0))
+    factor, pivots, info = lapack.dgetrf(A)
+    if info:
+        raise np.linalg.LinAlgError(f"dgetrf returned {info}")
+    solution = lapack.dgetrs(factor, pivots, b)[0]
+    # one step of refinement makes the solution right row by row (Skeel 1980)
+    solution += lapack.dgetrs(factor, pivots, b - A @ solution)[0]
     return solution[:n], solution[n:]
 
 

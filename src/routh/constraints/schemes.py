@@ -126,7 +126,7 @@ def _like(item: Contact, **changes: Any) -> Contact:
     """A contact with some values changed and without the bias."""
     Jt = item.Jt if sparse.issparse(item.Jt) else item.Jt.reshape(len(item), item.nt, -1)
     names = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_damping", "deformation")
-    values = {name: getattr(item, name) for name in (*names, "nt", "name")}
+    values = {name: getattr(item, name) for name in (*names, "nt", "anticipate", "name")}
     return Contact(item.Jn, Jt, **{"phi": item.phi, **values, **changes})
 
 

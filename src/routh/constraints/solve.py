@@ -45,18 +45,19 @@ def solve(
     rows = system.rows
     found, name = _energy(rows, warm_modes(system, warm), solver)
     residuals = residuals_of(rows, found.force)
-    solved = residuals.largest < _tolerance(rows)
+    residual = residuals.largest
     modes, directions = scatter_modes(system, found.modes)
     rates, ends = _ends(rows, found)
+    v = rows.v_free + rows.h * found.acceleration
     return ConstraintForces(
         system=system,
         forces=scatter(system, found.force),
-        v=rows.v_free + rows.h * found.acceleration,
+        v=v,
         rates=scatter(system, rates),
-        deformations=_all_deformations(system, ends, rows.v_free + rows.h * found.acceleration),
-        status=Status.SOLVED if solved else Status.NUMERICAL,
+        deformations=_all_deformations(system, ends, v),
+        status=Status.SOLVED if residual < _tolerance(rows) else Status.NUMERICAL,
         residuals=residuals,
-        residual=residuals.largest,
+        residual=residual,
         method=method,
         solver=name,
         iterations=found.iterations,

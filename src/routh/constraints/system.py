@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from routh.constraints.mass import DenseMass, Mass, mass_of
+from routh.constraints.mass import DenseMass, Mass, SparseMass, mass_of
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.validation import Array, real, real_array
 
@@ -26,7 +26,8 @@ class ConstrainedSystem:
 
     Parameters
     ----------
-    M : (nv, nv), symmetric positive definite mass matrix, dense or SciPy sparse (block diagonal in bodies).
+    M : (nv, nv), symmetric positive definite mass matrix, dense or SciPy sparse (block diagonal in bodies);
+        or the factored ``mass`` of an earlier system.
     f : (nv,), all forces but the constraints', in N or N m; Coriolis terms with their sign here.
     v : (nv,), velocity at the start of the step.
     constraints : any number of `Bilateral`, `Unilateral` and `Contact`; contacts all planar or all spatial.
@@ -42,7 +43,7 @@ class ConstrainedSystem:
     def __init__(
         self, M: Any, f: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], dt: float
     ) -> None:
-        mass = mass_of(M)
+        mass = M if isinstance(M, DenseMass | SparseMass) else mass_of(M)
         nv = mass.nv
         values = {
             "mass": mass,
@@ -124,7 +125,7 @@ class Rows:
         assert isinstance(self.mass, DenseMass)
         return self.mass.whiten(self.G)
 
-    @property
+    @cached_property
     def N(self) -> Array:
         """Scaled rows ``S G L^-T`` of a dense system, (n, nv)."""
         return self.S[:, None] * self.white
@@ -142,7 +143,7 @@ class Rows:
             return self
         keep, plain = slice(0, self.tangents.start), copy.copy(self)
         plain.G, plain.nu, plain.nc = self.G[keep], self.nu + self.nc, 0
-        for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c", "a", "white"):
+        for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c", "a", "white", "N"):
             if name in self.__dict__:
                 setattr(plain, name, getattr(self, name)[keep])
         return plain
@@ -159,7 +160,7 @@ class _Part:
         self.index = index
         if isinstance(item, Contact):
             self.nt = nt = item.nt
-            closed = item.phi <= 0.0
+            closed = (item.phi <= 0.0) | item.anticipate
             self.keep = keep = np.flatnonzero(closed)
             every = len(keep) == len(closed)
             rows = (keep[:, None] * nt + np.arange(nt)).ravel()
@@ -176,6 +177,8 @@ class _Part:
             self.keep = keep = np.arange(len(item))
             self.G, self.gamma = item.G, item.bias
         self.phi, self.K, self.B = item.phi[keep], item.stiffness[keep], item.damping[keep]
+        if isinstance(item, Contact) and item.anticipate:
+            self.B = np.where(self.phi <= 0.0, self.B, 0.0)  # a damper would push before the gap closes
 
 
 def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
@@ -188,7 +191,9 @@ def _stack(blocks: list[Any], system: ConstrainedSystem) -> Any:
         empty = sparse.csr_array((0, system.nv))
         return sparse.vstack([empty, *map(sparse.csr_array, blocks)], format="csr")
     dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
-    return np.concatenate([np.zeros((0, system.nv)), *dense])
+    if len(dense) == 1:
+        return np.asfortranarray(dense[0])
+    return np.asfortranarray(np.concatenate([np.zeros((0, system.nv)), *dense]))
 
 
 def _join(parts: list[Array]) -> Array:

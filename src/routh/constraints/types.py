@@ -7,7 +7,7 @@ Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,13 @@ class _Rows:
         rate = np.zeros(n) if bias is None else real_array("bias", bias, [(n,)], f"shape ({n},), dG/dt v")
         _set(self, bias=rate, name=type(self).__name__.lower() if name is None else str(name))
 
+    @classmethod
+    def trusted(cls, G: Array, phi: Array, stiffness: Array, damping: Array, bias: Array, name: str) -> Self:
+        """Rows of arrays that were checked before, as (n, nv) and (n,) float64: no checks, no copies."""
+        rows = object.__new__(cls)
+        _set(rows, G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
+        return rows
+
     def __len__(self) -> int:
         return len(self.phi)
 
@@ -83,7 +90,9 @@ class Unilateral(_Rows):
 class Contact:
     """Contacts with Coulomb friction and the true cone, in the plane or in space (D19 section 6).
 
-    They act where the gap is closed, ``phi <= 0``, as D19 limits them.
+    They act where the gap is closed, ``phi <= 0``, as D19 limits them. Bodies then sink into each other by up
+    to their speed times the step before they feel the contact, and a chain of such contacts unfolds at once.
+    With ``anticipate`` an open gap acts too, by its spring alone, where the step would end beyond it.
 
     Parameters
     ----------
@@ -97,6 +106,7 @@ class Contact:
     tangential_damping : number or (nc,), B_r = B_s in N s/m; None is D19's ``1e6 / dt``.
     deformation : (nc, nt), tangential spring deformations in m; matters only with tangential stiffness.
     bias : (nc, 1 + nt), dJ/dt v in m/s^2, normal first.
+    anticipate : whether a contact acts that is open now but would be closed at the end of the step.
     """
 
     Jn: Jacobian
@@ -110,6 +120,7 @@ class Contact:
     deformation: Array
     bias: Array
     nt: int
+    anticipate: bool
     name: str
 
     def __init__(
@@ -126,12 +137,13 @@ class Contact:
         deformation: ArrayLike | None = None,
         bias: ArrayLike | None = None,
         nt: int | None = None,
+        anticipate: bool = False,
         name: str = "contact",
     ) -> None:
         normals = _jacobian("Jn", Jn, None)
         nc, nv = normals.shape
         tangents, nt = _tangents(Jt, nc, nv, nt)
-        _set(self, Jn=normals, Jt=tangents, nt=nt, name=str(name))
+        _set(self, Jn=normals, Jt=tangents, nt=nt, anticipate=bool(anticipate), name=str(name))
         _set(self, phi=real_array("phi", phi, [(nc,)], f"shape ({nc},), one per contact"))
         _set(self, mu=_coefficient("mu", mu, nc), stiffness=_coefficient("stiffness", stiffness, nc))
         _set(self, damping=_coefficient("damping", damping, nc))

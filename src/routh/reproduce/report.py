@@ -12,7 +12,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from routh import __version__
+import routh
 from routh.reproduce.base import Row, Settings
 from routh.reproduce.runner import Finished
 
@@ -46,7 +46,7 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>routh: the published results, reproduced</title><style>{_STYLE}</style></head><body>
 <h1>The published results, reproduced</h1>
-<p class="lead">Every figure and number below was computed by <b>routh {__version__}</b>, not copied:
+<p class="lead">Every figure and number below was computed by <b>routh {routh.__version__}</b>, not copied:
 beside each published number stand ours, the difference and, where they differ, why.</p>
 {_meta(results, settings)}
 {_contents(results)}

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import sample
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Settings
-from routh.sets import Outcomes
+from routh.sets import Outcomes, sample
 from routh.step import PolyhedralStep, StepResult
 from routh.validation import Array
 
@@ -56,7 +55,7 @@ def any_solution(problem: ImpactProblem, n: int, *, step: Array, seed: int = 0) 
 def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Settings) -> Outcomes:
     """``n`` outcomes for each choice of one contact that leads, with the steps of the others scaled down."""
     found = []
-    for scale in SCALES:
+    for scale in SCALES if problem.nc <= ANY_SOLUTION_CONTACTS else SCALES[:2]:  # small steps cost many LCPs
         for leader in range(problem.nc if scale < 1.0 else 1):
             steps = np.full(problem.nc, step * scale)
             steps[leader] = step

@@ -65,9 +65,7 @@ def sample(
     if threads is not None:
         integer("threads", threads, at_least=1)
     if np.any(problem.restitution > 0.0):
-        if device != "cpu":
-            raise ValueError(f"device: got {device!r}; samples with restitution are drawn on 'cpu'")
-        return elastic_outcomes(problem, draw, hypothesis, threads)
+        return elastic_outcomes(problem, draw, hypothesis, threads, device)
     return draw.outcomes(*_kernel_samples(draw, device, threads))
 
 

@@ -31,9 +31,9 @@ class CompliantResult:
 class KelvinVoigt:
     """HP23 (88) to (90): spring, damper and regularised Coulomb friction at every contact.
 
-    ``stiffness`` k in N/m, one number or one per contact that takes part; ``damping`` is the ratio zeta; the damper has the
-    coefficient ``2 zeta sqrt(k m)`` with ``mass`` m in kg ((88) prints sqrt(k/m), the same for 1 kg);
-    ``slip`` is the tangential speed (m/s) below which friction grows linearly.
+    ``stiffness`` k in N/m, one number or one per contact that takes part; ``damping`` is the ratio zeta; the
+    damper has the coefficient ``2 zeta sqrt(k m)`` with ``mass`` m in kg ((88) prints sqrt(k/m), the same
+    for 1 kg); ``slip`` is the tangential speed (m/s) below which friction grows linearly.
     """
 
     stiffness: ArrayLike = 1e6

@@ -56,6 +56,12 @@ class Bundle:
         states = [_state_at(one, t) for one in self.trajectories]
         return np.array([q for q, _ in states]), np.array([v for _, v in states])
 
+    def plot(self, coordinate: int = 0, *, rate: bool = False, ax: Any = None) -> Any:
+        """Draw one coordinate (or its rate) of every motion over time; returns the axes."""
+        from routh.viz.simulation import draw_bundle
+
+        return draw_bundle(self, coordinate, rate=rate, ax=ax)
+
 
 def simulate_many(
     model: Model, state: State, *, n: int, duration: float, seed: int = 0, processes: int = 1, **options: Any

@@ -63,7 +63,10 @@ def step_through(
     now, last = state, None
     for step in range(steps):
         inputs = u(now) if callable(u) else u
-        system = build(now, u=inputs, force=None if force is None else force(now), deformation=memory)
+        pushed = None if force is None else force(now)
+        system = build(
+            now, u=inputs, force=pushed, deformation=memory, earlier=None if last is None else last.system
+        )
         if step % every == 0:
             recorder.sample(now, system, last)
 

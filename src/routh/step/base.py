@@ -41,7 +41,7 @@ class PushingStep(ImpactStep, Protocol):
     """An impact step in which contacts can be made to push while they separate: restitution needs it."""
 
     def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
-        """As `ImpactStep.solve`; ``floor`` (nc,) N s, at most ``lambda_max``, is the least of each impulse."""
+        """As `ImpactStep.solve`; ``floor`` (nc,) N s, at most ``lambda_max``, bounds impulses from below."""
         ...
 
 

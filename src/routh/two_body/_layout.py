@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 #: Order of the power series, in the sliding variable and around rest directions. Even.
 ORDER = 20
 #: Share of the sliding speed that truncating a series may cost. The step length follows from it.
 TRUNCATION = 1e-12
+#: Where sliding is slow, what it moves is a small part of the impact, and truncation is measured by the
+#: impact's own size instead; but it stays below this share of the sliding speed.
+LOOSEST_TRUNCATION = 1e-4
+#: 1 / k, so that the series need no divisions.
+INVERSE = np.array([0.0, *(1.0 / k for k in range(1, ORDER + 1))])
 #: Segments (series steps, closed forms) after which an impact is given up with a status.
 MAX_SEGMENTS = 500
 #: Events that are recorded in order; later ones are dropped from the record, never from the impact.
@@ -35,10 +42,12 @@ UNKNOWN, NO_TAIL, FALLING, RUNNING = -1.0, 0.0, 1.0, 2.0
 # entries of `state`
 GX, GY, SLIDE, JX, JY, JZ, VN, ENERGY, STORED, RETURNED = range(10)
 SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED1, TURNED2 = range(10, 20)
-SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, STATUS, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED = range(20, 31)
+SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, STATUS, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(
+    20, 33
+)
 # the point last evaluated: v_z, and since the segment's start E, impulses; the sliding velocity
-P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(31, 39)
-STATE_SIZE = 39
+P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
+STATE_SIZE = 40
 
 # phases
 COMPRESSION, RESTITUTION, DONE = 0.0, 1.0, 2.0

@@ -10,6 +10,7 @@ from routh.two_body._layout import (
     F1,
     FALLING,
     G0,
+    INVERSE,
     KIND,
     M1,
     NO_TAIL,
@@ -55,11 +56,14 @@ def rest_ahead(con: Contact, sx: float, sy: float) -> tuple[float, float, bool]:
     jumped over, and near a simple one it is Newton's step.
     """
     bound = con.turn_rate
+    rounding = 1e-16 * (bound + con.mu * (con.wxx + con.wyy))
+    first = 0.0
     for _ in range(80):
         f, _g, slope = direction_rates(con, sx, sy)
-        if f == 0.0:
-            return sx, sy, True
         side = 1.0 if f > 0.0 else -1.0
+        if abs(f) <= rounding or side * first < 0.0:
+            return sx, sy, True  # there, or beyond by rounding alone
+        first = side
         f = abs(f)  # along the motion its derivative is f' on either side
         angle = 2.0 * f / (math.sqrt(slope * slope + 2.0 * bound * f) - slope)
         # rotation by 2 atan(angle / 2) <= angle
@@ -76,10 +80,10 @@ def centrifugal(con: Contact) -> tuple[float, float]:
     """The unique direction with -mu B s + d = g s, g > 0, where ||B^-1 d|| > mu (JW17 Theorem 5 iv).
 
     s = (mu B + g)^-1 d has norm one; that norm falls strictly with g > 0, from ||B^-1 d|| / mu to 0. Newton
-    on 1 / norm, which is concave there, converges monotonically.
+    on 1 / norm, which is concave there, converges monotonically from below, where g starts.
     """
     mxx, mxy, myy = con.mu * con.wxx, con.mu * con.wxy, con.mu * con.wyy
-    g = 0.0
+    g = max(math.sqrt(con.dx * con.dx + con.dy * con.dy) - mxx - myy, 0.0)
     sx, sy = 1.0, 0.0
     for _ in range(60):
         axx, ayy = mxx + g, myy + g
@@ -112,7 +116,9 @@ def find_tail(tail: Any, con: Contact, sx: float, sy: float) -> None:
     tail[RHO1] = tail[M1] / f1
     tail[Q0] = con.wzz - con.mu * along
     tail[Q1] = con.wzz * tail[RHO1] - con.mu * (along * tail[RHO1] + across)
-    tail[KIND] = RUNNING if g0 > 0.01 * f1 else FALLING
+    # where no denominator of the full series is small beside f1
+    small = min(abs(g0), abs(g0 + f1), abs(2.0 * g0 + f1))
+    tail[KIND] = FALLING if small >= -1e-3 * f1 else RUNNING
     tail[EXPANDED] = 0.0
 
 
@@ -120,12 +126,13 @@ def expand_tail(series: Any, tail: Any, con: Contact) -> None:
     """Power series in y of gamma = C exp(g0 tau) (u s + t s_perp), y = y0 exp(f1 tau), and of its integrals.
 
     gamma' = -mu B gamma + r d gives, order by order, (k - 1) f1 t_k = n_k d_perp and
-    k f1 u_k = n_k d_par + m t_k, with rho_k = u_k + n_k from rho rho = u u + t t. Since g0 < 0 and f1 < 0 no
-    denominator g0 + k f1 vanishes.
+    k f1 u_k = n_k d_par + m t_k, with rho_k = u_k + n_k from rho rho = u u + t t. The integrals divide by
+    g0 + k f1 and, for E, by 2 g0 + k f1; f1 < 0 and g0 < -f1, so only the first few could be small.
     """
     g0, f1, m1 = tail[G0], tail[F1], tail[M1]
     along, across = con.dx * tail[SX] + con.dy * tail[SY], con.dy * tail[SX] - con.dx * tail[SY]
     tail[EXPANDED] = 1.0
+    per_f1 = 1.0 / f1
     for k in range(ORDER + 1):
         series[SUM, k] = 0.0
     for k in range(ORDER + 1):
@@ -135,8 +142,8 @@ def expand_tail(series: Any, tail: Any, con: Contact) -> None:
         elif k == 1:
             u, t = m1 / f1, 1.0
         else:
-            t = n * across / ((k - 1) * f1)
-            u = (n * along + m1 * t) / (k * f1)
+            t = n * across * per_f1 * INVERSE[k - 1]
+            u = (n * along + m1 * t) * per_f1 * INVERSE[k]
         rho = u + n
         inverse = 1.0 / (g0 + k * f1)
         q = con.wzz * rho - con.mu * (along * u + across * t)

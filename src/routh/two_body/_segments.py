@@ -1,8 +1,9 @@
 """The four kinds of segment that an impact consists of: their normal velocity, energy and impulse.
 
-STEP: a power series in tau. FALL: the whole way into the origin along a rest direction, in
-zeta = 1 - exp(g0 tau). RUN: along a rest direction away from the origin (or hardly towards it), to first
-order in the distance from it, in iota = (exp(g0 tau) - 1) / g0. LINE: straight in impulse space, in I_z.
+STEP: a power series in tau. FALL: all the way along a rest direction, into the origin or away from it, in
+zeta = |1 - exp(g0 tau)|. RUN: the same where exp(g0 tau) hardly changes (or another exponent nearly
+vanishes), to first order in the distance from the direction, in iota = (exp(g0 tau) - 1) / g0. LINE: straight
+in impulse space, in I_z.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def run_basis(tail: Any, iota: float) -> tuple[float, float, float, float]:
 
 def fall_coordinates(tail: Any, p: float) -> tuple[float, float]:
     """exp(g0 tau) and y at FALL's parameter."""
-    z = 1.0 - p
+    z = 1.0 - p if tail[G0] < 0.0 else 1.0 + p
     return z, tail[Y0] * z ** (tail[F1] / tail[G0])
 
 
@@ -101,7 +102,8 @@ def normal_velocity(series: Any, tail: Any, state: Any, kind: int, p: float) -> 
         return horner_both(series, VZ, p)
     if kind == FALL:
         z, y = fall_coordinates(tail, p)
-        return tail[VZS] + tail[AMP] * z * horner(series, QI, y), -tail[AMP] * horner(series, Q, y) / tail[G0]
+        value = tail[VZS] + tail[AMP] * z * horner(series, QI, y)
+        return value, tail[AMP] * horner(series, Q, y) / abs(tail[G0])
     if kind == RUN:
         first, second, grown, _ = run_basis(tail, p)
         bend = tail[Q1] * tail[Y0]
@@ -121,7 +123,7 @@ def energy(series: Any, tail: Any, state: Any, kind: int, p: float) -> tuple[flo
         impulse = tail[AMP] * (z * horner(series, PR, y) - tail[PR0])
         bent = z * z * horner(series, S, y) - tail[S0]
         value = state[ENERGY] - tail[VZS] * impulse - tail[AMP] * tail[AMP] * bent
-        return value, vz * tail[AMP] * horner(series, RHO, y) / tail[G0]
+        return value, -vz * tail[AMP] * horner(series, RHO, y) / abs(tail[G0])
     if kind == RUN:
         first, second, grown, mixed = run_basis(tail, p)
         bend = tail[Y0] * tail[RHO1]
@@ -145,7 +147,7 @@ def normal_impulse(series: Any, tail: Any, kind: int, p: float) -> tuple[float, 
     if kind == FALL:
         z, y = fall_coordinates(tail, p)
         value = tail[AMP] * (z * horner(series, PR, y) - tail[PR0])
-        return value, -tail[AMP] * horner(series, RHO, y) / tail[G0]
+        return value, tail[AMP] * horner(series, RHO, y) / abs(tail[G0])
     if kind == RUN:
         first, second, grown, _ = run_basis(tail, p)
         bend = tail[RHO1] * tail[Y0]

@@ -15,9 +15,11 @@ from typing import Any
 
 from routh.two_body._layout import (
     EN,
+    INVERSE,
     IX,
     IY,
     IZ,
+    LOOSEST_TRUNCATION,
     ORDER,
     P_E,
     P_GX,
@@ -70,7 +72,7 @@ def expand(series: Any, con: Contact, x: float, y: float, r: float, vz: float) -
         series[WORK, m] = 0.0
     series[WORK, 0] = vz * r
     for m in range(1, ORDER + 1):
-        inverse = 1.0 / m
+        inverse = INVERSE[m]
         xk, yk, rk = series[X, m - 1], series[Y, m - 1], series[R, m - 1]
         xm = (con.dx * rk - mxx * xk - mxy * yk) * inverse
         ym = (con.dy * rk - mxy * xk - myy * yk) * inverse
@@ -91,16 +93,19 @@ def expand(series: Any, con: Contact, x: float, y: float, r: float, vz: float) -
             series[WORK, 2 * m] += vm * rm
 
 
-def step_length(series: Any, con: Contact, energy: float) -> float:
-    """How far in tau the step's series may be trusted; `energy` is the size that E's error is measured by.
+def step_length(series: Any, con: Contact, energy: float, floor: float, approach: float) -> float:
+    """How far in tau the step's series may be trusted.
 
-    E goes with the square of the sliding speed, so its series converges later than the others.
+    Errors of the sliding velocity are measured by its length, or by ``floor`` (m/s) where that is larger;
+    those of v_z by ``approach`` (m/s), those of E by ``energy`` (J). E goes with the square of the sliding
+    speed, so it converges later.
     """
-    per_speed, per_energy = 1.0 / series[R, 0], 1.0 / energy
-    longest = 6.0 / (con.turn_rate + con.mu * (con.wxx + con.wyy))
+    r = series[R, 0]
+    per_speed, per_energy = 1.0 / min(max(r, floor), r * (LOOSEST_TRUNCATION / TRUNCATION)), 1.0 / energy
+    longest = 200.0 / (con.turn_rate + con.mu * (con.wxx + con.wyy))
     for k in (ORDER - 1, ORDER):
         size = max(abs(series[X, k]), abs(series[Y, k]), abs(series[R, k])) * per_speed
-        size = max(size, abs(series[EN, k]) * per_energy)
+        size = max(size, abs(series[EN, k]) * per_energy, abs(series[VZ, k]) / approach)
         if size * longest**k > TRUNCATION:
             longest = math.exp(math.log(TRUNCATION / size) / k)
     return longest

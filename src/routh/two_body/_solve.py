@@ -18,6 +18,7 @@ from routh.two_body._layout import (
     F1,
     FALL,
     FALLING,
+    FLOOR,
     FORCE_STEP,
     G0,
     GX,
@@ -26,9 +27,11 @@ from routh.two_body._layout import (
     JY,
     JZ,
     KIND,
+    LEFT,
     LINE,
     LINED,
     LINED_UP,
+    LOOSEST_TRUNCATION,
     MAX_SEGMENTS,
     MISSED,
     MODE,
@@ -91,9 +94,13 @@ from routh.two_body._rest import centrifugal, direction_rates, expand_tail, expa
 from routh.two_body._segments import evaluate
 from routh.two_body._series import expand, horner, horner_both, step_length
 
-NOT_FOUND = 2.0  # a parameter beyond every segment's relative end
+NOT_FOUND = 1e100  # a parameter beyond every segment's end
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3
+#: Friction below this is none: its quotients would overflow.
+NO_FRICTION = 1e-100
+#: What a difference of equal numbers leaves of them.
+CANCELLED = 1e-15
 
 
 def make_contact(
@@ -141,11 +148,16 @@ def vanish(state: Any, con: Contact) -> None:
 
 
 def enter_line(state: Any, con: Contact, sx: float, sy: float, g: float) -> float:
-    """Slide straight along a rest direction, JW17 (43): how much normal impulse until the origin (or -1)."""
+    """Slide straight along a rest direction, JW17 (43): the normal impulse that leads to the origin."""
     state[SIGX], state[SIGY] = -con.mu * sx, -con.mu * sy
     state[RATE] = con.wzz - con.mu * (con.dx * sx + con.dy * sy)
     state[DRIFT] = g
-    return -state[SLIDE] / g if g < 0.0 else -1.0
+    return -state[SLIDE] / g if g < 0.0 else 2.0 * NOT_FOUND
+
+
+def sure_end(state: Any, con: Contact) -> float:
+    """Normal impulse by which an impact along a line has ended; v_z falls only on the way to the origin."""
+    return line_end(state, con) if state[RATE] > 0.0 else NOT_FOUND
 
 
 def tail_coordinate(series: Any, tail: Any, t: float) -> float:
@@ -162,7 +174,7 @@ def tail_coordinate(series: Any, tail: Any, t: float) -> float:
 
 
 def enter_fall(series: Any, tail: Any, state: Any, con: Contact, t: float) -> bool:
-    """Set up the way into the origin, if the direction is near enough for the series."""
+    """Set up the way along the rest direction, if it is near enough for the series."""
     if not tail[TMIN] < t < tail[TMAX]:
         return False
     y = tail_coordinate(series, tail, t)
@@ -180,18 +192,23 @@ def enter_fall(series: Any, tail: Any, state: Any, con: Contact, t: float) -> bo
         pr = pr * y + series[PR, k]
         s = s * y + series[S, k]
     tail[PU0], tail[PT0], tail[PR0], tail[S0] = pu, pt, pr, s
-    truncated = abs(series[S, ORDER] * y) + abs(series[S, ORDER - 1])
-    error = tail[AMP] * tail[AMP] * truncated * abs(y) ** (ORDER - 1)
-    return error <= TRUNCATION * state[VN0] * state[VN0] / con.wzz
+    # the last two terms of E and of v_z, and what cancels in them where sliding is fast beside v_z
+    share = tail[AMP] * abs(y) ** (ORDER - 1)
+    stored = tail[AMP] * share * (abs(series[S, ORDER] * y) + abs(series[S, ORDER - 1]))
+    moved = share * (abs(series[QI, ORDER] * y) + abs(series[QI, ORDER - 1]))
+    stored += CANCELLED * tail[AMP] * tail[AMP] * abs(s)
+    moved += CANCELLED * abs(tail[VZS] - state[VN])
+    size = max(state[ENERGY], state[VN0] * state[VN0] / con.wzz)
+    return stored <= TRUNCATION * size and moved <= TRUNCATION * max(-state[VN0], abs(state[VN]))
 
 
 def fall_until(series: Any, tail: Any, t: float) -> float:
-    """The parameter zeta of FALL at which the direction is at the angle atan(t), or beyond the end."""
+    """FALL's parameter at which the direction is at the angle atan(t), or beyond the end."""
     y = tail_coordinate(series, tail, t)
     share = y / tail[Y0]
     if not 0.0 < share < 1.0:
         return NOT_FOUND
-    return 1.0 - share ** (tail[G0] / tail[F1])
+    return abs(1.0 - share ** (tail[G0] / tail[F1]))
 
 
 def pass_in_step(
@@ -204,7 +221,7 @@ def pass_in_step(
     first = ax * state[GY] - ay * state[GX] - lean * state[SLIDE]
     last = ax * y - ay * x - lean * r
     if not first * last < 0.0 or ax * (x + state[GX]) + ay * (y + state[GY]) < 0.0:
-        return NOT_FOUND * end
+        return NOT_FOUND
     low, high = 0.0, end
     at = end * first / (first - last)
     for _ in range(60):
@@ -227,11 +244,11 @@ def pass_in_step(
 
 def near_miss_at(series: Any, tail: Any, state: Any, con: Contact, end: float) -> float:
     """Where in a step the sliding speed passes a minimum that is nearly zero, or beyond its end."""
-    if state[MISSED] > 0.0 or not (tail[KIND] == RUNNING and tail[G0] > 0.0):
-        return NOT_FOUND * end
+    if state[MISSED] > 0.0 or not tail[G0] > 0.0:
+        return NOT_FOUND
     _, last = horner_both(series, R, end)
     if not series[R, 1] < 0.0 < last:
-        return NOT_FOUND * end
+        return NOT_FOUND
     low, high = 0.0, end
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -240,13 +257,13 @@ def near_miss_at(series: Any, tail: Any, state: Any, con: Contact, end: float) -
             low = middle
         else:
             high = middle
-    return high if horner(series, R, high) < con.near * state[SLIDE0] else NOT_FOUND * end
+    return high if horner(series, R, high) < con.near * state[SLIDE0] else NOT_FOUND
 
 
 def lined_up_at(series: Any, tail: Any, state: Any, con: Contact, kind: int, end: float) -> float:
     """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
     if state[LINED] > 0.0 or not state[SLIDE] > con.near * state[SLIDE0]:
-        return NOT_FOUND * end
+        return NOT_FOUND
     if kind in (RUN, LINE):
         return 0.0
     across = tail[SX] * state[GY] - tail[SY] * state[GX]
@@ -257,7 +274,8 @@ def lined_up_at(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
         gx, gy, r = state[P_GX], state[P_GY], state[P_R]
         return pass_in_step(series, state, tail[SX], tail[SY], lean, end, gx, gy, r)
     at = fall_until(series, tail, lean)
-    return at if tail[AMP] * (1.0 - at) > con.near * state[SLIDE0] else NOT_FOUND
+    z = 1.0 - at if tail[G0] < 0.0 else 1.0 + at
+    return at if tail[AMP] * z > con.near * state[SLIDE0] else NOT_FOUND
 
 
 def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end: float) -> tuple[float, int]:
@@ -270,7 +288,7 @@ def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
         ax, ay = (con.ax, con.ay) if i == 1 else (con.bx, con.by)
         if state[TURNED1 if i == 1 else TURNED2] > 0.0:
             continue
-        at = NOT_FOUND * end
+        at = NOT_FOUND
         if kind == STEP:
             at = pass_in_step(series, state, ax, ay, 0.0, end, state[P_GX], state[P_GY], state[P_R])
         elif kind == FALL:
@@ -288,6 +306,12 @@ def turning_end(series: Any, tail: Any, state: Any, con: Contact, kind: int, end
     return end, which
 
 
+def run_error(tail: Any, state: Any, t: float) -> float:
+    """What RUN leaves out: the square of the distance from the rest direction, measured as in a step."""
+    y = t * (1.0 + abs(tail[RHO1]))
+    return y * y * max(state[SLIDE] / state[FLOOR], TRUNCATION / LOOSEST_TRUNCATION)
+
+
 def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[int, float, bool]:
     """The segment that starts here: its kind, its end in its own parameter, whether that is the origin."""
     if state[MODE] == ON_LINE:
@@ -299,7 +323,8 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
     if abs(f) <= 2e-16 * scale or abs(f) <= 1e-13 * slope:
         # a rest direction; off an unstable one, r times the angle only falls, so a line it stays
         reach = enter_line(state, con, sx, sy, g)
-        return (LINE, reach, True) if reach > 0.0 else (LINE, line_end(state, con), False)
+        end = sure_end(state, con)
+        return (LINE, reach, True) if reach <= end else (LINE, end, False)
     if tail[KIND] == UNKNOWN:
         find_tail(tail, con, sx, sy)
         if abs(f) <= con.near * abs(slope):  # beside a rest direction from the start
@@ -312,24 +337,29 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
             if tail[EXPANDED] == 0.0:
                 expand_tail(series, tail, con)
             if tail[KIND] == FALLING and enter_fall(series, tail, state, con, t):
-                return FALL, 1.0, True
-        if tail[KIND] == RUNNING and abs(t) * (1.0 + abs(tail[RHO1])) < 1e-7:
+                state[RATE] = tail[Q0]
+                if tail[G0] < 0.0:
+                    return FALL, 1.0, True
+                return FALL, line_end(state, con) * tail[G0] / tail[AMP], False
+        if tail[KIND] == RUNNING and run_error(tail, state, t) <= TRUNCATION:
             tail[Y0] = t / (1.0 - t * tail[RHO1])
             tail[AMP] = along / (1.0 + tail[RHO1] * tail[Y0])
             state[RATE] = tail[Q0]
-            if tail[G0] < 0.0:
+            end = sure_end(state, con) / tail[AMP]
+            if tail[G0] < 0.0 and -1.0 / tail[G0] <= end:
                 return RUN, -1.0 / tail[G0] * (1.0 - 1e-15), True
-            return RUN, line_end(state, con) / tail[AMP], False
+            return RUN, end, False
     state[FORCE_STEP] = 0.0
     expand(series, con, state[GX], state[GY], r, state[VN])
-    return STEP, step_length(series, con, state[VN0] * state[VN0] / con.wzz), False
+    energy = state[VN0] * state[VN0] / con.wzz
+    return STEP, step_length(series, con, energy, state[FLOOR], -state[VN0]), False
 
 
 def negligible(state: Any, con: Contact) -> bool:
     """Whether the way left to the origin is below rounding."""
     r = state[SLIDE]
     _, g, _ = direction_rates(con, state[GX] / r, state[GY] / r)
-    return g < 0.0 and r < -1e-17 * g * (state[JZ] + abs(state[VN0]) / con.wzz)
+    return g < 0.0 and r < -1e-15 * g * (state[JZ] + abs(state[VN0]) / con.wzz)
 
 
 def note_near_events(state: Any, at: float, line_up: float, miss: float) -> None:
@@ -349,7 +379,7 @@ def run_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[int, 
     evaluate(series, tail, state, con, kind, end)
     if con.turns and kind in (STEP, FALL):
         end, turn = turning_end(series, tail, state, con, kind, end)
-    line_up = miss = NOT_FOUND * end
+    line_up = miss = NOT_FOUND
     if state[MODE] != ON_LINE:
         line_up = lined_up_at(series, tail, state, con, kind, end)
         if kind == STEP:
@@ -392,12 +422,14 @@ def commit(state: Any, kind: int, letter: int) -> None:
     """Move to the point last evaluated."""
     if kind == STEP:
         length = math.sqrt(state[P_GX] * state[P_GX] + state[P_GY] * state[P_GY])
-        state[RESIDUAL] = max(state[RESIDUAL], abs(state[P_R] - length) / state[SLIDE])
+        off = abs(state[P_R] - length) / max(state[SLIDE], state[FLOOR])
+        state[RESIDUAL] = max(state[RESIDUAL], off)
         state[P_R] = length
     state[JX] += state[P_JX]
     state[JY] += state[P_JY]
     state[JZ] += state[P_JZ]
-    state[ENERGY] += state[P_E]
+    # at the end of compression E is known better than the difference of two large numbers tells
+    state[ENERGY] = state[LEFT] if letter == END_COMPRESSION else state[ENERGY] + state[P_E]
     state[VN] = 0.0 if letter in (END_COMPRESSION, COMPRESSED_AGAIN) else state[P_VZ]
     if state[MODE] != ON_LINE:
         state[GX], state[GY] = state[P_GX], state[P_GY]
@@ -412,8 +444,11 @@ def begin(tail: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) 
     state[SLIDE] = math.sqrt(vx * vx + vy * vy)
     state[SLIDE0], state[VN0], state[VN] = state[SLIDE], vz, vz
     state[PHASE] = COMPRESSION
+    # a sliding velocity of this size changes the impulse by the order of the impulse itself
+    spread = math.sqrt((con.wxx - con.wyy) * (con.wxx - con.wyy) + 4.0 * con.wxy * con.wxy)
+    state[FLOOR] = -vz * min(0.5 * (con.wxx + con.wyy - spread) / con.wzz, 1.0)
     tail[KIND] = UNKNOWN
-    if con.mu == 0.0:
+    if con.mu < NO_FRICTION:
         state[MODE], state[RATE], state[LINED] = ON_LINE, con.wzz, 1.0
     elif state[SLIDE] == 0.0:
         vanish(state, con)
@@ -440,6 +475,6 @@ def mismatch(state: Any, con: Contact, vx: float, vy: float, vz: float) -> float
         gx, gy = gx * state[SLIDE], gy * state[SLIDE]
     size = abs(vx) + abs(vy) + abs(vz) + abs(px) + abs(py) + abs(qx) + abs(qy) + con.wzz * abs(jz)
     off = abs(vz + con.dx * jx + con.dy * jy + con.wzz * jz - state[VN])
-    if con.mu > 0.0:
+    if con.mu >= NO_FRICTION:
         off += abs(vx + px + qx - gx) + abs(vy + py + qy - gy)
     return off / size

@@ -76,6 +76,7 @@ def hodograph(
     rows: list[Array] = []
     for _ in range(MAX_SEGMENTS):
         anchor = state.copy()
+        _solve.choose_segment(series, tail.copy(), anchor, con)  # the line's own numbers, where it is one
         shape, end = _solve.run_segment(series, tail, state, con)
         rows.append(_sample(series, tail, anchor, state, con, shape, end, points))
         if state[PHASE] == DONE:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 420  # along the longer side of a panel
+FAINTEST = 0.3  # shade of a single sample, so that it can be seen beside a place where thousands end
 
 
 def density_image(
@@ -30,7 +31,8 @@ def density_image(
     spread = maximum_filter(counts, footprint=disc, mode="constant")
     image = np.full(shape, np.nan)
     seen = spread > 0
-    image[seen] = np.log1p(spread[seen]) / np.log1p(spread.max()) if seen.any() else 0.0
+    if seen.any():
+        image[seen] = FAINTEST + (1.0 - FAINTEST) * np.log1p(spread[seen]) / np.log1p(spread.max())
     return image
 
 
@@ -44,11 +46,12 @@ def draw_density(
     lightest: float = 0.75,
     zorder: float = 2.0,
     alpha: float = 1.0,
+    bins: int = BINS,
 ) -> None:
     """Draw points as a density over the present limits of the axes; set those first."""
     extent = (*ax.get_xlim(), *ax.get_ylim())
-    columns, rows = _grid(ax)
-    radius = 2 if len(x) >= 2**12 else 3
+    columns, rows = _grid(ax, bins)
+    radius = 2 if len(x) >= 2**15 else 3
     image = density_image(x, y, extent, (rows, columns), radius)
     options: dict[str, Any] = {
         "origin": "lower",
@@ -77,9 +80,9 @@ def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[fl
     return (middle - reach, middle + reach) if reach > 0.0 else (-1.0, 1.0)
 
 
-def _grid(ax: Axes) -> tuple[int, int]:
+def _grid(ax: Axes, bins: int) -> tuple[int, int]:
     """Cells (columns, rows), square on paper."""
     box = ax.get_window_extent()
     width, height = box.width, box.height
     longest = max(width, height)
-    return max(int(BINS * width / longest), 16), max(int(BINS * height / longest), 16)
+    return max(int(bins * width / longest), 16), max(int(bins * height / longest), 16)

@@ -51,10 +51,10 @@ def draw_audit(audit: Audit, ax: Any = None) -> Axes:
     def project(v: Array) -> Array:
         return (v - audit.nearest) @ problem.cholesky @ axes.T / unit
 
-    cloud, after, before = project(ends), project(audit.v_after), project(problem.v)
-    ax.scatter(*cloud.T, s=3, color=style.SET, alpha=0.35, linewidths=0, rasterized=True, label="outcomes")
-    ax.plot(*before, "o", color=style.BEFORE, fillstyle="none", label="before")
+    cloud, after = project(ends), project(audit.v_after)
+    ax.scatter(*cloud.T, s=6, color=style.SET, alpha=0.5, linewidths=0, rasterized=True, label="outcomes")
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
+    ax.plot(0.0, 0.0, "o", color=style.SET, fillstyle="none", markersize=6, label="nearest")
     ax.plot(*after, "X", color=style.VERMILION, markersize=6, label="audited")
     ax.set_xlabel("1st direction / speed before")
     ax.set_ylabel("2nd direction / speed before")

@@ -94,11 +94,17 @@ def draw_after(ax: Axes, model: PlanarModel, before: State, after: State, *, sca
 
 
 def draw_motion(
-    ax: Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
+    ax: Axes,
+    model: PlanarModel,
+    state: State,
+    *,
+    color: str = style.BEFORE,
+    scale: float,
+    names: bool = True,
 ) -> None:
     """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
     if np.count_nonzero(model.gaps(state.q) <= 1e-6) <= MANY_CONTACTS:
-        draw_contacts(ax, model, state, color=color, scale=scale)
+        draw_contacts(ax, model, state, color=color, scale=scale, names=names)
     else:
         draw_body_velocities(ax, model, state, color=color, scale=scale)
 

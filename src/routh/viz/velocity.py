@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from routh.laws.base import ImpactResult
 from routh.problem import ImpactProblem
 from routh.validation import Array, choice
 from routh.viz import style
@@ -70,7 +71,7 @@ def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> 
     problem, x, y = shown.problem, *panel
     v = _visible(shown, view)
     for axis, values, name in ((x, x.values(problem, v), "x"), (y, y.values(problem, v), "y")):
-        floor = 0.02 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
+        floor = 1e-4 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
         getattr(ax, f"set_{name}lim")(limits(values, smallest=floor))
         getattr(ax, f"set_{name}label")(axis.label(problem))
     mark_approach(ax, panel)
@@ -86,10 +87,10 @@ def _visible(shown: Comparison, view: str) -> Array:
     return np.concatenate([*ends, shown.intermediate, problem.v[None], *(r.path.v for r in results)])
 
 
-def draw_velocities(ax: Axes, shown: Comparison, panel: Panel) -> None:
+def draw_velocities(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> None:
     """One projection of the set, the velocities on the way, and the outcomes of the classical laws.
 
-    The axes are to be prepared with `prepare`.
+    The axes are to be prepared with `prepare`; the view "ends" leaves out how they got there.
     """
     problem, outcomes = shown.problem, shown.outcomes
     x, y = panel
@@ -97,7 +98,7 @@ def draw_velocities(ax: Axes, shown: Comparison, panel: Panel) -> None:
     def project(v: Array) -> tuple[Array, Array]:
         return x.values(problem, v), y.values(problem, v)
 
-    if len(shown.intermediate):
+    if len(shown.intermediate) and view == "way":
         draw_density(
             ax,
             *project(shown.intermediate),
@@ -108,7 +109,10 @@ def draw_velocities(ax: Axes, shown: Comparison, panel: Panel) -> None:
             label="velocities on the way",
         )
     draw_density(ax, *project(outcomes.v[outcomes.terminated]), label="where it ends: the post-impact set")
-    _draw_classical(ax, shown, project)
+    _draw_classical(ax, shown, project, ways=view == "way")
+    if view == "way":
+        before = project(problem.v[None])
+        ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=5.5, label="before")
 
 
 def mark_approach(ax: Axes, panel: Panel) -> None:
@@ -124,29 +128,26 @@ def mark_approach(ax: Axes, panel: Panel) -> None:
     ax.set_ylim(bottom, top)
 
 
-def _draw_classical(ax: Axes, shown: Comparison, project: Callable[[Array], tuple[Array, Array]]) -> None:
+def _draw_classical(
+    ax: Axes, shown: Comparison, project: Callable[[Array], tuple[Array, Array]], *, ways: bool
+) -> None:
+    """Ends of sequences as squares and simultaneous solutions as diamonds, with their ways if wanted."""
+    marks: list[tuple[str, ImpactResult, str, Any, str | None]] = []
     styles = zip(shown.sequential.items(), style.SEQUENTIAL, style.DASHES[1:], strict=False)
     for (order, result), color, dashes in styles:
-        px, py = project(result.path.v)
-        ax.plot(px, py, color=color, linestyle=dashes, zorder=3.0, label=f"one at a time: {order}")
-        ax.plot(px[-1:], py[-1:], "s", color=color, markeredgecolor="white", markeredgewidth=0.6, zorder=4.5)
+        marks.append(("s", result, color, dashes, f"one at a time: {order}"))
     word = "all at once" if shown.all_simultaneous else "all at once (one solution)"
     for i, result in enumerate(shown.simultaneous):
+        marks.append(("D", result, style.SIMULTANEOUS, "-", None if i else word))
+    for marker, result, color, dashes, label in marks:
         px, py = project(result.path.v)
-        label = word if i == 0 else None
-        ax.plot(px, py, color=style.SIMULTANEOUS, linewidth=0.9, zorder=2.5)
-        ax.plot(
-            px[-1:],
-            py[-1:],
-            "D",
-            color=style.SIMULTANEOUS,
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            zorder=5.0,
-            label=label,
-        )
-    before = project(shown.problem.v[None])
-    ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=5.5, label="before")
+        ends: dict[str, Any] = {"color": color, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        is_line = ways and marker == "s"
+        ax.plot(px[-1:], py[-1:], marker, **ends, zorder=4.5, label=None if is_line else label)
+        if ways:
+            width = 0.9 if marker == "D" else 1.2
+            drawn: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": width}
+            ax.plot(px, py, **drawn, zorder=3.0, label=label if is_line else None)
 
 
 @style.context()
@@ -172,7 +173,7 @@ def velocity_figure(
         prepare(ax, shown, panel, view=view)
     fig.draw_without_rendering()  # so that the panels have their size when densities are binned
     for ax, panel in zip(axes, chosen, strict=False):
-        draw_velocities(ax, shown, panel)
+        draw_velocities(ax, shown, panel, view=view)
     for ax in axes[len(chosen) :]:
         ax.set_visible(False)
     for ax, title in zip(axes, titles, strict=False):

@@ -8,6 +8,7 @@ from typing import Any
 
 from routh.models.files import check_model_file
 from routh.models.mujoco.engine import engine
+from routh.models.mujoco.fusing import fuse_fixed_links
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -37,19 +38,30 @@ def load(
     mujoco = engine()
     file = check_model_file(path, roots=roots)
     try:
-        spec = mujoco.MjSpec.from_file(str(file.path))
+        spec = _read(str(file.path))
         if file.root == "robot":
-            spec.compiler.fusestatic = False  # links keep their names
+            compiler = getattr(spec, "compiler", spec)  # MuJoCo 3.2 has its settings in the spec itself
+            compiler.fusestatic = False  # links keep their names
+            if hasattr(spec.worldbody, "bodies"):  # since 3.3; before, every link must be physical by itself
+                fuse_fixed_links(spec)
         if floating:
             _float(spec, path)
         if ground is not None:
             _add_ground(spec, real("ground", ground))
         return spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        if isinstance(error, ModelError):
-            raise
         message = " ".join(str(error).split())
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
+
+
+def _read(path: str) -> Any:
+    spec = engine().MjSpec
+    try:
+        return spec.from_file(path)
+    except TypeError:  # MuJoCo 3.2.0: it fills a spec that is there
+        filled = spec()
+        filled.from_file(path)
+        return filled
 
 
 def state(
@@ -106,7 +118,7 @@ def _float(spec: Any, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
-    if any(True for _ in root.joints):
+    if root.first_joint() is not None:
         raise ModelError(
             f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"
         )

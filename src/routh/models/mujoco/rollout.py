@@ -9,6 +9,7 @@ are those of the beginning.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -132,9 +133,7 @@ class _Catcher:
         return self._impact(approach)
 
     def _impact(self, approach: float) -> Caught | None:
-        mujoco = engine()
-        before = mujoco.MjData(self.model)
-        mujoco.mj_copyData(before, self.model, self.data)
+        before = copy.copy(self.data)
         start, momentum = float(self.data.time), np.zeros(self.model.nv)
         pairs: set[tuple[str, str]] = set()
         fastest = approach

@@ -1,0 +1,133 @@
+"""Two-body impacts: a million random ones solved and checked, ten thousand against a precise integration.
+
+python benchmarks/two_body.py                    # all of it
+python benchmarks/two_body.py --n 100000 --share 1000
+python benchmarks/two_body.py --device cuda      # the same impacts on a GPU, compared with the CPU
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "two_body"))
+
+from random_impacts import KINDS, impacts
+
+from routh import Status, two_body
+from routh.two_body import _kernel
+from routh.two_body.reference import precise
+
+W1 = np.array([[11.5984, -0.910367, 2.44236], [-0.910367, 9.90134, 1.95747], [2.44236, 1.95747, 2.59042]])
+V1 = np.array([-0.26197634, 0.38632873, -0.0768551988])
+W2 = np.array(
+    [[1.55465, 0.00238675, -0.360808], [0.00238675, 5.15191, -0.00313296], [-0.360808, -0.00313296, 1.105]]
+)
+V2 = np.array([-0.20691338, 0.11765509, -1.50690298])
+
+
+def best_time(w, v, mu, e, repeats=5):
+    """Process seconds per impact of the compiled loop, best of several runs on one thread."""
+    import numba
+
+    n = len(mu)
+    out, codes, status = np.zeros((n, 8)), np.zeros((n, 1), np.int64), np.zeros(n, np.int8)
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    loop, best = _kernel.cpu_loop(), np.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        loop(w, v, mu, e, 0, 1e-3, out, codes, status)
+        best = min(best, time.process_time() - start)
+    numba.set_num_threads(before)
+    return best / n
+
+
+def times(w, v, mu, e, kind):
+    rows = {"the mix": (w, v, mu, e)}
+    for k, name in enumerate(KINDS):
+        pick = kind == k
+        rows[f"  {name}"] = tuple(np.ascontiguousarray(a[pick]) for a in (w, v, mu, e))
+    for name, case in (
+        ("JW17 Table 1, icosahedron", (W1, V1, 0.8, 0.95)),
+        ("JW17 Table 1, bowling", (W2, V2, 0.7, 0.7)),
+    ):
+        rows[name] = tuple(np.array(np.broadcast_to(a, (20000, *np.shape(a)))) for a in case)
+    print(f"\n{'one core, in bulk':32s} us per impact")
+    for name, case in rows.items():
+        print(f"{name:32s} {1e6 * best_time(*case):8.2f}")
+
+
+def checks(w, v, mu, e, kind, many):
+    n = len(mu)
+    print(f"{n} impacts: " + ", ".join(f"{(kind == k).sum()} {name}" for k, name in enumerate(KINDS)))
+    for value, count in zip(*np.unique(many.status, return_counts=True), strict=True):
+        print(f"  status {Status(int(value)).name}: {count}")
+    before = 0.5 * np.einsum("ni,ni->n", v, np.linalg.solve(w, v[:, :, None])[:, :, 0])
+    print(f"  largest residual {many.residual.max():.1e}; segments {many.segments.mean():.2f} mean, "
+          f"{many.segments.max():.0f} most")  # fmt: skip
+    print(f"  smallest loss of energy / kinetic energy {np.min(many.energy.lost / before):.1e} "
+          "(negative: created)")  # fmt: skip
+    cone = np.hypot(many.impulse[:, 0], many.impulse[:, 1]) - mu * many.impulse[:, 2]
+    print(f"  largest excess over Coulomb's cone / impulse {np.max(cone / many.impulse[:, 2]):.1e}")
+    print(f"  condition (18) violated in {np.mean(many.margin < 0):.1%} of all, "
+          f"{np.mean(many.margin[mu > 1] < 0):.1%} with mu > 1")  # fmt: skip
+    counts = many.event_counts()
+    print("  event orders: " + ", ".join(f"{k} {v}" for k, v in list(counts.items())[:24]))
+    again = sum(count for letters, count in counts.items() if "k" in letters)
+    print(f"  v_z turned back during restitution in {again}")
+
+
+def comparison(w, v, mu, e, kind, many, share, seed):
+    rows = np.random.default_rng(seed).choice(len(mu), share, replace=False)
+    start = time.perf_counter()
+    expected, steps = precise(w[rows], v[rows], mu[rows], e[rows])
+    spent = time.perf_counter() - start
+    off = np.linalg.norm(many.impulse[rows] - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    print(f"\n{share} of them against an eighth-order integration at 1e-12 ({spent:.0f} s, "
+          f"{(steps < 0).sum()} did not end)")  # fmt: skip
+    quantiles = np.quantile(off, [0.5, 0.99, 0.999, 1.0])
+    print("  relative error of the total impulse: median {:.1e}, 99 % {:.1e}, 99.9 % {:.1e}, "
+          "largest {:.1e}".format(*quantiles))  # fmt: skip
+    for k, name in enumerate(KINDS):
+        print(f"    {name:10s} largest {off[kind[rows] == k].max():.1e}")
+    for i in rows[np.argsort(-off)[:3]]:
+        print(f"    worst: row {i}, {KINDS[kind[i]]}, events {many.events(i)}, mu {mu[i]:.3g}, e {e[i]:.3g}")
+
+
+def on_gpu(w, v, mu, e, many):
+    two_body.batch(w[:64], v[:64], mu[:64], e[:64], device="cuda")  # compiles
+    start = time.perf_counter()
+    other = two_body.batch(w, v, mu, e, device="cuda")
+    spent = time.perf_counter() - start
+    off = np.linalg.norm(other.impulse - many.impulse, axis=1) / np.linalg.norm(many.impulse, axis=1)
+    same = np.mean(other.event_codes == many.event_codes)
+    print(f"\ncuda: {1e6 * spent / len(mu):.3f} us per impact with transfers and checks of the input; "
+          f"largest difference {off.max():.1e}, equal event orders {same:.6f}, "
+          f"solved {np.mean(other.status == 0):.6f}")  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--n", type=int, default=1_000_000)
+    parser.add_argument("--share", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--no-times", action="store_true")
+    given = parser.parse_args()
+    w, v, mu, e, kind = impacts(given.seed, given.n)
+    many = two_body.batch(w, v, mu, e)
+    checks(w, v, mu, e, kind, many)
+    if given.share:
+        comparison(w, v, mu, e, kind, many, min(given.share, given.n), given.seed)
+    if given.device == "cuda":
+        on_gpu(w, v, mu, e, many)
+    if not given.no_times:
+        first = slice(0, min(given.n, 100_000))
+        times(*(np.ascontiguousarray(a[first]) for a in (w, v, mu, e, kind)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""``routh run`` on a single contact with restitution: one answer per hypothesis, no set."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+
+from routh.cli.output import Output
+from routh.laws import TwoBody
+from routh.problem import ImpactProblem
+
+HYPOTHESES = {"stronge": "energy", "poisson": "impulse", "newton": "velocity"}
+
+
+def has_single_elastic_contact(problem: ImpactProblem) -> bool:
+    """Whether the impact is one contact that rebounds: the set-valued law is for inelastic impacts."""
+    return problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
+
+
+def run_elastic(problem: ImpactProblem, title: str, source: str, output: Output) -> int:
+    """The outcome by each hypothesis of restitution; the exit code."""
+    before = float(problem.kinetic_energy())
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("restitution of")
+    for column in ("normal (m/s)", "slip (m/s)", "impulse (N s)", "energy left (%)"):
+        table.add_column(column, justify="right")
+    rows = []
+    for hypothesis, meaning in HYPOTHESES.items():
+        result = TwoBody(hypothesis)(problem)
+        normal, *slip = result.contact_velocity[0]
+        left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
+        noise = 1e-12 * float(problem.scaling.velocity[0])
+        words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
+        cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
+        table.add_row(f"{meaning} ({hypothesis.capitalize()})", *cells, f"{left:.1f}")
+        rows.append(
+            {
+                "hypothesis": hypothesis,
+                "status": result.status.name,
+                "v": result.v,
+                "contact_velocity": result.contact_velocity[0],
+                "impulse": result.impulse[0],
+                "kinetic_energy": result.kinetic_energy,
+            }
+        )
+    output.show(title)
+    mu, e = float(problem.mu[0]), float(problem.restitution[0])
+    output.say(f"[dim]{source} · one contact, friction {mu:g}, restitution {e:g}[/dim]\n")
+    output.show(table)
+    output.say(
+        "\nOne contact follows one path: there is no set here, but hypotheses about its rebound differ."
+    )
+    output.emit({"contacts": list(problem.names), "kinetic_energy_before": before, "hypotheses": rows})
+    return 0

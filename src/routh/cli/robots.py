@@ -1,0 +1,227 @@
+"""Robots on the command line: ``routh impact robot.xml`` and ``routh audit robot.xml``."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from routh.cli.output import Output
+
+if TYPE_CHECKING:
+    from routh.cli.run import Request
+    from routh.models.mujoco import RolloutAudit
+    from routh.models.robot import RobotProblem
+
+SUFFIXES = (".xml", ".mjcf", ".urdf")
+_ROBOT = "Robots"
+
+Keyframe = Annotated[
+    str | None,
+    typer.Option(
+        help="Keyframe to start from, by name or number.", show_default=False, rich_help_panel=_ROBOT
+    ),
+]
+Qpos = Annotated[
+    str | None,
+    typer.Option(
+        help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".',
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
+Qvel = Annotated[
+    str | None,
+    typer.Option(help='Velocities, likewise: "2:-1.0".', show_default=False, rich_help_panel=_ROBOT),
+]
+Gap = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Contacts within this distance are simultaneous, m. Default: 0.001.",
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
+Window = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Contacts that close within this time are simultaneous too, s.",
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
+Floating = Annotated[
+    bool, typer.Option("--floating", help="Let the root of a URDF float.", rich_help_panel=_ROBOT)
+]
+Ground = Annotated[
+    float | None,
+    typer.Option(help="Add level ground at this height, m.", show_default=False, rich_help_panel=_ROBOT),
+]
+Friction = Annotated[
+    str | None,
+    typer.Option(
+        metavar="cone|polyhedral",
+        help="The true cone (robots) or eight facets (.npz).",
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where the robot is and how it moves, as given on the command line."""
+
+    keyframe: str | None = None
+    qpos: str | None = None
+    qvel: str | None = None
+    gap: float | None = None
+    window: float | None = None
+    floating: bool = False
+    ground: float | None = None
+
+    def refuse_for(self, file: Path) -> None:
+        """An option that a file of matrices cannot honour is an error."""
+        for field in fields(self):
+            if getattr(self, field.name) not in (None, False):
+                raise ValueError(f"--{field.name}: {file} is no robot; wanted a file {', '.join(SUFFIXES)}")
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """How to audit."""
+
+    duration: float
+    samples: int
+    seed: int
+    friction: str
+    max_impacts: int
+
+
+def is_robot(file: Path) -> bool:
+    """Whether a file is a robot's, by its name."""
+    return file.suffix.lower() in SUFFIXES
+
+
+def run_robot(file: Path, placed: Placed, request: Request, picture: Path | bool, output: Output) -> int:
+    """Sample the impact of a robot; the exit code."""
+    from routh.cli.run import sample_and_show
+
+    problem = robot_problem(file, placed, output)
+    place = Path(f"{file.stem}.png") if picture is True else picture
+    title = f"[bold cyan]{file}[/bold cyan]"
+    wanted = replace(request, friction=request.friction or "cone")
+    about = f"{problem.nc} contacts, {problem.nv} velocities"
+    return sample_and_show(problem, title, about, request.step, wanted, place, output)
+
+
+def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
+    """Roll out, audit, and write the report; the exit code."""
+    from routh.models import mujoco, simultaneity
+    from routh.viz.audit_report import write_report
+
+    model, data = load_state(file, placed)
+    with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
+        found = mujoco.audit(
+            model,
+            data,
+            duration=request.duration,
+            n=request.samples,
+            seed=request.seed,
+            friction=request.friction,
+            max_impacts=request.max_impacts,
+            gap=simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap,
+        )
+    output.show(f"[bold cyan]{file}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s")
+    output.show(audit_table(found))
+    for note in found.unrepresented:
+        output.show(f"[yellow]not represented:[/yellow] {note}")
+    write_report(found, out)
+    output.say(f"\nreport: [bold]{out}[/bold]")
+    output.emit({**audit_data(found), "report": str(out)})
+    return 0 if found.impacts else 1
+
+
+def load_state(file: Path, placed: Placed) -> tuple[Any, Any]:
+    """The MjModel of a file and the MjData of the state that was asked for."""
+    from routh.models import mujoco
+
+    model = mujoco.load(file, floating=placed.floating, ground=placed.ground)
+    state = mujoco.state(
+        model,
+        keyframe=placed.keyframe,
+        qpos=parse_values("--qpos", placed.qpos),
+        qvel=parse_values("--qvel", placed.qvel),
+    )
+    return model, state
+
+
+def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
+    """The impact of a robot; what it cannot represent is told."""
+    from routh.models import UnrepresentedWarning, mujoco, simultaneity
+
+    model, data = load_state(file, placed)
+    gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnrepresentedWarning)
+        problem = mujoco.problem(model, data, gap=gap, window=placed.window)
+    for note in problem.unrepresented:
+        output.show(f"[yellow]not represented:[/yellow] {note}")
+    redundant = simultaneity.redundancy(problem).redundant
+    if redundant:
+        output.say(f"[dim]redundant contacts, kept: {', '.join(redundant)}[/dim]")
+    return problem
+
+
+def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:
+    """``"2:-1.0,5:0.3"`` as index -> value, ``"0 0 1"`` as a list."""
+    if text is None:
+        return None
+    parts = text.replace(",", " ").split()
+    try:
+        if any(":" in part for part in parts):
+            pairs = (part.split(":") for part in parts)
+            return {int(index): float(value) for index, value in pairs}
+        return [float(part) for part in parts]
+    except ValueError:
+        raise ValueError(f'{option}: got {text!r}; wanted "2:-1.0,5:0.3" or all values') from None
+
+
+def audit_table(found: RolloutAudit) -> Any:
+    """One row per impact."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("time, s", "contacts", "ambiguity", "distance"):
+        table.add_column(name, justify="right")
+    table.add_column("MuJoCo's outcome")
+    for impact in found.impacts:
+        audit = impact.audit
+        numbers = (f"{impact.time:.3f}", str(impact.problem.nc), f"{audit.outcomes.ambiguity:.3f}")
+        table.add_row(*numbers, f"{audit.distance:.3f}", audit.verdict)
+    return table
+
+
+def audit_data(found: RolloutAudit) -> dict[str, Any]:
+    """The audit for machines."""
+    return {
+        "duration": found.duration,
+        "skipped": found.skipped,
+        "unrepresented": list(found.unrepresented),
+        "impacts": [
+            {
+                "time": impact.time,
+                "contacts": list(impact.problem.names),
+                "ambiguity": impact.audit.outcomes.ambiguity,
+                "distance": impact.audit.distance,
+                "inside": impact.audit.inside,
+                "broken": [str(broken) for broken in impact.audit.broken],
+            }
+            for impact in found.impacts
+        ],
+    }

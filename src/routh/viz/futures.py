@@ -1,0 +1,106 @@
+"""Where an impact can take a mechanism: a density of places for every body, a moment later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.models.planar import PlanarModel
+from routh.sets import Outcomes
+from routh.systems import System
+from routh.validation import Array, real
+from routh.viz import style
+from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes
+from routh.viz.comparison import sequences, simultaneous_solutions
+from routh.viz.density import draw_density
+from routh.viz.snapshots import planar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BINS = 900  # finer than elsewhere: the figure is one large panel
+REACH = 0.5  # the fastest centre is shown to have moved by this share of the system's size
+
+
+@style.context()
+def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> Figure:
+    """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
+    model, state = planar(system)
+    centres, maps = centres_of_mass(model, state.q), centre_maps(model, state.q)
+    v = outcomes.v[outcomes.terminated]
+    size = float(np.ptp(np.concatenate([line for _, line in model.outlines(state.q)]), axis=0).max())
+    speeds = np.linalg.norm(np.einsum("kcj,nj->nkc", maps, v), axis=2)
+    dt = REACH * size / float(speeds.max()) if after is None else real("after", after, above=0.0)
+    later = centres + dt * np.einsum("kcj,nj->nkc", maps, v)  # (n, bodies, 2)
+    fig, axes = style.figure(1, 1, width=style.TWO_COLUMNS)
+    ax = axes[0]
+    _frame(ax, model, state.q, later)
+    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    fig.set_size_inches(style.TWO_COLUMNS, style.TWO_COLUMNS * height / width + 0.35)
+    fig.draw_without_rendering()
+    draw_planes(ax, model)
+    draw_bodies(ax, model, state.q, zorder=1.0)
+    fastest = float(np.linalg.norm(np.einsum("kcj,j->kc", maps, state.v), axis=1).max())
+    if fastest > 0.0:
+        draw_body_velocities(ax, model, state, scale=0.2 * size / fastest)
+    for start, end in zip(centres, later.mean(axis=0), strict=True):
+        ax.plot(*np.stack([start, end]).T, color=style.GREY, linewidth=0.5, zorder=1.8)
+    points = later.reshape(-1, 2)
+    time = f"{1e3 * dt:.3g} ms" if dt < 1.0 else f"{dt:.3g} s"
+    label = f"where the centres may be {time} later"
+    draw_density(ax, points[:, 0], points[:, 1], label=label, bins=BINS)
+    _draw_classical(ax, outcomes, centres, dt * maps)
+    ax.set_aspect("equal")
+    style.legend_below(fig, axes, columns=4)
+    return fig
+
+
+def centre_maps(model: PlanarModel, q: Array) -> Array:
+    """Velocities of the centres of mass per unit of each velocity, (bodies, 2, nv)."""
+    small = 1e-6
+    columns = [
+        (centres_of_mass(model, q + small * unit) - centres_of_mass(model, q - small * unit)) / (2 * small)
+        for unit in np.eye(model.nv)
+    ]
+    return np.stack(columns, axis=-1)
+
+
+def _frame(ax: Axes, model: PlanarModel, q: Array, later: Array) -> None:
+    """Limits around the bodies and all of the places."""
+    outline = np.concatenate([line for _, line in model.outlines(q)])
+    points = np.concatenate([later.reshape(-1, 2), outline])
+    low, high = points.min(axis=0), points.max(axis=0)
+    air = 0.04 * float((high - low).max())
+    ax.set_xlim(low[0] - air, high[0] + air)
+    ax.set_ylim(low[1] - air, high[1] + air)
+    ax.set_axis_off()
+
+
+def _draw_classical(ax: Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
+    """Where single answers put the centres."""
+    problem = outcomes.problem
+    solutions, _ = simultaneous_solutions(problem, enumerated=4)
+    for i, result in enumerate(solutions):
+        _mark(ax, centres + moves @ result.v, "D", style.SIMULTANEOUS, "all at once" if i == 0 else None)
+    sequential = zip(
+        sequences(problem).values(), style.SEQUENTIAL, ("contacts in order", "in reverse order"), strict=False
+    )
+    for result, color, order in sequential:
+        _mark(ax, centres + moves @ result.v, "s", color, f"one at a time, {order}")
+
+
+def _mark(ax: Axes, points: Array, marker: str, color: str, label: str | None) -> None:
+    ax.plot(
+        points[:, 0],
+        points[:, 1],
+        marker,
+        color=color,
+        markersize=3.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linestyle="none",
+        zorder=6,
+        label=label,
+    )

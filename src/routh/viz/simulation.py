@@ -1,0 +1,151 @@
+"""Figures of motions: over time and over augmented time, one future or a fan of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.models.planar import PlanarModel
+from routh.sim import Bundle, Trajectory
+from routh.validation import Array
+from routh.viz import style
+from routh.viz.bodies import draw_bodies, draw_planes, frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_RATE_COLOURS = (style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
+
+
+@style.context()
+def half_cycle_figure(model: PlanarModel, trajectory: Trajectory, *, angle: int = 2) -> Figure:
+    """HP23 Fig. 7: a rocking half-cycle in four pictures: start, apex, before and after the impact."""
+    impact = next(event for event in trajectory.events if event.kind == "impact")
+    after = int(np.flatnonzero(trajectory.t == impact.t)[-1])
+    apex = int(np.argmax(trajectory.q[: impact.index + 1, angle]))
+    indices = [0, apex, impact.index, after]
+    titles = ["start", f"apex, {trajectory.q[apex, angle]:.4f} rad", "impact begins", "impact has ended"]
+    fig, axes = style.figure(1, 4, width=style.TWO_COLUMNS, height=2.2)
+    everything = [trajectory.q[i] for i in indices]
+    for ax, i, title in zip(axes, indices, titles, strict=True):
+        frame(ax, model, everything)
+        draw_planes(ax, model)
+        draw_bodies(ax, model, trajectory.q[i])
+        _turning(ax, model, trajectory, i, angle)
+        ax.set_title(title)
+    style.letter(axes)
+    return fig
+
+
+def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int, angle: int) -> None:
+    """The pivot as a dot and the turning rate in words with an arc in its direction."""
+    rate = float(trajectory.v[i, angle])
+    gaps = model.gaps(trajectory.q[i])
+    still = np.abs(np.einsum("ijk,k->ij", model.jacobians(trajectory.q[i])[1], trajectory.v[i])[:, 0])
+    normal = np.abs(model.jacobians(trajectory.q[i])[0] @ trajectory.v[i])
+    for c in np.flatnonzero((gaps < 1e-6) & (still + normal < 1e-6)):
+        ax.plot(*model.contact_points(trajectory.q[i])[c], "o", color=style.BLACK, markersize=4, zorder=7)
+    x, y = trajectory.q[i, :2]
+    words = f"{rate:+.2f} rad/s" if abs(rate) > 1e-3 else "at rest"
+    ax.text(x, y - 0.2, words, ha="center", va="center", fontsize=7, zorder=8)
+    if abs(rate) > 1e-3:
+        turn = np.linspace(0.25 * np.pi, 0.75 * np.pi, 20)[:: 1 if rate > 0 else -1]
+        arc = np.array([x + 0.3 * np.cos(turn), y + 0.3 * np.sin(turn)])
+        ax.plot(*arc[:, :-2], color=style.BLUE, zorder=8)
+        ax.annotate(
+            "",
+            xy=tuple(arc[:, -1]),
+            xytext=tuple(arc[:, -4]),
+            arrowprops={"arrowstyle": "-|>", "color": style.BLUE, "linewidth": 1.2},
+            zorder=8,
+        )
+
+
+@style.context()
+def augmented_figure(trajectory: Trajectory, *, coordinate: int = 2, name: str = r"\theta") -> Figure:
+    """HP23 Fig. 8: a coordinate and its rate over time, over augmented time, and the rates of both."""
+    fig, axes = style.figure(1, 3, width=style.TWO_COLUMNS, height=2.35)
+    over_time, over_s, rates = axes
+    view = trajectory.in_s()
+    for ax, x, label in ((over_time, view.t, "$t$ (s)"), (over_s, view.s, "$s$ (s + N s)")):
+        ax.plot(x, view.q[:, coordinate], color=style.BLUE, label=f"${name}$ (rad)")
+        ax.plot(x, view.v[:, coordinate], color=style.VERMILION, label=rf"$\dot{{{name}}}$ (rad/s)")
+        ax.set_xlabel(label)
+        ax.legend(loc="upper right")
+    _mark_zeno(over_time, trajectory, view.t, "t^*")
+    _mark_zeno(over_s, trajectory, view.s, "s^*")
+    draw_rates(rates, trajectory)
+    for ax, title in zip(axes, ("over time", "over augmented time", "rates"), strict=True):
+        ax.set_title(title)
+    style.letter(axes)
+    return fig
+
+
+def draw_rates(ax: Axes, trajectory: Trajectory) -> None:
+    """How fast time and the normal impulses of the contacts that push grow with ``s``; they add up to one."""
+    view = trajectory.in_s()
+    ax.stairs(view.time_rate, view.s, color=style.BLUE, linewidth=0.9, label=r"$\dot t$", baseline=None)
+    used = np.flatnonzero(view.normal_rate.max(axis=0) > 0.0)
+    for c, colour in zip(used, _RATE_COLOURS, strict=False):
+        ax.stairs(
+            view.normal_rate[:, c],
+            view.s,
+            color=colour,
+            linewidth=0.9,
+            label=rf"$\lambda_{{{view.contacts[c]}}}$",
+            baseline=None,
+        )
+    ax.set_xlabel("$s$ (s + N s)")
+    ax.set_ylim(-0.03, 1.05)
+    ax.legend(loc=(0.04, 0.4))
+
+
+def _mark_zeno(ax: Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
+    for event in trajectory.events:
+        if event.kind == "zeno":
+            ax.axvline(x[event.index], color=style.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=0.6)
+            value = f"{x[event.index]:.2f}" if x[event.index] < 10 else f"{x[event.index]:.1f}"
+            ax.annotate(
+                f"${symbol} = {value}$",
+                (x[event.index], ax.get_ylim()[0]),
+                xytext=(-3, 4),
+                textcoords="offset points",
+                ha="right",
+                fontsize=7,
+                color=style.GREY,
+            )
+
+
+def draw_bundle(
+    bundle: Bundle, coordinate: int = 0, *, rate: bool = False, ax: Any = None, label: str | None = None
+) -> Axes:
+    """One coordinate (or its rate) of every future over time; each impact is a jump of the rate."""
+    if ax is None:
+        with style.context():
+            _, axes = style.figure(1, 1)
+            ax = axes[0]
+    alpha = max(0.12, min(0.8, 6.0 / len(bundle)))
+    for trajectory in bundle:
+        values = trajectory.v if rate else trajectory.q
+        ax.plot(trajectory.t, values[:, coordinate], color=style.BLUE, linewidth=0.7, alpha=alpha)
+    ax.set_xlabel("$t$ (s)")
+    ax.set_ylabel(label or (f"rate of coordinate {coordinate}" if rate else f"coordinate {coordinate}"))
+    return ax
+
+
+@style.context()
+def bundle_figure(
+    bundle: Bundle, coordinates: Sequence[int], labels: Sequence[str], *, title: str = ""
+) -> Figure:
+    """Coordinates of a fan of futures over time, above, and their rates, below."""
+    columns = len(coordinates)
+    fig, axes = style.figure(2, columns, width=style.TWO_COLUMNS, height=3.6, sharex=True)
+    for k, (coordinate, label) in enumerate(zip(coordinates, labels, strict=True)):
+        draw_bundle(bundle, coordinate, ax=axes[k], label=label)
+        draw_bundle(bundle, coordinate, rate=True, ax=axes[columns + k], label=f"rate of {label}")
+        axes[k].set_xlabel("")
+    axes[0].set_title(title or f"{len(bundle)} futures")
+    return fig

@@ -1,0 +1,130 @@
+"""Figures of two-body impacts: hodographs with their invariant directions, impulse curves, bundles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
+from routh.validation import Array
+from routh.viz import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
+PLANE, MARK = style.SKY, style.GREEN
+LABELS = {"c": "$g_c$", "r": "$g_r$", "s": "s", "k": "$g_k$"}
+
+
+def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> None:
+    """Dashed rays of length ``reach`` (m/s) along the invariant directions; arrows show where speed goes."""
+    for angle, out in zip(directions.angles, directions.centrifugal, strict=True):
+        tip = reach * np.array([np.cos(angle), np.sin(angle)])
+        color = CENTRIFUGAL if out else CENTRIPETAL
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], linestyle=(0, (5, 3)), color=color, linewidth=1.0)
+        near, far = (0.62, 0.74) if out else (0.74, 0.62)
+        ax.annotate(
+            "",
+            xy=tuple(far * tip),
+            xytext=tuple(near * tip),
+            arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.0, "mutation_scale": 9},
+        )
+
+
+def draw_hodograph(ax: Axes, course: Hodograph, directions: InvariantDirections | None = None) -> None:
+    """The sliding velocity's path with its start, its events and, where given, the invariant directions."""
+    path = course.sliding
+    reach = 1.1 * float(np.hypot(path[:, 0], path[:, 1]).max())
+    if directions is not None:
+        draw_directions(ax, directions, reach)
+    ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.6, zorder=3)
+    ax.plot(*path[0], marker="o", color=CURVE, markersize=4.5, zorder=4)
+    _label(ax, path[0], "$γ^-$", above=True)
+    for row, text in _joined(course, reach):
+        ax.plot(*path[row], marker="o", color=MARK, markersize=4.0, zorder=5)
+        _label(ax, path[row], text)
+    ax.plot(path[0, 0], path[0, 1] + 0.2 * reach, alpha=0.0)  # room for the label
+    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xlabel("$v_x$ (m/s)")
+    ax.set_ylabel("$v_y$ (m/s)")
+
+
+def draw_bundle(
+    ax: Axes, W: ArrayLike, mu: float, e: float, normal_velocity: float, angles: Array, *, speed: float = 1.0
+) -> int:
+    """Hodographs from equal speeds in several directions; returns how many of them reach the origin."""
+    directions = invariant_directions(W, mu)
+    draw_directions(ax, directions, 1.15 * speed)
+    reached = 0
+    for angle in angles:
+        v = [speed * np.cos(angle), speed * np.sin(angle), normal_velocity]
+        course = hodograph(W, v, mu, e)
+        path = course.sliding
+        ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.0, zorder=3)
+        ax.plot(*path[0], marker="o", color=CURVE, markersize=3.0, zorder=4)
+        reached += "s" in course.events
+        if "s" not in course.events or not directions.sticks:
+            ax.plot(*path[-1], marker="o", color=MARK, markersize=3.0, zorder=5)
+    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xlabel("$v_x$ (m/s)")
+    ax.set_ylabel("$v_y$ (m/s)")
+    return reached
+
+
+def draw_impulse(ax: Any, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None:
+    """The impulse curve in 3D axes, with the plane of compression and the line of sticking (JW17 Fig. 5)."""
+    w, before = np.asarray(W, dtype=np.float64), np.asarray(v, dtype=np.float64)
+    path = course.impulse
+    low, high = path.min(axis=0), path.max(axis=0)
+    pad = 0.12 * (high - low).max()
+    grid_x, grid_y = np.meshgrid(
+        np.linspace(low[0] - pad, high[0] + pad, 2), np.linspace(low[1] - pad, high[1] + pad, 2)
+    )
+    plane = -(before[2] + w[2, 0] * grid_x + w[2, 1] * grid_y) / w[2, 2]  # v_z = 0
+    ax.plot_surface(grid_x, grid_y, plane, color=PLANE, alpha=0.25, linewidth=0.0)
+    press = np.linspace(0.0, 1.05 * high[2], 2)
+    line = -np.linalg.solve(w[:2, :2], before[:2, None] + w[:2, 2:3] * press)  # JW17 (25)
+    ax.plot(line[0], line[1], press, linestyle=(0, (5, 3)), color=CENTRIPETAL, linewidth=1.2)
+    ax.plot(path[:, 0], path[:, 1], path[:, 2], color=CURVE, linewidth=1.8)
+    for letter, row in course.marks:
+        ax.plot(*path[row], marker="o", color=MARK, markersize=4.5)
+        ax.text(*(path[row] + [0.25 * pad, 0.0, 0.1 * pad]), f"$I_{letter}$", fontsize=9)
+    ax.text(line[0, 1], line[1, 1], press[1], r"$\mathcal{L}_s$ ", color=CENTRIPETAL, fontsize=9, ha="right")
+    ax.text(grid_x[1, 0], grid_y[1, 0], plane[1, 0], r"$\mathcal{P}_c$", color=CENTRIPETAL, fontsize=9)
+    for name in "xyz":
+        getattr(ax, f"set_{name}label")(f"$I_{name}$ (N s)", fontsize=8, labelpad=4)
+    ax.tick_params(labelsize=6, pad=1)
+    ax.set_zlim(0.0, 1.1 * high[2])
+    ax.locator_params(nbins=5)
+    ax.set_box_aspect((1.0, 1.0, 1.1), zoom=0.85)
+    ax.view_init(elev=16.0, azim=-62.0)
+
+
+def _joined(course: Hodograph, reach: float) -> list[tuple[int, str]]:
+    """Rows of the events off the origin's own mark, those at one place under one label."""
+    groups: list[tuple[int, str]] = []
+    for letter, row in course.marks:
+        if letter == "s":
+            continue  # the origin
+        near = groups and np.hypot(*(course.sliding[row] - course.sliding[groups[-1][0]])) < 0.05 * reach
+        if near:
+            groups[-1] = (groups[-1][0], f"{groups[-1][1]}, {LABELS[letter]}")
+        else:
+            groups.append((row, LABELS[letter]))
+    return groups
+
+
+def _label(ax: Axes, at: Array, text: str, *, above: bool = False) -> None:
+    ax.annotate(
+        text,
+        xy=(float(at[0]), float(at[1])),
+        xytext=(5, 5) if above else (6, -11),
+        textcoords="offset points",
+        fontsize=9,
+        zorder=6,
+    )

@@ -1,0 +1,167 @@
+"""The compiled batch against the interpreted functions and against a precise integration."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from random_impacts import impacts
+
+from routh import Status, two_body
+from routh.status import RouthError
+from routh.two_body.reference import algorithm_1, plain_integration, precise
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def solved():
+    w, v, mu, e, kind = impacts(7, N)
+    return w, v, mu, e, kind, two_body.batch(w, v, mu, e)
+
+
+def test_every_impact_has_an_answer(solved):
+    w, v, mu, _, _, many = solved
+    assert np.all(many.status == int(Status.SOLVED))
+    assert np.all(np.isfinite(many.impulse))
+    assert many.residual.max() < 1e-11
+    assert np.all(np.hypot(many.impulse[:, 0], many.impulse[:, 1]) <= mu * many.impulse[:, 2] * (1 + 1e-9))
+    size = np.abs(v).max(axis=1) + np.abs(np.einsum("nij,nj->ni", w, many.impulse)).max(axis=1)
+    assert np.all(many.contact_velocity[:, 2] >= -1e-9 * size)
+
+
+def test_stronge_never_creates_energy(solved):
+    w, v, _, e, _, many = solved
+    before = 0.5 * np.einsum("ni,ni->n", v, np.linalg.solve(w, v[:, :, None])[:, :, 0])
+    # what the impulse's own error of some 1e-12 moves
+    assert np.all(many.energy.lost >= -1e-10 * before)
+    assert np.all(many.energy.friction >= -1e-10 * before)
+    once = np.array(["k" not in many.events(i) for i in range(N)])
+    np.testing.assert_allclose(
+        many.energy.returned[once], (e**2 * many.energy.stored)[once], rtol=1e-9, atol=1e-14
+    )
+
+
+def test_equal_to_the_interpreted_functions(solved):
+    w, v, mu, e, _, many = solved
+    for i in range(0, N, 60):
+        one = two_body.impact(w[i], v[i], mu[i], e[i])
+        assert np.linalg.norm(one.impulse - many.impulse[i]) <= 1e-10 * np.linalg.norm(one.impulse)
+        assert one.events == many.events(i)
+
+
+def test_within_1e9_of_a_precise_integration(solved):
+    w, v, mu, e, _, many = solved
+    rows = np.arange(0, N, 5)
+    expected, steps = precise(w[rows], v[rows], mu[rows], e[rows])
+    assert np.all(steps >= 0)
+    off = np.linalg.norm(many.impulse[rows] - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert off.max() < 1e-9
+
+
+@pytest.mark.parametrize("hypothesis", ["poisson", "newton"])
+def test_the_other_hypotheses(hypothesis):
+    w, v, mu, e, _ = impacts(9, 1000)
+    many = two_body.batch(w, v, mu, e, hypothesis=hypothesis)
+    assert np.all(many.status == int(Status.SOLVED))
+    if hypothesis == "newton":
+        np.testing.assert_allclose(many.contact_velocity[:, 2], -e * v[:, 2], rtol=1e-7, atol=1e-8)
+    else:
+        squeezed = two_body.batch(w, v, mu, 0.0).impulse[:, 2]
+        once = np.array(["k" not in many.events(i) for i in range(1000)])
+        np.testing.assert_allclose(many.impulse[once, 2], ((1 + e) * squeezed)[once], rtol=1e-9)
+    assert np.all(np.isfinite(many.energy.created))
+
+
+def test_one_for_all_and_thread_counts():
+    w, v, mu, e, _ = impacts(1, 200)
+    single = two_body.batch(w[0], v, 0.5, 0.3)
+    assert len(single) == 200
+    again = two_body.batch(np.repeat(w[:1], 200, 0), v, np.full(200, 0.5), np.full(200, 0.3), threads=1)
+    np.testing.assert_array_equal(single.impulse, again.impulse)
+    assert len(two_body.batch(w[:0], v[:0], mu[:0], e[:0])) == 0
+
+
+def test_separating_and_bad_rows():
+    w, v, mu, e, _ = impacts(1, 4)
+    v[1, 2] = 0.5
+    many = two_body.batch(w, v, mu, e)
+    assert list(many.status) == [0, int(Status.NO_IMPACT), 0, 0]
+    np.testing.assert_array_equal(many.impulse[1], 0.0)
+    with pytest.raises(ValueError, match="n: got W 4, v 4, mu 3, e 4; wanted one number of impacts"):
+        two_body.batch(w, v, mu[:3], e)
+    with pytest.raises(ValueError, match="mu: got -1"):
+        two_body.batch(w, v, -1.0, e)
+    with pytest.raises(ValueError, match="e: got 2"):
+        two_body.batch(w, v, mu, 2.0)
+    with pytest.raises(ValueError, match="device: got 'tpu'"):
+        two_body.batch(w, v, mu, e, device="tpu")
+
+
+def test_continuous_in_friction_and_direction():
+    """Across the switches between series, closed forms and stick, small changes stay small."""
+    w = impacts(21, 1)[0]
+    n = 4001
+    angle = np.linspace(0.0, 2.0 * np.pi, n)
+    slide = np.stack([np.cos(angle), np.sin(angle), np.full(n, -1.0)], axis=1)
+    for friction in (0.1, 0.8, 3.0):
+        got = two_body.batch(w[0] / w[0, 2, 2], slide, friction, 0.6)
+        jumps = np.linalg.norm(np.diff(got.impulse, axis=0), axis=1)
+        # no jump stands out from the changes beside it
+        beside = np.maximum(np.roll(jumps, 2), np.roll(jumps, -2))
+        assert np.all(jumps <= 20.0 * beside + 1e-6)
+
+
+def test_references_of_table_1():
+    from routh.systems import two_body as data
+
+    case = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
+    truth = two_body.impact(*case).impulse
+    plain = plain_integration(*case, step=0.00095)
+    assert plain.iterations == 107  # as in Table 1
+    assert np.linalg.norm(plain.impulse - truth) < 2e-3
+    errors = [np.linalg.norm(algorithm_1(*case, step=h).impulse - truth) for h in (4e-3, 1e-3, 1e-5)]
+    assert errors[2] < errors[1] < errors[0] < 5e-3
+    assert errors[2] < 1e-5
+    varied = algorithm_1(*case)
+    assert np.linalg.norm(varied.impulse - truth) < 2e-3
+    bowling = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)
+    assert plain_integration(*bowling, step=0.001).iterations == 2586  # as in Table 1
+
+
+def test_cuda_without_a_gpu_says_so():
+    from numba import cuda
+
+    if cuda.is_available():
+        pytest.skip("there is a GPU")
+    w, v, mu, e, _ = impacts(1, 2)
+    with pytest.raises(RouthError, match="no CUDA GPU here"):
+        two_body.batch(w, v, mu, e, device="cuda")
+
+
+def test_the_kernel_uses_nothing_that_cuda_lacks():
+    """numba-cuda knows the functions of math, but not NumPy's on scalars; its simulator does not mind."""
+    from routh.two_body import _kernel
+
+    for function in _kernel._ORDERED:
+        assert "np" not in function.__code__.co_names, function.__name__
+
+
+def test_cuda_kernel_in_the_simulator():
+    """The same scalar functions as a CUDA kernel, run by numba's simulator in a process of its own."""
+    code = (
+        "import sys; sys.path.insert(0, 'tests/two_body')\n"
+        "import numpy as np\n"
+        "from random_impacts import impacts\n"
+        "from routh import two_body\n"
+        "w, v, mu, e, _ = impacts(3, 5)\n"
+        "got = two_body.batch(w, v, mu, e, device='cuda')\n"
+        "for i in range(5):\n"
+        "    one = two_body.impact(w[i], v[i], mu[i], e[i])\n"
+        "    np.testing.assert_allclose(got.impulse[i], one.impulse, rtol=1e-12)\n"
+        "    assert got.events(i) == one.events\n"
+    )
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=root)

@@ -1,0 +1,93 @@
+"""Figures and films of motions, and the exhibits of HP23 section 4.3."""
+
+import json
+
+import numpy as np
+import pytest
+
+import routh
+from routh.reproduce.base import Settings
+from routh.reproduce.simulation import figure_7, figure_8
+from routh.sim import Bundle
+from routh.viz import animate as films
+from routh.viz.animate import animate
+from routh.viz.simulation import bundle_figure, draw_bundle
+
+
+@pytest.fixture(scope="module")
+def block():
+    return routh.systems.get("rocking-block")
+
+
+@pytest.fixture(scope="module")
+def bundle(block):
+    return routh.simulate_many(block.model, block.state, n=2, duration=0.03)
+
+
+def test_exhibits_compare_with_the_printed_numbers():
+    for make, stem in ((figure_7, "hp23-fig-7"), (figure_8, "hp23-fig-8")):
+        made = make(Settings(quick=True))
+        assert set(made.figures) == {stem}
+        for row in made.rows:
+            if isinstance(row.paper, float):
+                assert row.ours == pytest.approx(row.paper, rel=2e-3), row.quantity
+            else:
+                assert row.ours == row.paper, row.quantity
+
+
+def test_bundle_figures(bundle):
+    figure = bundle_figure(bundle, [0, 2], ["x (m)", "angle (rad)"])
+    assert len(figure.axes) == 4
+    assert len(figure.axes[0].lines) == len(bundle)
+    axes = bundle.plot(2, rate=True)
+    assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
+    assert draw_bundle(bundle, 1, ax=axes) is axes
+
+
+def test_films_have_every_frame(block, bundle, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    gif = animate(block.model, bundle, tmp_path / "film.gif", fps=10, speed=0.1, width=200)
+    with image.open(gif) as film:
+        assert film.n_frames == 4  # 0.3 s of film, both ends
+    frames = animate(block.model, bundle[0], tmp_path / "frames", fps=10, speed=0.1, width=200)
+    assert sorted(p.name for p in frames.iterdir()) == [f"frame-{k:05d}.png" for k in range(4)]
+
+
+def test_films_that_cannot_be_made_are_refused(block, bundle, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"wanted .gif, .mp4"):
+        animate(block.model, bundle, tmp_path / "film.avi")
+    with pytest.raises(ValueError, match="wanted at most 2000"):
+        animate(block.model, bundle, tmp_path / "film.gif", speed=1e-6)
+    box = routh.systems.get("box-drop")
+    with pytest.raises(ValueError, match="planar models"):
+        animate(box.model, Bundle((bundle[0],)), tmp_path / "film.gif")
+    monkeypatch.setattr(films.shutil, "which", lambda _: None)
+    monkeypatch.setattr(
+        films.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
+    )
+    with pytest.raises(films.MissingEncoderError, match="pip install imageio-ffmpeg"):
+        animate(block.model, bundle, tmp_path / "film.mp4")
+
+
+def test_the_command(tmp_path):
+    from typer.testing import CliRunner
+
+    from routh.cli.app import app
+
+    out = tmp_path / "ball.gif"
+    words = [
+        "animate",
+        "bouncing-ball",
+        "--out",
+        str(out),
+        "--duration",
+        "0.5",
+        "--futures",
+        "1",
+        "--fps",
+        "4",
+    ]
+    result = CliRunner().invoke(app, [*words, "--set", "mu=0", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["impacts"] == [1]
+    assert out.stat().st_size > 0
