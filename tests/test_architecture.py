@@ -85,3 +85,9 @@ def test_every_public_name_resolves_and_is_documented():
 def test_importing_routh_loads_no_numba():
     code = "import sys, routh; dir(routh); assert not {'numba', 'matplotlib', 'mujoco'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_test_modules_have_distinct_names():
+    """Two test files of one name in different folders cannot be collected together."""
+    names = [path.name for path in Path(__file__).parent.rglob("*.py")]
+    assert sorted(set(names)) == sorted(names)
