@@ -1,6 +1,7 @@
 """Sampling on an NVIDIA GPU beside the CPU of the same machine.
 
 PYTHONPATH=src python3 benchmarks/sampling_gpu.py [samples]
+PYTHONPATH=src python3 benchmarks/sampling_gpu.py 1048576 robot.npz    # a saved problem, with the true cone
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import date
 
 import numpy as np
 
+import routh
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
 from routh.kernels.prepare import kernel_data
@@ -69,11 +71,35 @@ def compare(name, n):
     )
 
 
+def true_cone(path, n):
+    """A problem saved by ``problem.save``: ours on one CPU thread and on the GPU, default step."""
+    problem = routh.ImpactProblem.load(path)
+    routh.sample(problem, 64, friction="cone", threads=1)
+    begin = time.perf_counter()
+    few = routh.sample(problem, 8192, friction="cone", threads=1)
+    one_core = (time.perf_counter() - begin) / 8192
+    routh.sample(problem, 64, friction="cone", device="cuda")
+    begin = time.perf_counter()
+    many = routh.sample(problem, n, friction="cone", device="cuda")
+    whole = time.perf_counter() - begin
+    data = kernel_data(problem, facet_directions(problem.nt))
+    draw = (data, problem.scaling.impulse / data.impulse, 1000, 0, np.empty((n, 0)), 0)
+    launch, _ = gpu.prepare_launch(problem, draw, "cone", empty_outputs(problem, n))
+    print(
+        f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
+        f"kernel {kernel_milliseconds(launch):.1f} ms   with transfers {1e3 * whole:.1f} ms   "
+        f"largest difference {np.abs(few.v - many.v[:8192]).max():.1e}   {many.status_counts()}"
+    )
+
+
 def main():
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 2**20
     gpu._cuda()
     device = gpu.cuda.get_current_device().name
     print(f"{date.today()}  {platform.machine()}  {device}  {n} samples")
+    if len(sys.argv) > 2:
+        true_cone(sys.argv[2], n)
+        return
     for name in ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"):
         compare(name, n)
 
