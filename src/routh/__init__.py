@@ -25,6 +25,7 @@ _PUBLIC = {
     "scan": "routh.sets",
     "sample": "routh.sets",
     "snap": "routh.sets.rational",
+    "sample_batch": "routh.sets.batch",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
 }

@@ -132,6 +132,15 @@ def test_friction_opposes_slip_exactly_in_every_direction(angle):
     assert abs(result.v[2]) < 1e-10  # the associated law would give 0.3 m/s
 
 
+@pytest.mark.parametrize("direction", [-1.0, 1.0])
+def test_a_singular_slip_is_no_exception(direction):
+    """Painleve's rod at the very coefficient where sliding makes 1 + X G_n M^-1 (G_n + mu d G_t)^T vanish."""
+    contact = Contact([[1.0, 0.0]], [[[-2.0, 1.0]]], [-0.1], mu=1.0, stiffness=1.0, tangential_damping=1.0)
+    result = solve(ConstrainedSystem(np.eye(2), np.zeros(2), [-1.0, direction], [contact], 1.0))
+    assert np.all(np.isfinite(result.v))
+    assert result.status is (Status.SOLVED if result.residual < 1e-9 else Status.NUMERICAL)
+
+
 @pytest.mark.parametrize("trial", range(20))
 def test_cone_programs_and_newton_agree(trial):
     rng = np.random.default_rng(trial)

@@ -20,9 +20,6 @@ def test_step_with_a_floor_solves_its_own_conditions(seed):
         assert step.residual(problem.v, bound, result.impulse, floor) < 1e-9
         assert np.all(result.impulse[:, 0] >= floor - 1e-12)
         assert np.all(result.impulse[:, 0] <= bound + 1e-12)
-        if np.any(floor > 0.0):  # the floor is felt: without it the same impulse is no solution
-            free = step.solve(problem.v, bound)
-            assert free.status is Status.SOLVED
 
 
 def test_a_zero_floor_changes_nothing():

@@ -62,6 +62,13 @@ def test_a_wrong_augmented_time_is_caught(block, motion):
     assert "augmented time" in conditions(block.model, replace(motion, s=s))
 
 
+def test_impulses_that_the_forces_do_not_explain_are_caught(block, motion):
+    impulses, s = motion.impulses.copy(), motion.s.copy()
+    impulses[40, 0, 0] += 1e-2
+    s[40:] += 1e-2
+    assert conditions(block.model, replace(motion, impulses=impulses, s=s)) == {"impulses of forces"}
+
+
 def test_forces_outside_the_cone_are_caught(block, motion):
     forces = {name: array.copy() for name, array in motion.forces.items()}
     forces["contact"][20, 0] = [1.0, 2.0]

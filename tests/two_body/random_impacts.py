@@ -37,10 +37,10 @@ def impacts(seed, n):
     v[kind == 2, :2] = 0.0
     v[kind == 4, 2] *= 10.0 ** rng.uniform(-4, -1, (kind == 4).sum())
     v[kind == 5, :2] *= 0.1
-    along = rest_directions(w, mu, rng)
-    rows = kind == 3
-    speed = np.hypot(v[:, 0], v[:, 1])
-    v[rows, :2] = (speed[:, None] * along)[rows]
+    invariant = np.flatnonzero(kind == 3)
+    for rows in np.array_split(invariant, 1 + len(invariant) // 2000):
+        speed = np.hypot(v[rows, 0], v[rows, 1])
+        v[rows, :2] = speed[:, None] * rest_directions(w[rows], mu[rows], rng)
     return w, v, mu, e, kind
 
 

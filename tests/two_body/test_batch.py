@@ -140,6 +140,14 @@ def test_cuda_without_a_gpu_says_so():
         two_body.batch(w, v, mu, e, device="cuda")
 
 
+def test_the_kernel_uses_nothing_that_cuda_lacks():
+    """numba-cuda knows the functions of math, but not NumPy's on scalars; its simulator does not mind."""
+    from routh.two_body import _kernel
+
+    for function in _kernel._ORDERED:
+        assert "np" not in function.__code__.co_names, function.__name__
+
+
 def test_cuda_kernel_in_the_simulator():
     """The same scalar functions as a CUDA kernel, run by numba's simulator in a process of its own."""
     code = (

@@ -52,7 +52,7 @@ def five_sequences():
     """Sliding, sliding to stick or reversal in compression or restitution (Wang and Mason 1992)."""
     rng = np.random.default_rng(5)
     seen = set()
-    for _ in range(3000):
+    for _ in range(1200):
         problem = rod(rng.uniform(0.1, 1.5), rng.uniform(0.02, 1.5), rng.uniform(0.2, 1), rng.normal(size=3))
         if problem.approaching[0]:
             solved = laws.TwoBody().solve(problem)

@@ -105,6 +105,10 @@ def run(
             help="Change a parameter of the system, e.g. --set mu=0.2; repeatable.",
         ),
     ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Compute the set exactly instead of sampling it (extra: exact)."),
+    ] = False,
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -128,9 +132,15 @@ def run(
       routh run compass-gait --samples 1048576 --out gait.png
       routh run rocking-block --set mu=0.2 --set speed=1.5
       routh run box-wall --json | jq '.modes[0]'
+      routh run compass-gait --exact
     """
     from routh.cli.run import Request, run_system
 
+    if exact:
+        from routh.cli.exact import run_exact
+
+        output = Output(json=json, quiet=quiet)
+        raise typer.Exit(run_exact(name, change or [], _picture(out, no_picture), output))
     request = Request(samples, step, max_steps, points.value, seed, device, threads)
     code = run_system(name, change or [], request, _picture(out, no_picture), Output(json=json, quiet=quiet))
     raise typer.Exit(code)

@@ -22,14 +22,16 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, output: Output)
     before = float(problem.kinetic_energy())
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("restitution of")
-    for column in ("normal (m/s)", "tangential (m/s)", "normal impulse (N s)", "energy left (%)"):
+    for column in ("normal (m/s)", "slip (m/s)", "impulse (N s)", "energy left (%)"):
         table.add_column(column, justify="right")
     rows = []
     for hypothesis, meaning in HYPOTHESES.items():
         result = TwoBody(hypothesis)(problem)
         normal, *slip = result.contact_velocity[0]
         left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
-        cells = [f"{normal:.5g}", ", ".join(f"{value:.5g}" for value in slip), f"{result.impulse[0, 0]:.5g}"]
+        noise = 1e-12 * float(problem.scaling.velocity[0])
+        words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
+        cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
         table.add_row(f"{meaning} ({hypothesis.capitalize()})", *cells, f"{left:.1f}")
         rows.append(
             {

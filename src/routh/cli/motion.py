@@ -7,8 +7,11 @@ from pathlib import Path
 from rich.table import Table
 
 from routh.cli.output import Output
+from routh.models.base import Model, State
+from routh.models.planar import PlanarModel
 from routh.status import MissingExtraError
 from routh.systems import System
+from routh.validation import Array
 
 
 def run_motion(system: System, place: Path | bool, output: Output) -> int:
@@ -18,18 +21,18 @@ def run_motion(system: System, place: Path | bool, output: Output) -> int:
     model, state = system.model, system.state
     gaps = model.gaps(state.q)
     Jn, _ = model.jacobians(state.q)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("contact")
-    for column in ("gap (m)", "normal velocity (m/s)", "friction", "restitution"):
-        table.add_column(column, justify="right")
-    for info, gap, normal in zip(model.contacts, gaps, Jn @ state.v, strict=True):
-        table.add_row(info.name, f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}")
     output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
     output.say(f"[dim]{system.paper.source} · a motion, shown in its first state[/dim]\n")
-    output.show(table)
-    output.say("\nSimulate it in Python:")
-    output.say(f"  system = routh.systems.get({system.name!r})")
-    output.say("  trajectory = routh.sim.simulate(system.model, system.state, duration=2.0)")
+    if isinstance(model, PlanarModel):
+        output.show(_state_table(model, state), "")
+    if model.contacts:
+        output.show(_contact_table(model, gaps, Jn @ state.v))
+        output.say("\nSimulate it in Python:")
+        output.say(f"  system = routh.systems.get({system.name!r})")
+        output.say("  trajectory = routh.sim.simulate(system.model, system.state, duration=2.0)")
+    else:
+        output.say("It has no contacts: its constraints are set up by the code that reproduces it, see")
+        output.say("routh reproduce --list")
     written = _draw_state(system, place, output)
     output.emit(
         {
@@ -43,6 +46,26 @@ def run_motion(system: System, place: Path | bool, output: Output) -> int:
         }
     )
     return 0
+
+
+def _state_table(model: PlanarModel, state: State) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("coordinate (m, rad)")
+    table.add_column("value", justify="right")
+    table.add_column("rate", justify="right")
+    for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
+        table.add_row(name, f"{q:.4g}", f"{v:.4g}")
+    return table
+
+
+def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("contact")
+    for column in ("gap (m)", "normal velocity (m/s)", "friction", "restitution"):
+        table.add_column(column, justify="right")
+    for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
+        table.add_row(info.name, f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}")
+    return table
 
 
 def _draw_state(system: System, place: Path | bool, output: Output) -> Path | None:

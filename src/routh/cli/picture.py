@@ -27,7 +27,7 @@ def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
     marks = [("◆", "bright_red", result.v) for result in shown.simultaneous]
     marks += [("■", "bright_yellow", result.v) for result in shown.sequential.values()]
     everything = np.concatenate([ends, *(v[None] for _, _, v in marks)])
-    floor = [0.02 * float(problem.scaling.velocity[axis.contact]) for axis in panel]
+    floor = [1e-4 * float(problem.scaling.velocity[axis.contact]) for axis in panel]
     x, y = (axis.values(problem, everything) for axis in panel)
     extent = (*limits(x, smallest=floor[0]), *limits(y, smallest=floor[1]))
     rows = _canvas(x[: len(ends)], y[: len(ends)], extent, width, _is_unicode(console))
@@ -98,7 +98,7 @@ def _lines(
 ) -> list[Text]:
     left, right, bottom, top = extent
     width = len(rows[0])
-    margin = 9
+    margin = 11
     lines = [Text(f"{'':{margin}}{panel[1].label(shown.problem)}")]
     for i, row in enumerate(rows):
         number = f"{top:.3g}" if i == 0 else f"{bottom:.3g}" if i == len(rows) - 1 else ""

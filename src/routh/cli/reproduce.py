@@ -45,18 +45,15 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
 
 def _table(results: Sequence[Finished]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("exhibit", style="cyan", no_wrap=True)
-    table.add_column("quantity")
+    table.add_column("exhibit and quantity")
     for column in ("paper", "ours", "difference"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for result in results:
-        compared = [row for row in result.rows if row.paper is not None]
-        if not compared:
-            seconds = "kept" if result.reused else f"{result.seconds:.1f} s"
-            table.add_row(result.name, f"[dim]{result.status}, {seconds}[/dim]", "", "", "")
-        for i, row in enumerate(compared):
-            name = result.name if i == 0 else ""
-            table.add_row(name, row.quantity, _short(row.paper), _short(row.ours), difference(row))
+        seconds = "kept" if result.reused else f"{result.seconds:.1f} s"
+        table.add_row(f"[cyan]{result.name}[/cyan] [dim]{result.status}, {seconds}[/dim]", "", "", "")
+        for row in result.rows:
+            if row.paper is not None:
+                table.add_row(f"  {row.quantity}", _short(row.paper), _short(row.ours), difference(row))
     return table
 
 

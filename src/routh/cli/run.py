@@ -133,6 +133,11 @@ def sample_and_show(
         output.show(line)
     output.say()
     output.show(tables.law_table(laws))
+    if len(solutions) > 1:
+        output.say(
+            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed"
+        )
+        output.say("rule (Lemke's), so the set may be larger than what the samples show.")
     if outcomes.terminated.any():
         output.say()
         if not output.quiet:

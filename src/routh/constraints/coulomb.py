@@ -77,19 +77,21 @@ def solve_coulomb(rows: Rows, modes: Modes | None = None) -> CoulombResult:
 
 
 def _newton(rows: Rows, modes: Modes, rule: str) -> CoulombResult:
-    best: CoulombResult | None = None
+    nothing = np.zeros(len(rows))
+    best = CoulombResult(nothing, np.zeros(rows.mass.nv), modes, 0, residuals_of(rows, nothing).largest)
     for iteration in range(1, _MAX_ITERATIONS + 1):
-        force, a, wish = _solve_modes(rows, modes)
+        try:
+            force, a, wish = _solve_modes(rows, modes)
+        except (np.linalg.LinAlgError, RuntimeError):  # sliding can make the matrix singular (Painleve)
+            break
         following = _next_modes(rows, modes, force, wish, rule)
         if _same(modes, following):
             residual = residuals_of(rows, force).largest
-            if best is None or not residual >= best.residual:
+            if not residual >= best.residual:
                 best = CoulombResult(force, a, modes, iteration, residual)
             if residual < tolerances.COULOMB_ITERATION:
                 break
         modes = following
-    if best is None:
-        best = CoulombResult(force, a, modes, iteration, residuals_of(rows, force).largest)
     return best
 
 

@@ -120,8 +120,15 @@ def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
     A = np.empty((n + nv, n + nv))
     A[:n, :n], A[:n, n:] = np.eye(n), N
     A[n:, :n], A[n:, n:] = F.T, -np.eye(nv)
-    size = np.abs(A).max(axis=1)
-    solution = np.linalg.solve(A / size[:, None], np.concatenate([c, np.zeros(nv)]) / size)
+    A /= np.abs(A).max(axis=1)[:, None]
+    b = np.zeros(n + nv)
+    b[:n] = c / np.maximum(1.0, np.abs(N).max(axis=1, initial=0.0))
+    factor, pivots, info = lapack.dgetrf(A)
+    if info:
+        raise np.linalg.LinAlgError(f"dgetrf returned {info}")
+    solution = lapack.dgetrs(factor, pivots, b)[0]
+    # one step of refinement makes the solution right row by row (Skeel 1980)
+    solution += lapack.dgetrs(factor, pivots, b - A @ solution)[0]
     return solution[:n], solution[n:]
 
 

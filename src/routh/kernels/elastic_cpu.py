@@ -1,11 +1,11 @@
-"""Many outcomes of one impact with restitution on CPU threads; see `routh.kernels.elastic`."""
+"""Many outcomes of one impact with restitution, on CPU threads or a GPU; see `routh.kernels.elastic`."""
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -65,6 +65,7 @@ def run(
     facets: int | None = None,
     table: Array | None = None,
     threads: int | None = None,
+    device: str = "cpu",
 ) -> tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]:
     """The first ``n`` outcomes: v, impulse, steps, status, residual, stored, returned.
 
@@ -79,18 +80,25 @@ def run(
     key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32))
     size = step / unit.impulse
 
-    def work_on(begin: int) -> None:
-        scratch: Any = workspace(nc, nt, len(arrays.data[2]))
-        run_range(
-            arrays.data, arrays.c, arrays.restitution, arrays.share, size, arrays.poisson, arrays.limits,
-            max_steps, key, begin, min(begin + CHUNK, n), points,
-            scratch, (impulse, work, counts, residual),
-        )  # fmt: skip
+    arguments = (
+        arrays.data, arrays.c, arrays.restitution, arrays.share, size, arrays.poisson, arrays.limits,
+        max_steps, key,
+    )  # fmt: skip
+    outputs = (impulse, work, counts, residual)
+    scratch = partial(workspace, nc, nt, len(arrays.data[2]))
+    if device == "cuda":
+        from routh.kernels.elastic_cuda import run_on_gpu
 
-    begins = range(0, n, CHUNK)
-    workers = min(threads or len(os.sched_getaffinity(0)), len(begins))
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work_on, begins))
+        run_on_gpu(arguments, n, points, scratch(), outputs)
+    else:
+        begins = range(0, n, CHUNK)
+
+        def work_on(begin: int) -> None:
+            run_range(*arguments, begin, min(begin + CHUNK, n), points, scratch(), outputs)
+
+        workers = min(threads or len(os.sched_getaffinity(0)), len(begins))
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work_on, begins))
     given = impulse.reshape(n, nc, 1 + nt) * unit.impulse[:, None]
     joule = unit.speed**2
     return (

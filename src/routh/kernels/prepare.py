@@ -82,3 +82,14 @@ def facet_normals(dirs: Array) -> Array:
     return np.stack(
         [np.linalg.solve(np.stack(pair), np.ones(2)) for pair in zip(dirs, following, strict=True)]
     )
+
+
+def tangential_axes(G: Array) -> Array:
+    """Eigenvalues of each spatial contact's tangential block, cosine and sine of its first axis, (nc, 4)."""
+    axes = np.empty((len(G) // 3, 4))
+    for i in range(len(axes)):
+        values, vectors = np.linalg.eigh(G[3 * i + 1 : 3 * i + 3, 3 * i + 1 : 3 * i + 3])
+        # a direction that nothing can move along would have eigenvalue 0: friction does nothing there
+        floor = np.finfo(float).eps * values[1]
+        axes[i] = *np.maximum(values, floor), vectors[0, 0], vectors[1, 0]
+    return axes

@@ -84,10 +84,8 @@ def solve_scaled(
     scaled_q = q / w_unit
     scaled_cover = cover / w_unit
     best: LCPResult | None = None
-    for method, attempt_q, attempt_cover in _attempts(scaled_q, scaled_cover):
-        outcome, pivots, basis, value = pivoting(
-            scaled_W, attempt_q, attempt_cover, max_pivots, tolerances.PIVOT
-        )
+    for method, near_W, near_q, near_cover in _attempts(scaled_W, scaled_q, scaled_cover):
+        outcome, pivots, basis, value = pivoting(near_W, near_q, near_cover, max_pivots, tolerances.PIVOT)
         for z in _readings(scaled_W, scaled_q, basis, value):
             residual = natural_residual(scaled_W, scaled_q, z)
             if best is None or residual < best.residual:
@@ -108,15 +106,21 @@ def solve_scaled(
     return best
 
 
-def _attempts(q: Array, cover: Array) -> Iterator[tuple[str, Array, Array]]:
-    """The problem as it came; without entries that are only rounding; then with other covering vectors."""
-    yield "lemke", q, cover
+def _attempts(W: Array, q: Array, cover: Array) -> Iterator[tuple[str, Array, Array, Array]]:
+    """The problem as it came, without entries that are only rounding, then beside itself.
+
+    A basis found for a matrix with a slightly larger diagonal, or from another covering vector, is tried on
+    the problem itself: what counts is the residual there.
+    """
+    yield "lemke", W, q, cover
     clean = np.where(np.abs(q) < 1e-14 * np.abs(q).max(), 0.0, q)
     if np.any(clean != q):
-        yield "lemke, cleaned", clean, cover
+        yield "lemke, cleaned", W, clean, cover
+    for extra in (1e-13, 1e-11, 1e-9):
+        yield "lemke, larger diagonal", W + extra * np.eye(len(q)), clean, cover
     rng = np.random.default_rng(0)
     for _ in range(3):
-        yield "lemke, other cover", clean, cover * rng.uniform(0.5, 1.5, len(q))
+        yield "lemke, other cover", W, clean, cover * rng.uniform(0.5, 1.5, len(q))
 
 
 def _readings(W: Array, q: Array, basis: np.ndarray, value: Array) -> Iterator[Array]:
@@ -129,6 +133,18 @@ def _readings(W: Array, q: Array, basis: np.ndarray, value: Array) -> Iterator[A
         block = W[np.ix_(active, active)]
         solution, *_ = np.linalg.lstsq(block, -q[active], rcond=None)
         solution -= np.linalg.lstsq(block, block @ solution + q[active], rcond=None)[0]
+        z[active] = np.maximum(solution, 0.0)
+        yield z
+        # rows and columns of very different size, as with friction of 1e5, want to be balanced first
+        row = np.abs(block).max(axis=1)
+        row[row == 0.0] = 1.0
+        column = np.abs(block / row[:, None]).max(axis=0)
+        column[column == 0.0] = 1.0
+        balanced = block / row[:, None] / column
+        solution = np.linalg.lstsq(balanced, -q[active] / row, rcond=1e-15)[0] / column
+        misfit = (block @ solution + q[active]) / row
+        solution -= np.linalg.lstsq(balanced, misfit, rcond=1e-15)[0] / column
+        z = np.zeros(n)
         z[active] = np.maximum(solution, 0.0)
     yield z
 

@@ -55,7 +55,7 @@ def any_solution(problem: ImpactProblem, n: int, *, step: Array, seed: int = 0) 
 def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Settings) -> Outcomes:
     """``n`` outcomes for each choice of one contact that leads, with the steps of the others scaled down."""
     found = []
-    for scale in SCALES:
+    for scale in SCALES if problem.nc <= ANY_SOLUTION_CONTACTS else SCALES[:2]:  # small steps cost many LCPs
         for leader in range(problem.nc if scale < 1.0 else 1):
             steps = np.full(problem.nc, step * scale)
             steps[leader] = step

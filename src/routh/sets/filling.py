@@ -30,6 +30,7 @@ _SEGMENTS = 64  # segments of one sample; more is a Zeno-like sequence
 _DECISIONS = 8  # numbers of the tape used by one segment, beside two per contact
 
 Elite = tuple[Array, int]  # a tape, and how many of its rows were used
+_BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _TRIES = 12  # combinations of stick and slip that a segment may try
 _ORDERS = tuple(permutations((0, 1, -1)))  # in which sticking and the two ways to slide are tried
 
@@ -90,8 +91,9 @@ def fill(
     rng = np.random.default_rng(seed)
     walk = _Walk(problem)
     rows = watch_directions(problem, count)
-    best = np.full(count, -np.inf)
-    elite: list[Elite] = [(walk.tape(rng), 1)] * count
+    bred = np.vstack([rows, watch_directions(problem, _BREEDERS)])  # more directions keep more kinds of tapes
+    best = np.full(len(bred), -np.inf)
+    elite: list[Elite] = [(walk.tape(rng), 1)] * len(bred)
     parts: list[tuple[Any, ...]] = []
     support: list[Array] = []
     quiet, drawn = 0, 0
@@ -102,14 +104,14 @@ def fill(
         parts += results
         drawn += size
         ended = [k for k, result in enumerate(results) if result[3].ok]
-        reach = np.array([results[k][0] for k in ended]).reshape(len(ended), problem.nv) @ rows.T
+        reach = np.array([results[k][0] for k in ended]).reshape(len(ended), problem.nv) @ bred.T
         before = best.copy()
-        for j in range(count) if ended else ():
+        for j in range(len(bred)) if ended else ():
             k = int(np.argmax(reach[:, j]))
             if reach[k, j] > best[j]:
                 best[j], elite[j] = reach[k, j], (tapes[ended[k]], results[ended[k]][5])
-        support.append(best.copy())
-        quiet = quiet + 1 if _quiet(before, best, tolerance) else 0
+        support.append(best[:count].copy())
+        quiet = quiet + 1 if _quiet(before[:count], best[:count], tolerance) else 0
     outcomes = _collect(problem, parts, {"sampler": "fill", "seed": seed, "tolerance": tolerance})
     return Filling(outcomes, rows, np.array(support), quiet >= patience, tolerance)
 

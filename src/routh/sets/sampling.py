@@ -65,9 +65,7 @@ def sample(
     if threads is not None:
         integer("threads", threads, at_least=1)
     if np.any(problem.restitution > 0.0):
-        if device != "cpu":
-            raise ValueError(f"device: got {device!r}; samples with restitution are drawn on 'cpu'")
-        return elastic_outcomes(problem, draw, hypothesis, threads)
+        return elastic_outcomes(problem, draw, hypothesis, threads, device)
     return draw.outcomes(*_kernel_samples(draw, device, threads))
 
 
@@ -170,8 +168,6 @@ def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
     from routh.kernels.sampling import run  # loads numba
 
     problem = draw.problem
-    if draw.friction == "cone" and problem.nt == 2:
-        return reference_samples(draw, np.arange(draw.n))
     arrays = run(
         problem,
         draw.n,

@@ -182,6 +182,19 @@ class _Check:
             size = max(size, float(np.abs(start).max()), float(np.abs(end).max()))
         self.contact_law(i, q0, v0, start, size, self.speed[i - 1])
         self.contact_law(i, q1, v1, end, size, self.speed[i])
+        if len(self.mu):
+            # the impulse of an interval is its mean force times its length; redundant contacts may share
+            # a force in many ways, so it is compared in generalized coordinates
+            J = self.J(q1)
+            change, total = np.abs(end - start).max(), np.tensordot(self.impulses[i] / h, J, axes=2)
+            mean = np.abs(total - 0.5 * np.tensordot(start + end, J, axes=2)).max()
+            allowed = (0.5 * float(change) + 1e3 * self.limits.force * size) * max(
+                1.0, float(np.abs(J).max())
+            )
+            rounding = (
+                self.limits.momentum * max(1.0, float(np.abs(self.impulses).max())) / h
+            )  # of the integrated impulse
+            self.book.note("impulses of forces", i, float(mean), allowed + rounding)
         M0, M1 = self.model.mass(q0), self.model.mass(q1)
         f0 = self.smooth_force(t0, q0, v0) + np.tensordot(start, self.J(q0), axes=2)
         f1 = self.smooth_force(t1, q1, v1) + np.tensordot(end, self.J(q1), axes=2)
@@ -199,15 +212,17 @@ class _Check:
 
     def contact_law(self, i: int, q: Array, v: Array, force: Array, size: float, speed: float) -> None:
         """(12) and (16) at one state."""
-        for c in map(int, np.flatnonzero(np.abs(force).max(axis=1) > self.limits.force * size)):
-            contact_velocity = self.J(q)[c] @ v
-            unit = float(self.velocity_unit(q, speed)[c])
+        pushing = np.flatnonzero(np.abs(force).max(axis=1) > self.limits.force * size)
+        if not len(pushing):
+            return
+        velocities, units, gaps = self.J(q) @ v, self.velocity_unit(q, speed), self.model.gaps(q)
+        for c in map(int, pushing):
+            unit = float(units[c])
             self._cone(i, c, force[c], size)
-            self.book.note("force at a distance", i, float(self.model.gaps(q)[c]), self.limits.gap)
-            self.book.note(
-                "force while separating", i, abs(float(contact_velocity[0])), self.limits.rest * unit
-            )
-            self._dissipation(i, c, force[c], contact_velocity[1:], size * unit)
+            self.book.note("force at a distance", i, float(gaps[c]), self.limits.gap)
+            normal = abs(float(velocities[c, 0]))
+            self.book.note("force while separating", i, normal, self.limits.rest * unit)
+            self._dissipation(i, c, force[c], velocities[c, 1:], size * unit)
 
     def _cone(self, i: int, c: int, force: Array, size: float) -> None:
         excess = max(float(np.linalg.norm(force[1:]) - self.mu[c] * force[0]), -float(force[0]))

@@ -14,6 +14,7 @@ from routh.two_body._layout import (
     END_COMPRESSION,
     ENERGY,
     EVENTS,
+    LEFT,
     LINE,
     LOSSES,
     MAX_EVENTS,
@@ -52,7 +53,9 @@ def line_crossing(state: Any, what: int, target: float) -> float:
         return target
     left = state[ENERGY] - target
     root = math.sqrt(max(vz * vz + 2.0 * rate * left, 0.0))
-    return 2.0 * left / (vz + root) if vz >= 0.0 else (root - vz) / rate
+    if vz < 0.0:
+        return (root - vz) / rate
+    return 2.0 * left / (vz + root) if left > 0.0 else 0.0
 
 
 def crossing(
@@ -156,8 +159,10 @@ def enter_phase(state: Any, con: Contact, letter: int, stored: float) -> None:
     record(state, letter)
     if letter == END_COMPRESSION:
         state[PHASE] = RESTITUTION
+        state[LEFT] = stored
         if con.hypothesis == STRONGE and state[LOSSES] == 0.0:
-            state[ENERGY] -= (1.0 - con.e * con.e) * stored  # JW17, section 2.2, step 3
+            state[LEFT] = con.e * con.e * stored  # JW17, section 2.2, step 3
+            state[ENERGY] -= stored - state[LEFT]
         state[LOSSES] += 1.0
         if con.e == 0.0 or (con.hypothesis == POISSON and con.e * state[SQUEEZED] <= state[RELEASED]):
             record(state, END)

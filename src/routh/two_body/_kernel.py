@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -62,15 +63,15 @@ def solve_one(
 
     Scaled by W_zz and by the largest component of v to a power of two each, so scaling is exact.
     """
-    margin = w[2, 2] - mu * np.sqrt(w[0, 2] * w[0, 2] + w[1, 2] * w[1, 2])
+    margin = w[2, 2] - mu * math.sqrt(w[0, 2] * w[0, 2] + w[1, 2] * w[1, 2])
     for i in range(OUT_SIZE):
         out[i] = 0.0
     out[OUT_MARGIN] = margin
     codes[0] = 0
     if not v[2] < 0.0:
         return _NO_IMPACT if v[2] >= 0.0 else _NUMERICAL
-    inverse = 2.0 ** -np.floor(np.log2(w[2, 2]))
-    speed = 2.0 ** np.floor(np.log2(max(abs(v[0]), abs(v[1]), abs(v[2]))))
+    inverse = math.ldexp(1.0, 1 - math.frexp(w[2, 2])[1])
+    speed = math.ldexp(1.0, math.frexp(max(abs(v[0]), abs(v[1]), abs(v[2])))[1] - 1)
     con = make_contact(
         w[0, 0] * inverse,
         w[0, 1] * inverse,
@@ -90,7 +91,7 @@ def solve_one(
     out[OUT_RETURNED] = state[RETURNED] * speed * impulse
     out[OUT_RESIDUAL], out[OUT_SEGMENTS] = state[RESIDUAL], state[SEGMENTS]
     codes[0] = int(state[EVENTS])
-    if not np.isfinite(state[JX] + state[JY] + state[JZ] + state[STORED] + state[RETURNED]):
+    if not math.isfinite(state[JX] + state[JY] + state[JZ] + state[STORED] + state[RETURNED]):
         return _NUMERICAL
     if state[PHASE] != DONE:
         return _MAX_STEPS
@@ -130,6 +131,7 @@ _ORDERED: list[Callable[..., Any]] = [
     _solve.make_contact,
     _solve.vanish,
     _solve.enter_line,
+    _solve.sure_end,
     _solve.tail_coordinate,
     _solve.enter_fall,
     _solve.fall_until,

@@ -42,7 +42,9 @@ UNKNOWN, NO_TAIL, FALLING, RUNNING = -1.0, 0.0, 1.0, 2.0
 # entries of `state`
 GX, GY, SLIDE, JX, JY, JZ, VN, ENERGY, STORED, RETURNED = range(10)
 SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED1, TURNED2 = range(10, 20)
-SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, STATUS, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR = range(20, 32)
+SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, STATUS, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(
+    20, 33
+)
 # the point last evaluated: v_z, and since the segment's start E, impulses; the sliding velocity
 P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
 STATE_SIZE = 40

@@ -27,6 +27,7 @@ from routh.two_body._layout import (
     JY,
     JZ,
     KIND,
+    LEFT,
     LINE,
     LINED,
     LINED_UP,
@@ -93,9 +94,11 @@ from routh.two_body._rest import centrifugal, direction_rates, expand_tail, expa
 from routh.two_body._segments import evaluate
 from routh.two_body._series import expand, horner, horner_both, step_length
 
-NOT_FOUND = 1e300  # a parameter beyond every segment's end
+NOT_FOUND = 1e100  # a parameter beyond every segment's end
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3
+#: Friction below this is none: its quotients would overflow.
+NO_FRICTION = 1e-100
 #: What a difference of equal numbers leaves of them.
 CANCELLED = 1e-15
 
@@ -145,11 +148,16 @@ def vanish(state: Any, con: Contact) -> None:
 
 
 def enter_line(state: Any, con: Contact, sx: float, sy: float, g: float) -> float:
-    """Slide straight along a rest direction, JW17 (43): how much normal impulse until the origin (or -1)."""
+    """Slide straight along a rest direction, JW17 (43): the normal impulse that leads to the origin."""
     state[SIGX], state[SIGY] = -con.mu * sx, -con.mu * sy
     state[RATE] = con.wzz - con.mu * (con.dx * sx + con.dy * sy)
     state[DRIFT] = g
-    return -state[SLIDE] / g if g < 0.0 else -1.0
+    return -state[SLIDE] / g if g < 0.0 else 2.0 * NOT_FOUND
+
+
+def sure_end(state: Any, con: Contact) -> float:
+    """Normal impulse by which an impact along a line has ended; v_z falls only on the way to the origin."""
+    return line_end(state, con) if state[RATE] > 0.0 else NOT_FOUND
 
 
 def tail_coordinate(series: Any, tail: Any, t: float) -> float:
@@ -315,7 +323,8 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
     if abs(f) <= 2e-16 * scale or abs(f) <= 1e-13 * slope:
         # a rest direction; off an unstable one, r times the angle only falls, so a line it stays
         reach = enter_line(state, con, sx, sy, g)
-        return (LINE, reach, True) if reach > 0.0 else (LINE, line_end(state, con), False)
+        end = sure_end(state, con)
+        return (LINE, reach, True) if reach <= end else (LINE, end, False)
     if tail[KIND] == UNKNOWN:
         find_tail(tail, con, sx, sy)
         if abs(f) <= con.near * abs(slope):  # beside a rest direction from the start
@@ -336,9 +345,10 @@ def choose_segment(series: Any, tail: Any, state: Any, con: Contact) -> tuple[in
             tail[Y0] = t / (1.0 - t * tail[RHO1])
             tail[AMP] = along / (1.0 + tail[RHO1] * tail[Y0])
             state[RATE] = tail[Q0]
-            if tail[G0] < 0.0:
+            end = sure_end(state, con) / tail[AMP]
+            if tail[G0] < 0.0 and -1.0 / tail[G0] <= end:
                 return RUN, -1.0 / tail[G0] * (1.0 - 1e-15), True
-            return RUN, line_end(state, con) / tail[AMP], False
+            return RUN, end, False
     state[FORCE_STEP] = 0.0
     expand(series, con, state[GX], state[GY], r, state[VN])
     energy = state[VN0] * state[VN0] / con.wzz
@@ -418,7 +428,8 @@ def commit(state: Any, kind: int, letter: int) -> None:
     state[JX] += state[P_JX]
     state[JY] += state[P_JY]
     state[JZ] += state[P_JZ]
-    state[ENERGY] += state[P_E]
+    # at the end of compression E is known better than the difference of two large numbers tells
+    state[ENERGY] = state[LEFT] if letter == END_COMPRESSION else state[ENERGY] + state[P_E]
     state[VN] = 0.0 if letter in (END_COMPRESSION, COMPRESSED_AGAIN) else state[P_VZ]
     if state[MODE] != ON_LINE:
         state[GX], state[GY] = state[P_GX], state[P_GY]
@@ -437,7 +448,7 @@ def begin(tail: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) 
     spread = math.sqrt((con.wxx - con.wyy) * (con.wxx - con.wyy) + 4.0 * con.wxy * con.wxy)
     state[FLOOR] = -vz * min(0.5 * (con.wxx + con.wyy - spread) / con.wzz, 1.0)
     tail[KIND] = UNKNOWN
-    if con.mu == 0.0:
+    if con.mu < NO_FRICTION:
         state[MODE], state[RATE], state[LINED] = ON_LINE, con.wzz, 1.0
     elif state[SLIDE] == 0.0:
         vanish(state, con)
@@ -464,6 +475,6 @@ def mismatch(state: Any, con: Contact, vx: float, vy: float, vz: float) -> float
         gx, gy = gx * state[SLIDE], gy * state[SLIDE]
     size = abs(vx) + abs(vy) + abs(vz) + abs(px) + abs(py) + abs(qx) + abs(qy) + con.wzz * abs(jz)
     off = abs(vz + con.dx * jx + con.dy * jy + con.wzz * jz - state[VN])
-    if con.mu > 0.0:
+    if con.mu >= NO_FRICTION:
         off += abs(vx + px + qx - gx) + abs(vy + py + qy - gy)
     return off / size

@@ -46,7 +46,7 @@ def frame(ax: Axes, model: PlanarModel, configurations: Sequence[ArrayLike], *, 
     """Equal axes without ticks that hold all bodies at all the configurations."""
     points = np.concatenate([line for q in configurations for _, line in model.outlines(q)])
     low, high = points.min(axis=0), points.max(axis=0)
-    air = pad * float(max(high - low))
+    air = pad * float(max(high - low)) or 1.0  # a single point has no size
     ax.set_xlim(low[0] - air, high[0] + air)
     ax.set_ylim(low[1] - air, high[1] + air)
     ax.set_aspect("equal")

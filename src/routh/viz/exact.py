@@ -9,31 +9,39 @@ from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
+from routh.viz import style
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from routh.sets.exact.result import ExactSet
     from routh.sets.outcomes import Outcomes
 
-SET_COLOUR = "#2a6f97"
-SAMPLE_COLOUR = "#8d99ae"
-_LAW_MARKERS = {"simultaneous": ("s", "#1d4e89"), "A first": ("^", "#d1495b"), "B first": ("v", "#edae49")}
+_LAW_STYLES = (
+    ("s", style.SIMULTANEOUS),
+    ("^", style.SEQUENTIAL[0]),
+    ("v", style.SEQUENTIAL[1]),
+    ("D", style.BLACK),
+)
 
 
-def draw_exact(axes: Any, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set", **style: Any) -> Any:
+def draw_exact(
+    axes: Any, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set", **options: Any
+) -> Any:
     """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as lines."""
     from matplotlib.patches import Polygon
 
-    colour = style.pop("color", SET_COLOUR)
+    colour = options.pop("color", style.SET)
     matrix = real_array("rows", rows, [(2, exact.rational.nv)], f"shape (2, {exact.rational.nv})")
     name: str | None = label
     for image in exact.project(matrix):
         if len(image) > 2:
-            options = {"closed": True, "facecolor": colour, "edgecolor": colour, "alpha": 0.35, **style}
-            axes.add_patch(Polygon(image, label=name, zorder=2, **options))
+            fill = {"closed": True, "facecolor": colour, "edgecolor": colour, "alpha": 0.3, **options}
+            axes.add_patch(Polygon(image, label=name, zorder=2, **fill))
             axes.plot(*np.vstack([image, image[:1]]).T, color=colour, lw=1.2, zorder=3)
         else:
             marker = "o" if len(image) == 1 else None
-            line = {"lw": 2.5, "solid_capstyle": "round", **style}
+            line = {"lw": 2.5, "solid_capstyle": "round", **options}
             axes.plot(*image.T, color=colour, marker=marker, ms=5, label=name, zorder=3, **line)
         name = None
     axes.autoscale_view()
@@ -43,19 +51,43 @@ def draw_exact(axes: Any, exact: ExactSet, rows: ArrayLike, *, label: str = "exa
 def draw_samples(axes: Any, outcomes: Outcomes, rows: ArrayLike, *, label: str = "samples") -> Any:
     """Draw the terminated samples projected onto ``rows`` (2, nv)."""
     points = outcomes.v[outcomes.terminated] @ np.asarray(rows, dtype=np.float64).T
-    axes.plot(*points.T, ".", ms=1.5, color=SAMPLE_COLOUR, alpha=0.5, label=label, zorder=1, rasterized=True)
+    axes.plot(
+        *points.T, ".", ms=2.0, mew=0, color=style.BLACK, alpha=0.45, label=label, zorder=4, rasterized=True
+    )
     return axes
 
 
 def draw_laws(axes: Any, velocities: dict[str, Array], rows: ArrayLike) -> Any:
     """Mark single outcomes by name: label -> velocity (nv,)."""
     matrix = np.asarray(rows, dtype=np.float64)
-    style: dict[str, Any] = {"ms": 7, "mec": "white", "mew": 0.8, "ls": "none", "zorder": 5, "clip_on": False}
-    for name, velocity in velocities.items():
-        marker, colour = _LAW_MARKERS.get(name, ("D", "#333333"))
+    look: dict[str, Any] = {"ms": 6, "mec": "white", "mew": 0.7, "ls": "none", "zorder": 5, "clip_on": False}
+    for k, (name, velocity) in enumerate(velocities.items()):
+        marker, colour = _LAW_STYLES[min(k, len(_LAW_STYLES) - 1)]
         x, y = matrix @ velocity
-        axes.plot([x], [y], marker, color=colour, label=name, **style)
+        axes.plot([x], [y], marker, color=colour, label=name, **look)
     return axes
+
+
+@style.context()
+def exact_figure(exact: ExactSet, outcomes: Outcomes, laws: dict[str, Array]) -> Figure:
+    """The set over samples and single outcomes: normal velocities, each contact, generalized velocities."""
+    problem = exact.problem
+    contacts = min(problem.nc, 2)
+    fig, axes = style.figure(2, 2, width=style.TWO_COLUMNS, aspect=0.62)
+    views = [contact_rows(problem, (0, 0), (contacts - 1, 0) if contacts > 1 else (0, 1))]
+    views += [contact_rows(problem, (i, 1), (i, 0)) for i in range(contacts)]
+    first, last = np.eye(problem.nv)[[0, -1]]
+    views.append((np.array([first, last]), ("generalized velocity 1", f"generalized velocity {problem.nv}")))
+    for panel, (rows, (x_label, y_label)) in zip(axes, views, strict=False):
+        draw_samples(panel, outcomes, rows)
+        draw_exact(panel, exact, rows)
+        draw_laws(panel, laws, rows)
+        panel.set_xlabel(x_label)
+        panel.set_ylabel(y_label)
+        panel.grid(True)
+        panel.margins(0.08)
+    axes[0].legend(loc="best")
+    return fig
 
 
 def contact_rows(

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.status import MissingExtraError
 from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
 from routh.validation import Array
+from routh.viz import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-# Okabe and Ito's palette
-CURVE, CENTRIPETAL, CENTRIFUGAL, PLANE, MARK = "#000000", "#0072B2", "#D55E00", "#56B4E9", "#009E73"
+CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
+PLANE, MARK = style.SKY, style.GREEN
 LABELS = {"c": "$g_c$", "r": "$g_r$", "s": "s", "k": "$g_k$"}
 
 
@@ -104,15 +103,6 @@ def draw_impulse(ax: Any, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None
     ax.locator_params(nbins=5)
     ax.set_box_aspect((1.0, 1.0, 1.1), zoom=0.85)
     ax.view_init(elev=16.0, azim=-62.0)
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inch, without global state."""
-    try:
-        from matplotlib.figure import Figure as MplFigure
-    except ImportError:
-        raise MissingExtraError("Matplotlib", "viz") from None
-    return MplFigure(figsize=(width, height), layout="constrained")
 
 
 def _joined(course: Hodograph, reach: float) -> list[tuple[int, str]]:

@@ -71,7 +71,7 @@ def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> 
     problem, x, y = shown.problem, *panel
     v = _visible(shown, view)
     for axis, values, name in ((x, x.values(problem, v), "x"), (y, y.values(problem, v), "y")):
-        floor = 0.02 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
+        floor = 1e-4 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
         getattr(ax, f"set_{name}lim")(limits(values, smallest=floor))
         getattr(ax, f"set_{name}label")(axis.label(problem))
     mark_approach(ax, panel)

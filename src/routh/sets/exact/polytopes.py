@@ -39,12 +39,41 @@ class Frame:
 class Polytope:
     """A bounded convex piece: exact vertices, and facets ``A z + b >= 0`` (``= 0`` where `equal`)."""
 
-    vertices: tuple[Vertex, ...]  # in v, exact
-    A: Array = field(repr=False)  # (m, dim)
-    b: Array = field(repr=False)  # (m,)
-    equal: np.ndarray = field(repr=False)  # (m,) bool
-    dimension: int  # affine dimension
+    poly: Any = field(repr=False)  # ppl.C_Polyhedron in z
+    automaton: Automaton = field(repr=False)
     frame: Frame = field(repr=False)
+    dimension: int  # affine dimension
+
+    @cached_property
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The vertices in v, exact."""
+        return lifted(self.poly, self.automaton)
+
+    @cached_property
+    def _facets(self) -> tuple[Array, Array, np.ndarray]:
+        rows, equal = [], []
+        for c in self.poly.minimized_constraints():
+            values = [int(x) for x in (*c.coefficients(), c.inhomogeneous_term())]
+            largest = max(abs(x) for x in values)
+            rows.append([x / largest for x in values])
+            equal.append(c.is_equality())
+        table = np.array(rows).reshape(len(rows), self.automaton.dim + 1)
+        return table[:, :-1], table[:, -1], np.array(equal, dtype=bool)
+
+    @property
+    def A(self) -> Array:
+        """Normals of the facets in z, (m, dim)."""
+        return self._facets[0]
+
+    @property
+    def b(self) -> Array:
+        """Offsets of the facets, (m,)."""
+        return self._facets[1]
+
+    @property
+    def equal(self) -> np.ndarray:
+        """Which facets are equations, (m,) bool."""
+        return self._facets[2]
 
     @cached_property
     def points(self) -> Array:
@@ -127,16 +156,9 @@ def frame_of(automaton: Automaton, half: Array, speed: float) -> Frame:
 
 def polytope(poly: Any, automaton: Automaton, frame: Frame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
-    rows, equal = [], []
-    for c in poly.minimized_constraints():
-        values = [int(x) for x in (*c.coefficients(), c.inhomogeneous_term())]
-        largest = max(abs(x) for x in values)
-        rows.append([x / largest for x in values])
-        equal.append(c.is_equality())
-    table = np.array(rows).reshape(len(rows), automaton.dim + 1)
-    vertices = lifted(poly, automaton)
-    dimension = int(poly.affine_dimension())
-    return Polytope(vertices, table[:, :-1], table[:, -1], np.array(equal, dtype=bool), dimension, frame)
+    if not poly.is_bounded():
+        raise ValueError("poly: is unbounded; wanted a polytope")
+    return Polytope(poly, automaton, frame, int(poly.affine_dimension()))
 
 
 def lifted(poly: Any, automaton: Automaton) -> tuple[Vertex, ...]:
@@ -146,8 +168,6 @@ def lifted(poly: Any, automaton: Automaton) -> tuple[Vertex, ...]:
 
 def _lift(generator: Any, automaton: Automaton) -> Vertex:
     """A generator point z as the exact velocity it stands for."""
-    if not generator.is_point():
-        raise ValueError("poly: is unbounded; wanted a polytope")
     number = type(automaton.start[0])
     scale = number(generator.divisor())
     z = [number(x) / scale for x in generator.coefficients()]

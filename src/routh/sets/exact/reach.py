@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from routh.sets.exact.algebra import integers
@@ -46,17 +47,50 @@ class Budget:
         return pieces > self.pieces or time.perf_counter() - self.started > self.seconds
 
 
-@dataclass
 class Cell:
-    """One location: its polyhedron's constraints, its flow rays and what has been reached in it."""
+    """One location: its flow, its constraints (built on first use) and what has been reached in it."""
 
-    constraints: Any  # ppl.Constraint_System
-    rays: Any  # ppl.Generator_System, or None where nothing flows
-    ended: Any  # ppl.Constraint: sum of the pushing normal velocities is 0
-    ends: Any  # ppl.Constraint_System of the terminal face
-    thin: tuple[Any, ...]  # see `Reach._traps`
-    stuck: tuple[Any, ...]
-    pieces: list[Piece] = field(default_factory=list)
+    def __init__(self, reach: Reach, location: Location) -> None:
+        self._reach, self._location = reach, location
+        self.pieces: list[Piece] = []
+        if location not in reach.flows:
+            reach.flows[location] = reach.flow_rays(location)
+        self.flow = reach.flows[location]
+        self.thin, self.stuck = reach.traps(location, self.flow)
+
+    @cached_property
+    def constraints(self) -> Any:
+        """The cell itself, a ppl.Constraint_System."""
+        system = self._reach.ppl.Constraint_System()
+        for walls, index in zip(self._reach.walls, self._location, strict=True):
+            for wall in walls[index]:
+                system.insert(wall)
+        return system
+
+    @cached_property
+    def rays(self) -> Any:
+        """The flow as a ppl.Generator_System."""
+        ppl = self._reach.ppl
+        rays = ppl.Generator_System()
+        for ray in self.flow:
+            rays.insert(ppl.ray(ppl.Linear_Expression(ray, 0)))
+        return rays
+
+    @cached_property
+    def ends(self) -> Any:
+        """The face on which every pushing contact has stopped, a ppl.Constraint_System."""
+        system = self._reach.ppl.Constraint_System()
+        for at_rest, index in zip(self._reach.at_rest, self._location, strict=True):
+            if index:
+                system.insert(at_rest)
+        return system
+
+    @cached_property
+    def ended(self) -> Any:
+        """The same face as one ppl.Constraint: the sum of the pushing normal velocities is 0."""
+        normals = [row for row, index in zip(self._reach.auto.normals, self._location, strict=True) if index]
+        total = tuple(sum(column) for column in zip(*normals, strict=True))
+        return self._reach.form(total) == 0
 
 
 class Reach:
@@ -71,6 +105,7 @@ class Reach:
     ) -> None:
         self.ppl = load_ppl()
         self.auto = automaton
+        self.modes = automaton.modes
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
         self.cells: dict[Location, Cell] = {}
@@ -85,6 +120,18 @@ class Reach:
         ]
         self.no_slip = [
             [[self.form(row) == 0 for row in mode.inside] for mode in modes] for modes in automaton.modes
+        ]
+        # forms (with sign) that a mode keeps >= 0, or = 0 in both signs; and those it must not meet
+        self._holds = [
+            [
+                _both(mode.zero) | frozenset(mode.inside) | {(row, "slides") for row in mode.inside}
+                for mode in modes
+            ]
+            for modes in self.modes
+        ]
+        self._flattens = [
+            [frozenset(map(_minus, mode.inside)) | _sliding(mode.zero) for mode in modes]
+            for modes in self.modes
         ]
         self.at_rest = [form == 0 for form in self._normals]
         relation = self.ppl.Poly_Con_Relation
@@ -119,31 +166,12 @@ class Reach:
 
     def cell(self, location: Location) -> Cell:
         """The cell of a location, built on first use."""
-        if location not in self.cells:
-            self.cells[location] = self._build(location)
-        return self.cells[location]
+        found = self.cells.get(location)
+        if found is None:
+            found = self.cells[location] = Cell(self, location)
+        return found
 
-    def _build(self, location: Location) -> Cell:
-        ppl, auto = self.ppl, self.auto
-        constraints, ends = ppl.Constraint_System(), ppl.Constraint_System()
-        total = [0] * auto.dim
-        for i, index in enumerate(location):
-            for wall in self.walls[i][index]:
-                constraints.insert(wall)
-            if auto.modes[i][index].pushing:
-                ends.insert(self.at_rest[i])
-                total = [a + b for a, b in zip(total, auto.normals[i], strict=True)]
-        if location not in self.flows:
-            self.flows[location] = self._flow_rays(location)
-        flow = self.flows[location]
-        rays = ppl.Generator_System()
-        for ray in flow:
-            rays.insert(ppl.ray(ppl.Linear_Expression(ray, 0)))
-        thin, stuck = self._traps(location, flow)
-        ended = self.form(tuple(total)) == 0
-        return Cell(constraints, rays if flow else None, ended, ends, thin, stuck)
-
-    def _flow_rays(self, location: Location) -> list[list[int]]:
+    def flow_rays(self, location: Location) -> list[list[int]]:
         """Extreme rays (a line as two) of the forces that keep sticking contacts sticking."""
         ppl, auto = self.ppl, self.auto
         forces, held = ppl.Generator_System(), []
@@ -164,7 +192,7 @@ class Reach:
                 flow += [ray, [-x for x in ray]] if g.is_line() else [ray]
         return flow
 
-    def _traps(self, location: Location, flow: list[list[int]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def traps(self, location: Location, flow: list[list[int]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Constraints that make exploring useless.
 
         A result inside one of the first is found in a larger location as well (sticking instead of sliding
@@ -251,7 +279,7 @@ class Reach:
     def _flow(self, entry: Any, cell: Cell) -> Any:
         """``(entry + K) ∩ cell``, or None where that is nothing new or is found in a larger location."""
         self.steps += 1
-        if cell.rays is None or any(entry.relation_with(c).implies(self._included) for c in cell.stuck):
+        if not cell.flow or any(entry.relation_with(c).implies(self._included) for c in cell.stuck):
             return None
         if not self.relaxed and entry.relation_with(cell.ended).implies(self._included):
             return None
@@ -263,11 +291,17 @@ class Reach:
         return grown
 
     def _neighbours(
-        self, source: Any, location: Location = (), pushing: bool = False
+        self,
+        source: Any,
+        location: Location = (),
+        pushing: bool = False,
+        held: frozenset[Any] = frozenset(),
     ) -> Iterator[tuple[Location, Any]]:
         """All (location, source ∩ cell) with a non-empty intersection and at least one pushing contact.
 
         One at a time: with many contacts at rest there are too many to list before a budget is asked.
+        Cells that a shared slip squeezes flat (one contact slides forwards, another with the same slip
+        backwards or not) are left out: sticking covers them.
         """
         contact = len(location)
         if contact == len(self.walls):
@@ -275,9 +309,13 @@ class Reach:
                 yield location, source
             return
         for index, constraints in enumerate(self.walls[contact]):
+            flat = self._flattens[contact][index]
+            if not flat.isdisjoint(held):
+                continue
             cut = self._cut(source, constraints)
             if cut is not None:
-                yield from self._neighbours(cut, (*location, index), pushing or index > 0)
+                known = held | self._holds[contact][index]
+                yield from self._neighbours(cut, (*location, index), pushing or index > 0, known)
 
     def _cut(self, part: Any, constraints: tuple[Any, ...]) -> Any:
         """``part`` within the constraints, or None where it is empty; a copy only where it cuts."""
@@ -291,6 +329,19 @@ class Reach:
                     result = self.ppl.C_Polyhedron(part)
                 result.add_constraint(constraint)
         return result
+
+
+def _minus(row: Row) -> Row:
+    return tuple(-x for x in row)
+
+
+def _both(rows: tuple[Row, ...]) -> frozenset[Row]:
+    return frozenset(rows) | frozenset(_minus(row) for row in rows)
+
+
+def _sliding(rows: tuple[Row, ...]) -> frozenset[tuple[Row, str]]:
+    """Marks by which a sliding mode is recognised where a sticking one has the same form."""
+    return frozenset((row, "slides") for row in _both(rows))
 
 
 def _dot(row: Row, ray: list[int]) -> int:

@@ -1,0 +1,76 @@
+"""``routh run NAME --exact``: the set itself instead of samples of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from routh import systems
+from routh.cli.output import Output
+from routh.cli.run import parse_changes
+from routh.sets.exact.build import exact_set
+from routh.sets.exact.result import ExactSet
+from routh.sets.filling import fill
+from routh.status import Status
+
+
+def run_exact(name: str, changes: list[str], place: Path | bool, output: Output) -> int:
+    """Compute a system's exact set, print its vertices and draw it; the exit code."""
+    system = systems.get(name, **parse_changes(changes))
+    with output.busy("computing the exact set"):
+        exact = exact_set(system.rational)
+    output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
+    output.say(f"[dim]{system.paper.source} · {exact.status.name} in {1e3 * exact.seconds:.1f} ms[/dim]\n")
+    output.show(_table(exact))
+    output.say(
+        f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
+        f"gap {exact.gap:.1e} of the speed before"
+    )
+    target = Path(f"{name}-exact.png") if place is True else place
+    written = _draw(exact, target, output) if isinstance(target, Path) else None
+    output.emit({**_as_data(exact), "system": name, "picture": None if written is None else str(written)})
+    return 0 if exact.status is not Status.INCOMPLETE else 1
+
+
+def _table(exact: ExactSet) -> Table:
+    """Contact velocities at the vertices of every inner piece."""
+    table = Table(title="vertices of the set: contact velocities, m/s", title_justify="left")
+    table.add_column("piece", justify="right")
+    parts = ("normal", "tangent") if exact.rational.nt == 1 else ("normal", "tangent 1", "tangent 2")
+    for name in exact.rational.names:
+        for part in parts:
+            table.add_column(f"{name} {part}", justify="right")
+    for index, piece in enumerate(exact.inner, start=1):
+        for velocity in exact.problem.contact_velocity(piece.points):
+            table.add_row(str(index), *(f"{x:.6f}" for x in np.round(velocity.ravel(), 9) + 0.0))
+    return table
+
+
+def _draw(exact: ExactSet, place: Path, output: Output) -> Path | None:
+    """The set over samples that fill it; planar systems with an impact only."""
+    if exact.rational.nt != 1 or not len(exact.inner):
+        return None
+    from routh.viz import style
+    from routh.viz.exact import exact_figure
+
+    with output.busy("drawing the picture"):
+        outcomes = fill(exact.problem, max_samples=1024).outcomes
+        style.save(exact_figure(exact, outcomes, {}), place)
+    output.say(f"\npicture: [bold]{place}[/bold]")
+    return place
+
+
+def _as_data(exact: ExactSet) -> dict[str, Any]:
+    return {
+        "status": exact.status.name,
+        "gap": exact.gap if exact.gap < float("inf") else None,
+        "eta": exact.eta,
+        "seconds": exact.seconds,
+        "pieces": [
+            {"dimension": piece.dimension, "vertices": [[str(x) for x in v] for v in piece.vertices]}
+            for piece in exact.inner
+        ],
+    }

@@ -1,0 +1,78 @@
+"""Samples of many different impacts at once: one compiled call instead of one table per problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.friction import facet_directions
+from routh.laws.base import require_inelastic
+from routh.laws.set_valued import impulse_step
+from routh.problem import ImpactProblem
+from routh.sets.outcomes import Outcomes
+from routh.sets.theory import pointedness
+from routh.status import Status
+from routh.validation import integer
+
+
+def sample_batch(
+    problems: Sequence[ImpactProblem],
+    n: int,
+    *,
+    step: ArrayLike | None = None,
+    max_steps: int = 1000,
+    seed: int = 0,
+    facets: int | None = None,
+    threads: int | None = None,
+) -> list[Outcomes]:
+    """Draw ``n`` outcomes of each of many impacts by HP23's Algorithm 1, polyhedral friction.
+
+    The problems may differ in everything, shapes too. Every step is pivoted: no table of a problem's
+    vertices is grown, which pays where a problem has fewer than some thousand samples. Sample i of a problem
+    draws the numbers of sample i of `routh.sample` with the same seed, and follows the same path.
+
+    Parameters
+    ----------
+    step : number or (nc,), N s, for every problem; default: each problem's own momentum scale.
+    max_steps : increments before a sample gives up with a status.
+    facets : friction directions in space, default 8.
+    threads : default all.
+    """
+    count = integer("n", n, at_least=1)
+    steps = integer("max_steps", max_steps, at_least=1)
+    key = integer("seed", seed, at_least=0, at_most=2**64 - 1)
+    if threads is not None:
+        integer("threads", threads, at_least=1)
+    for place, problem in enumerate(problems):
+        if not isinstance(problem, ImpactProblem):
+            raise ValueError(f"problems: got {type(problem).__name__} at index {place}; wanted ImpactProblem")
+        require_inelastic(problem, "sample_batch")
+    from routh.kernels.batch import run_many  # loads numba
+
+    sizes = [impulse_step(problem, step) for problem in problems]
+    directions = {nt: facet_directions(nt, facets if nt == 2 else None) for nt in (1, 2)}
+    found = run_many(
+        problems, count, sizes=sizes, max_steps=steps, seed=key, directions=directions, threads=threads
+    )
+    settings: dict[str, Any] = {
+        "max_steps": steps,
+        "seed": key,
+        "points": "random",
+        "friction": "polyhedral",
+        "facets": facets,
+    }
+    return [
+        _outcomes(problem, arrays, {**settings, "step": size.tolist()}, facets)
+        for problem, arrays, size in zip(problems, found, sizes, strict=True)
+    ]
+
+
+def _outcomes(problem: ImpactProblem, arrays: Any, settings: dict[str, Any], facets: int | None) -> Outcomes:
+    v, impulse, steps, status, residual = arrays
+    jammed = pointedness(problem, facets if problem.nt == 2 else None).jammed
+    if jammed:
+        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
+    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)

@@ -1,0 +1,65 @@
+"""The true friction cone: the block method against the reference step solver."""
+
+import numpy as np
+from families import draw
+
+from routh.friction import facet_directions
+from routh.kernels.cone import cone_step, disc_friction
+from routh.kernels.prepare import kernel_data, tangential_axes
+from routh.kernels.sampling import run
+from routh.status import Status
+from routh.step import make_step
+
+
+def test_friction_on_a_disc_is_opposite_to_slip():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        root = rng.normal(size=(2, 2))
+        A = root @ root.T + 1e-3 * np.eye(2)
+        G = np.eye(3)
+        G[1:, 1:] = A
+        b, radius = rng.normal(size=2), 10.0 ** rng.uniform(-6, 1)
+        p = np.array(disc_friction(tangential_axes(G), 0, *b, radius))
+        slip = A @ p + b
+        if np.linalg.norm(slip) < 1e-12:
+            assert np.linalg.norm(p) <= radius * (1 + 1e-12)
+        else:
+            np.testing.assert_allclose(
+                p, -radius * slip / np.linalg.norm(slip), rtol=1e-7, atol=1e-9 * radius
+            )
+
+
+def test_steps_agree_with_the_reference():
+    solved = 0
+    for family in ("spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"):
+        for seed in range(8):
+            problem, bound = draw(family, seed)
+            data = kernel_data(problem, facet_directions(2))
+            p, after = np.zeros(len(data.c)), np.zeros(len(data.c))
+            _, gap = cone_step(
+                data.shape, data.G, tangential_axes(data.G), data.mu, data.c, bound / data.impulse, p, after
+            )
+            if not gap < 1e-9:
+                continue  # left to the sure method
+            solved += 1
+            step = make_step(problem, friction="cone")
+            impulse = p.reshape(-1, 3) * data.impulse[:, None]
+            assert step.residual(problem.v, bound, impulse) < 1e-9
+            reference = step.solve(problem.v, bound)
+            if family != "spatial-3-rough":  # there a step can have several solutions
+                difference = problem.kinetic_energy(problem.apply(impulse) - reference.v)
+                assert np.sqrt(2.0 * difference) < 1e-6 * problem.speed
+    assert solved >= 36
+
+
+def test_samples_end_and_dissipate():
+    problem, bound = draw("spatial-one-body", 1)
+    v, impulse, _, status, residual = run(
+        problem, 40, step=bound, max_steps=200, seed=1, friction="cone", directions=facet_directions(2)
+    )
+    assert (status == Status.SOLVED).all()
+    assert residual.max() < 1e-9
+    assert (problem.kinetic_energy(v) <= problem.kinetic_energy() * (1 + 1e-9)).all()
+    friction = np.linalg.norm(impulse[:, :, 1:], axis=2)
+    assert (friction <= problem.mu * impulse[:, :, 0] + 1e-9 * problem.scaling.impulse).all()
+    assert ((problem.contact_velocity(v)[:, :, 0]) >= -1e-7 * problem.scaling.velocity).all()

@@ -1,0 +1,51 @@
+"""The GPU kernels in numba's simulator, in a process of its own, against the CPU's samples."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from routh.friction import facet_directions
+from routh.kernels.cuda import NoGPUError
+from routh.kernels.sampling import run
+from routh.systems import get
+
+CODE = """
+import numpy as np
+from routh.friction import facet_directions
+from routh.kernels import cuda
+from routh.kernels.sampling import run
+from routh.systems import get
+import sys
+sys.path.insert(0, "tests/kernels")
+from families import draw
+
+cuda.THREADS = 4
+problem = get("rocking-block").problem
+bound = np.array([0.3, 0.3])
+settings = dict(step=bound, max_steps=10, seed=3, directions=facet_directions(1))
+for one, other in zip(run(problem, 4, **settings), run(problem, 4, device="cuda", **settings)):
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+problem, bound = draw("spatial-1", 0)
+for friction in ("cone", "polyhedral"):
+    settings = dict(step=bound, max_steps=5, seed=3, friction=friction, directions=facet_directions(2))
+    for one, other in zip(run(problem, 2, **settings), run(problem, 2, device="cuda", **settings)):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * max(1, np.abs(one).max()))
+print("equal")
+"""
+
+
+def test_the_simulator_gives_the_cpus_samples():
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert "equal" in result.stdout
+
+
+@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="there is a GPU")
+def test_a_machine_without_gpu_says_so():
+    problem = get("rocking-block").problem
+    with pytest.raises(NoGPUError, match="wanted a machine with an NVIDIA GPU"):
+        run(problem, 1, step=np.ones(2), max_steps=1, seed=0, directions=facet_directions(1), device="cuda")
