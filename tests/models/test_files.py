@@ -73,9 +73,13 @@ def test_a_missing_file_is_named(tmp_path):
         check_model_file(tmp_path / "nothing.xml")
 
 
-def test_good_models_load_with_options(tmp_path):
+def test_good_models_load(tmp_path):
     pytest.importorskip("mujoco")
     assert adapter.load(written(tmp_path, GOOD)).nv == 6
+
+
+def test_the_root_of_a_urdf_can_float_over_ground(tmp_path):
+    pytest.importorskip("mujoco", minversion="3.3")
     urdf = """<robot name="r"><link name="trunk"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"
       ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.1"/></geometry></collision>
       </link></robot>"""
@@ -109,7 +113,7 @@ def test_bad_models_are_called_bad(tmp_path, body, words):
 
 @pytest.mark.parametrize(("mass", "words"), [("-1", "mass"), ("0", "mass"), ("nan", "mass|nan")])
 def test_bad_masses_in_a_urdf(tmp_path, mass, words):
-    pytest.importorskip("mujoco")
+    pytest.importorskip("mujoco", minversion="3.3")
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     link = '<link name="{}"><inertial><mass value="{}"/>' + inertia + "</inertial></link>"
     joint = """<joint name="knee" type="continuous"><parent link="trunk"/><child link="shank"/>

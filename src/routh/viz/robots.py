@@ -113,14 +113,14 @@ def facet_figure(
 
 
 def draw_facet_errors(ax: Axes, errors: Mapping[int, Sequence[float]]) -> None:
-    """Median and largest error over the number of facets, with the slope of a polygon's error."""
+    """Median and largest error over the number of facets, with the slope of the angle of a facet."""
     facets = np.array(sorted(errors))
     median = np.array([np.median(errors[k]) for k in facets])
     largest = np.array([np.max(errors[k]) for k in facets])
     ax.loglog(facets, largest, marker="o", color=style.VERMILION, label="largest")
     ax.loglog(facets, median, marker="s", color=style.SET, label="median")
-    reference = largest[0] * (facets[0] / facets) ** 2.0
-    ax.loglog(facets, reference, color=style.GREY, linewidth=0.8, linestyle="--", label="slope 2")
+    reference = largest[0] * facets[0] / facets
+    ax.loglog(facets, reference, color=style.GREY, linewidth=0.8, linestyle="--", label="slope 1")
     ax.set_xticks(facets, [str(k) for k in facets])
     ax.minorticks_off()
     ax.set_xlabel("facets")

@@ -118,7 +118,9 @@ def _float(spec: Any, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
-    if root.first_joint() is not None:
+    if not hasattr(root, "joints"):  # editing a spec in MuJoCo 3.2 crashes the process
+        raise ModelError(f"{path}: floating=True wants MuJoCo 3.3 or later; got {engine().__version__}")
+    if any(True for _ in root.joints):
         raise ModelError(
             f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"
         )
