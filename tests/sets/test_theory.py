@@ -37,6 +37,21 @@ def test_pointedness_of_cones_known_by_hand():
     assert math.isclose(sets.pointedness(block).margin, sets.pointedness(heavy).margin, rel_tol=1e-6)
 
 
+def test_pointedness_survives_a_linear_program_that_gives_up(monkeypatch):
+    class GaveUp:
+        status, x = 4, None
+
+    block = routh.systems.get("rocking-block").problem
+    expected = sets.pointedness(block)
+    wedge = routh.ImpactProblem(np.eye(2), [[1, 0], [-1, 0]], [[0, 1], [0, 1]], 2.0, [1.0, -0.5])
+    monkeypatch.setattr("routh.sets.theory.linprog", lambda *_, **__: GaveUp())
+    cone = sets.pointedness(block)
+    assert cone.pointed
+    assert 0.3 * expected.margin < cone.margin <= expected.margin + 1e-9
+    assert np.all(cone_generators(block) @ block.solve_mass(cone.direction) >= 1.0 - 1e-9)
+    assert sets.pointedness(wedge).jammed
+
+
 def test_lemma_2_bounds_the_duration_of_rouths_method():
     rng = np.random.default_rng(1)
     for _ in range(200):

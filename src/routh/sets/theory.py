@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
 
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.laws.set_valued import impulse_step
 from routh.problem import ImpactProblem
-from routh.status import SolveError, Status
 from routh.validation import Array, integer, real
 
 _LP_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -50,6 +49,15 @@ def pointedness(problem: ImpactProblem, facets: int | None = None) -> Pointednes
     generators = cone_generators(problem, facets)
     unit = solve_triangular(problem.cholesky, generators.T, lower=True).T  # rows, metric M^-1 made Euclidean
     unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+    lean = _most_leaning(unit)
+    margin = max(float((unit @ lean).min()), 0.0)  # recomputed: the solver's own value is only near
+    if not margin > tolerances.POINTED:
+        return Pointedness(False, margin, np.full(problem.nv, np.nan))
+    return Pointedness(True, margin, _net_force_direction(problem, generators, problem.cholesky @ lean))
+
+
+def _most_leaning(unit: Array) -> Array:
+    """A direction in the box ``|u_k| <= 1`` along which the least leaning row of ``unit`` leans most."""
     count, nv = unit.shape
     # maximize t subject to t <= g_j . u, -1 <= u <= 1
     result = linprog(
@@ -59,13 +67,15 @@ def pointedness(problem: ImpactProblem, facets: int | None = None) -> Pointednes
         bounds=[(-1.0, 1.0)] * nv + [(None, None)],
         options=_LP_OPTIONS,
     )
-    if result.status != 0:
-        raise SolveError(Status.NUMERICAL, f"pointedness: the linear program failed: {result.message}")
-    lean = result.x[:nv]
-    margin = max(float((unit @ lean).min()), 0.0)  # recomputed: the solver's own value is only near
-    if not margin > tolerances.POINTED:
-        return Pointedness(False, margin, np.full(nv, np.nan))
-    return Pointedness(True, margin, _net_force_direction(problem, generators, problem.cholesky @ lean))
+    if result.status == 0:
+        return result.x[:nv]
+    # Where the solver gives up: the point of the generators' hull nearest to zero leans along all of them.
+    try:
+        weights, _ = nnls(np.vstack([unit.T, np.ones(count)]), np.append(np.zeros(nv), 1.0))
+    except RuntimeError:  # its iteration limit: no direction is known, which counts as jammed
+        return np.zeros(nv)
+    nearest = unit.T @ weights
+    return nearest / max(float(np.abs(nearest).max()), np.finfo(float).tiny)
 
 
 def _net_force_direction(problem: ImpactProblem, generators: Array, known: Array) -> Array:
