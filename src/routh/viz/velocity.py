@@ -70,9 +70,11 @@ def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> 
     """Limits, labels and shading of one projection, before anything is drawn into it."""
     problem, x, y = shown.problem, *panel
     v = _visible(shown, view)
+    spread = max(float(np.ptp(axis.values(problem, v))) for axis in panel)
     for axis, values, name in ((x, x.values(problem, v), "x"), (y, y.values(problem, v), "y")):
-        floor = 1e-4 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
-        getattr(ax, f"set_{name}lim")(limits(values, smallest=floor))
+        noise = 1e-4 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
+        still = np.abs(values).max() < noise
+        getattr(ax, f"set_{name}lim")(limits(values, smallest=max(0.15 * spread, noise) if still else noise))
         getattr(ax, f"set_{name}label")(axis.label(problem))
     mark_approach(ax, panel)
 
