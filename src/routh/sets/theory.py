@@ -16,6 +16,7 @@ from routh.laws.set_valued import impulse_step
 from routh.problem import ImpactProblem
 from routh.validation import Array, integer, real
 
+LP_RESOLVES = 1e-5  # smaller margins drown in the tolerance of the linear program
 _LP_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -67,15 +68,18 @@ def _most_leaning(unit: Array) -> Array:
         bounds=[(-1.0, 1.0)] * nv + [(None, None)],
         options=_LP_OPTIONS,
     )
-    if result.status == 0:
-        return result.x[:nv]
-    # Where the solver gives up: the point of the generators' hull nearest to zero leans along all of them.
+    found = result.x[:nv] if result.status == 0 else np.zeros(nv)
+    if (unit @ found).min() > LP_RESOLVES:
+        return found
+    # Nearly jammed, or the solver gave up: the point of the generators' hull nearest to zero leans along all
+    # of them, and is known to more digits.
     try:
         weights, _ = nnls(np.vstack([unit.T, np.ones(count)]), np.append(np.zeros(nv), 1.0))
-    except RuntimeError:  # its iteration limit: no direction is known, which counts as jammed
-        return np.zeros(nv)
+    except RuntimeError:  # its iteration limit
+        return found
     nearest = unit.T @ weights
-    return nearest / max(float(np.abs(nearest).max()), np.finfo(float).tiny)
+    nearest /= max(float(np.abs(nearest).max()), np.finfo(float).tiny)
+    return max((found, nearest), key=lambda lean: float((unit @ lean).min()))
 
 
 def _net_force_direction(problem: ImpactProblem, generators: Array, known: Array) -> Array:
