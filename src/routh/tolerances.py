@@ -32,7 +32,7 @@ STICK = 1e-7
 SYMMETRY = 1e-10
 
 #: A friction cone counts as jammed when its pointedness margin (a dimensionless, cosine-like number) is below
-#: this: ten times what linear programs resolve. RAMone, with friction 1e5, has a margin of 9e-6.
+#: this, where rounding hides the difference. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
 
 #: Singular values of constraint and contact Jacobians below this share of the largest count as zero: far

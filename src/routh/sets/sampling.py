@@ -164,11 +164,11 @@ def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
 
 
 def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
-    """Algorithm 1 in compiled code; samples that it could not solve are drawn again by the reference."""
+    """Algorithm 1 in compiled code, which draws samples that it cannot solve again by the readable step."""
     from routh.kernels.sampling import run  # loads numba
 
     problem = draw.problem
-    arrays = run(
+    return run(
         problem,
         draw.n,
         step=draw.step,
@@ -180,12 +180,6 @@ def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
         device=device,
         threads=threads,
     )
-    ended = (Status.SOLVED, Status.NO_IMPACT, Status.MAX_STEPS)
-    unsolved = np.flatnonzero(~np.isin(arrays[3], ended))
-    if unsolved.size:
-        for array, repaired in zip(arrays, reference_samples(draw, unsolved), strict=True):
-            array[unsolved] = repaired
-    return arrays
 
 
 def reference_samples(draw: _Draw, samples: np.ndarray) -> Arrays:
