@@ -139,7 +139,7 @@ def _write_frames(
     target.mkdir(parents=True, exist_ok=True)
     for k, t in enumerate(times):
         artists = _draw(ax, model, futures, float(t), title)
-        (target / f"frame-{k:05d}.png").write_bytes(style.png(fig, dpi=100))
+        (target / f"frame-{k:05d}.png").write_bytes(style.png(fig, dpi=100, crop=False))
         for artist in artists:
             artist.remove()
 
