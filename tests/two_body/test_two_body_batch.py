@@ -34,9 +34,11 @@ def test_every_impact_has_an_answer(solved):
 def test_stronge_never_creates_energy(solved):
     w, v, _, e, _, many = solved
     before = 0.5 * np.einsum("ni,ni->n", v, np.linalg.solve(w, v[:, :, None])[:, :, 0])
-    # what the impulse's own error of some 1e-12 moves
-    assert np.all(many.energy.lost >= -1e-10 * before)
-    assert np.all(many.energy.friction >= -1e-10 * before)
+    assert np.all(many.energy.lost >= -1e-12 * before)
+    # friction's work is the small difference of terms of this size
+    force = np.abs(many.impulse)
+    size = np.einsum("ni,nij,nj->n", force, np.abs(w), force) + np.einsum("ni,ni->n", force, np.abs(v))
+    assert np.all(many.energy.friction >= -1e-11 * before - 1e-14 * size)
     once = np.array(["k" not in many.events(i) for i in range(N)])
     np.testing.assert_allclose(
         many.energy.returned[once], (e**2 * many.energy.stored)[once], rtol=1e-9, atol=1e-14
