@@ -68,8 +68,11 @@ def checks(w, v, mu, e, kind, many):
     before = 0.5 * np.einsum("ni,ni->n", v, np.linalg.solve(w, v[:, :, None])[:, :, 0])
     print(f"  largest residual {many.residual.max():.1e}; segments {many.segments.mean():.2f} mean, "
           f"{many.segments.max():.0f} most")  # fmt: skip
-    print(f"  smallest loss of energy / kinetic energy {np.min(many.energy.lost / before):.1e} "
-          "(negative: created)")  # fmt: skip
+    force = np.abs(many.impulse)
+    terms = np.einsum("ni,nij,nj->n", force, np.abs(w), force) + np.einsum("ni,ni->n", force, np.abs(v))
+    lost = many.energy.lost
+    print(f"  smallest loss of energy (negative: created) {np.min(lost / before):.1e} of the kinetic energy, "
+          f"{np.min(lost / terms):.1e} of the terms that it is the sum of")  # fmt: skip
     cone = np.hypot(many.impulse[:, 0], many.impulse[:, 1]) - mu * many.impulse[:, 2]
     print(f"  largest excess over Coulomb's cone / impulse {np.max(cone / many.impulse[:, 2]):.1e}")
     print(f"  condition (18) violated in {np.mean(many.margin < 0):.1%} of all, "
