@@ -181,6 +181,15 @@ def test_geometric_decay_is_recognised_for_cycles_and_for_random_ratios():
     assert zeno.pattern([(0,), (1,), (0,), (1,), (0,), (1,)], 1) == 2
 
 
+def test_the_impulses_of_skipped_impacts_balance_momentum_or_the_limit_is_not_taken():
+    J = np.array([[[0.0, 1.0], [1.0, 0.0]]])  # one contact on level ground: normal y, tangent x
+    guess, mu = np.array([[2.0, 0.0]]), np.array([0.5])
+    assert zeno.balanced(guess, np.array([0.0, 2.0]), J, mu, (0,)) is guess
+    other = zeno.balanced(guess, np.array([-0.3, 1.0]), J, mu, (0,))
+    assert other == pytest.approx(np.array([[1.0, -0.3]]), abs=1e-12)
+    assert zeno.balanced(guess, np.array([-0.6, 1.0]), J, mu, (0,)) is None  # outside the cone
+
+
 def test_accuracy_follows_the_integrator():
     block = routh.systems.get("zeno-block")
 

@@ -233,12 +233,16 @@ class Run:
         slip = np.linalg.norm(np.einsum("ijk,k->ij", self._tangents(), v), axis=1)
         sticking = [c for c in contacts if slip[c] <= 3.0 * left]
         v = self.mechanism.hold(self.q, v, sticking, [c for c in contacts if c not in sticking])
-        self.q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
-        self.t += found.remaining
-        self.v = v
+        q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
+        end = self.mechanism.snapshot(self.t + found.remaining, q, v)
+        wanted = self.mechanism.model.mass(q) @ (v - self.v - found.remaining * end.free)
+        balanced = zeno.balanced(impulse, wanted, end.J, self.mechanism.mu, contacts)
+        if balanced is None:
+            return
+        self.t, self.q, self.v = end.t, q, v
         self.scale = max(self.mechanism.speed(self.q, v), 1e-3 * left)
         self.at_once, count, self.impacts = 0, len(self.impacts), []
-        self.record.add(self.t, self.q, v, impulse)
+        self.record.add(self.t, self.q, v, balanced)
         self.record.event(
             "zeno",
             contacts,
