@@ -105,10 +105,10 @@ VERIFY_INTEGRATOR = 2e-9
 #: equations directly and meet its inequalities to CONTACT_FORCE.
 VERIFY_FORCE = CONTACT_FORCE
 
-#: Equation of motion in the middle of an interval, as a share of the forces there: a cubic through both
-#: ends misses the fourth power of the interval over the time in which the motion changes, and a step of the
-#: integrator (whose local error is 1e-9) has a dozen intervals or more.
-VERIFY_DYNAMICS = 1e-7
+#: Equation of motion in the middle of an interval, as a share of the forces there. A step of the eighth-order
+#: integrator spans some (1e-9)^(1/8) = 0.07 of the time in which the motion changes, an interval a twelfth of
+#: that: a cubic through its ends misses its fourth power, 1e-9, times derivatives that reach some hundreds.
+VERIFY_DYNAMICS = 1e-6
 
 #: Momentum over an impact that no impulse explains, as a share: rounding, for mass ratios up to 1e4.
 VERIFY_MOMENTUM = 1e-11
@@ -117,10 +117,9 @@ VERIFY_MOMENTUM = 1e-11
 #: which is measured in another norm.
 VERIFY_ZENO = 1e-6
 
-#: Energy gained since it was lowest, as a share of what changes hands: an error e of position and velocity
-#: changes the energy by some 2 e, so twice VERIFY_INTEGRATOR and a little; every later step of the
-#: integrator may add its own.
-VERIFY_ENERGY = 5e-9
+#: Energy gained since it was lowest, as a share of what changes hands: ten times the integrator's tolerance
+#: for what position and velocity add up to; every later step of the integrator may add its own.
+VERIFY_ENERGY = 1e-8
 
 #: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
 #: before is left of it. Far below the audit of energies (1e-9), far above rounding.

@@ -164,10 +164,13 @@ class _Check:
 
     def noise(self, q: Array, before_impact: float = 0.0, more: float = 0.0) -> Array:
         """Contact velocities (nc,) m/s that are no motion: what the integrator and a law may leave over."""
-        Jn = self.model.jacobians(q)[0]
-        root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
         share = self.limits.integrator * self.fastest + self.limits.law * before_impact + more
-        return np.asarray(root * share, dtype=np.float64)
+        return self._root(q) * share
+
+    def _root(self, q: Array) -> Array:
+        """Normal velocities of contacts per |v|_M: 1 / sqrt(effective mass), (nc,)."""
+        Jn = self.model.jacobians(q)[0]
+        return np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
 
     def samples(self) -> None:
         """Lemma 4: no sample penetrates."""
@@ -189,8 +192,9 @@ class _Check:
         h = float(t1 - t0)
         q0, q1, v0, v1 = trajectory.q[i - 1], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
         start, end = trajectory.forces["contact after"][i - 1], trajectory.forces["contact"][i]
-        self.contact_law(i, i - 1, start)
-        self.contact_law(i, i, end)
+        size = max(*(float(np.abs(f).max(initial=0.0)) for f in (start, end)), 1e-3 * self.strongest)
+        self.contact_law(i, i - 1, start, size)
+        self.contact_law(i, i, end, size)
         a0, a1 = self._acceleration(t0, q0, v0, start), self._acceleration(t1, q1, v1, end)
         # cubic through the velocities and accelerations at both ends, exact for motions of fourth degree
         a = 1.5 * (v1 - v0) / h - 0.25 * (a0 + a1)
@@ -208,14 +212,19 @@ class _Check:
         total = self.smooth_force(t, q, v) + np.tensordot(force, self.J(q), axes=2)
         return np.asarray(np.linalg.solve(self.model.mass(q), total), dtype=np.float64)
 
-    def contact_law(self, i: int, k: int, force: Array) -> None:
-        """(12) and (16) at sample k."""
-        size = max(float(np.abs(force).max(initial=0.0)), 1e-3 * self.strongest)
+    def contact_law(self, i: int, k: int, force: Array, size: float) -> None:
+        """(12) and (16) at sample k, an end of interval i; ``size`` (N) is the largest force there."""
         pushing = np.flatnonzero(np.abs(force).max(axis=1, initial=0.0) > self.limits.force * size)
         if not len(pushing):
             return
         q = self.trajectory.q[k]
-        velocities, noise = self.J(q) @ self.trajectory.v[k], self.noise(q, self.before_impact[k])
+        t, v = float(self.trajectory.t[k]), self.trajectory.v[k]
+        velocities, noise = self.J(q) @ v, self.noise(q, self.before_impact[k])
+        # an error of the state makes one of the forces that keep contacts closed against the smooth ones
+        free = self.smooth_force(t, q, v)
+        size = max(
+            size, float(np.sqrt(free @ np.linalg.solve(self.model.mass(q), free))) / self._root(q).max()
+        )
         for c in map(int, pushing):
             self._cone(i, c, force[c], size)
             self.book.note("force at a distance", i, self.gaps[k, c], self.limits.gap * self.reach[k])
