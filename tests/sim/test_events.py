@@ -143,6 +143,16 @@ def test_a_law_that_fails_stops_the_motion_and_says_so():
     assert motion.events[-1].kind == "stop"
 
 
+def test_a_mechanism_without_inertia_stops_the_motion_and_says_so():
+    """The compass gait's hip has no mass: where its legs lie flat the mass matrix is singular."""
+    gait = routh.systems.get("compass-gait")
+    motion = routh.simulate(gait.model, gait.state, duration=0.2, seed=0, stream=4)
+    assert "some motion has no inertia" in motion.events[-1].data["reason"]
+    assert motion.failures()[-1][1] is routh.Status.NUMERICAL
+    legs = motion.q[-1, 3] - motion.q[-1, 2]
+    assert legs == pytest.approx(math.pi, abs=1e-4)
+
+
 def test_restitution_is_never_ignored():
     ball = routh.systems.get("bouncing-ball")
     with pytest.raises(ValueError, match="Simultaneous is inelastic"):

@@ -17,6 +17,7 @@ from routh.validation import Array
 _NODES = np.array([0.2, 0.4, 0.6, 0.8, 1.0])  # where a step is looked at
 _PER_STEP = 12  # samples of one step of the integrator, at least
 _SHORTEST = 1e-5  # s, steps are not cut below this for the sake of turning slip
+_CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
 _NO_SLIP = 1e-12  # m/s, below which a slip direction in space is that of the mode
 
@@ -139,10 +140,12 @@ def run_mode(
     solver = DOP853(motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step)
     samples = [motion.sample(t, y)]
     waiting = [time for time in grid if t < time < end]
+    crawled = 0
     while True:
         solver.max_step = min(options.max_step, motion.slip_time(solver.t, solver.y))
         solver.step()
-        if solver.status == "failed":
+        crawled = crawled + 1 if solver.step_size is not None and solver.step_size < _CRAWL else 0
+        if solver.status == "failed" or crawled > _MOST_CRAWLS:
             return Flow((*samples, motion.sample(solver.t, solver.y)), "singular", tuple(motion.contacts))
         dense = solver.dense_output()
         hit = _first_event(motion, dense, float(solver.t_old), float(solver.t), options.gap)

@@ -19,6 +19,7 @@ from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.validation import Array
 
+_FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
 MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
@@ -187,11 +188,11 @@ class Run:
             self.excluded, self.stopped_slip = set(), set()
         if flow.reason == "singular":
             self.record.event("singular", flow.contacts)
-            return (
-                self._impact(flow.contacts)
-                if flow.contacts
-                else self._stop(Status.NUMERICAL, "the integrator's step became too small in free motion")
-            )
+            worst = self.mechanism.flattening(self.q)
+            if flow.contacts and worst > _FLAT:
+                return self._impact(flow.contacts)
+            cause = f"; some motion has no inertia (M is singular to {worst:.0e})" if worst <= _FLAT else ""
+            return self._stop(Status.NUMERICAL, f"the integrator's step became too small{cause}")
         if flow.reason == "graze":
             self.record.event("graze", flow.contacts)
         if flow.reason == "stick":
