@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from routh import systems
 from routh.cli import tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
@@ -129,6 +131,8 @@ def sample_and_show(
     output.show(title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
     output.show(tables.mode_table(outcomes))
+    for line in tables.contact_key(problem.names):
+        output.show(f"[dim]{escape(line)}[/dim]")
     for line in tables.remarks(outcomes):
         output.show(line)
     output.say()
