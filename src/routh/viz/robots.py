@@ -40,8 +40,8 @@ def draw_scan(scan: Scan, ax: Any = None) -> Axes:
     return ax
 
 
-def draw_audit(audit: Audit, ax: Any = None) -> Axes:
-    """The set in its two most telling directions, with the velocity after that was audited."""
+def draw_audit(audit: Audit, ax: Any = None, *, name: str = "the audited one") -> Axes:
+    """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
     ax = _axes(ax, width=style.COLUMN, aspect=0.8)
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
@@ -55,9 +55,9 @@ def draw_audit(audit: Audit, ax: Any = None) -> Axes:
     ax.scatter(*cloud.T, s=6, color=style.SET, alpha=0.5, linewidths=0, rasterized=True, label="outcomes")
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
     ax.plot(0.0, 0.0, "o", color=style.SET, fillstyle="none", markersize=6, label="nearest")
-    ax.plot(*after, "X", color=style.VERMILION, markersize=6, label="audited")
-    ax.set_xlabel("1st direction / speed before")
-    ax.set_ylabel("2nd direction / speed before")
+    ax.plot(*after, "X", color=style.VERMILION, markersize=6, label=name)
+    ax.set_xlabel(f"towards {name} / speed before")
+    ax.set_ylabel("widest spread of the set / speed before")
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
