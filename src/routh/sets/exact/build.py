@@ -40,6 +40,10 @@ def exact_set(
     seconds : time that may be spent, in s.
     pieces : polyhedra that may be stored, the memory budget.
 
+    Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
+    leaves out, and the outer set encloses by a little too much, what adds less than 1e-4 of the speed;
+    ``gap`` includes what that costs.
+
     Returns
     -------
     ExactSet with status ``SOLVED``; ``NO_IMPACT`` where nothing approaches; ``INCOMPLETE`` where a budget ran
