@@ -20,7 +20,7 @@ class KernelData:
     G: Array  # (n, n) Delassus matrix, n = nc (1 + nt), contact by contact, normal first
     dirs: Array  # (k, nt) friction directions
     mu: Array  # (nc,)
-    cover: Array  # (nc, 2) Lemke's covering vector, one in SI units: of velocity rows, of impulse rows
+    cover: Array  # (nc, 3) Lemke's covering vector, one in SI units: velocity rows, impulse rows; 1 / first
     velocity: Array  # (nc,) m/s, unit of contact velocities
     impulse: Array  # (nc,) N s, unit of impulses
     c: Array  # (n,) contact velocities before
@@ -28,7 +28,7 @@ class KernelData:
 
     @property
     def solver(self) -> tuple[Array, Array, Array, Array]:
-        """What `routh.kernels.pivoting.solve_step` takes as ``data``."""
+        """What the pivoting takes as ``data``."""
         return self.G, self.dirs, self.mu, self.cover
 
 
@@ -41,7 +41,7 @@ def kernel_data(problem: ImpactProblem, directions: Array) -> KernelData:
         G=np.ascontiguousarray(scaled_delassus(problem)),
         dirs=np.array(directions, dtype=np.float64, order="C"),
         mu=np.array(problem.mu),
-        cover=np.stack([root, 1.0 / root], axis=1),
+        cover=np.stack([root, 1.0 / root, 1.0 / root], axis=1),
         velocity=np.array(unit.velocity),
         impulse=np.array(unit.impulse),
         c=(problem.contact_velocity() / unit.velocity[:, None]).ravel(),
@@ -50,25 +50,31 @@ def kernel_data(problem: ImpactProblem, directions: Array) -> KernelData:
 
 
 def workspace(nc: int, nt: int, k: int) -> tuple[Any, ...]:
-    """Scratch arrays of `routh.kernels.pivoting.solve_step`; one set per thread."""
+    """Scratch arrays of the pivoting; one set per thread."""
     sizes = workspace_sizes(nc, nt, k)
-    return tuple(np.zeros(size, dtype=np.int64 if integral else np.float64) for size, integral in sizes)
+    return tuple(np.zeros(size, dtype=dtype) for size, dtype in sizes)
 
 
-def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], bool]]:
-    """Shape of each scratch array and whether it holds integers, in the kernels' order."""
+def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and type of each scratch array, in the kernels' order."""
     n = nc * (1 + nt)
     candidates = 1 + nc * (5 + k)
     return [
-        ((nc, 4), True),  # state
-        ((nc, 1 + nt), True),  # columns
-        ((candidates, 4), True),  # which
-        ((nc, nt, nt), False),  # frame
-        ((n + 1, 2 * n + 1), False),  # D
-        ((2 * n + 1 + nc,), False),  # x, then the bounds
-        ((2 * n + 1,), False),  # g
-        ((candidates, 2), False),  # found
+        ((nc, 4), np.int8),  # state
+        ((nc, 1 + nt), np.int64),  # columns
+        ((candidates, 4), np.int64),  # which
+        ((nc, nt, nt), np.float64),  # frame
+        ((n + 1, 2 * n + 1), np.float64),  # D
+        ((2 * n + 1,), np.float64),  # x
+        ((2 * n + 1,), np.float64),  # g
+        ((candidates, 2), np.float64),  # found
+        ((places(nc, k),), np.float64),  # w, see routh.kernels.slots
     ]
+
+
+def places(nc: int, k: int) -> int:
+    """The number of complementary pairs of HP23 (75) and t, rounded up to a multiple of four."""
+    return -(-((3 + k) * nc + 1) // 4) * 4
 
 
 def facet_normals(dirs: Array) -> Array:
