@@ -16,7 +16,6 @@ from routh.kernels.dictionary import (
     enter_complement,
     exchange,
     start,
-    terms,
     wide,
 )
 from routh.kernels.pivoting import (
@@ -37,10 +36,11 @@ from routh.kernels.walking import (
     FIRST,
     PLACE_BITS,
     PLACE_MASK,
-    TIE,
     UNKNOWN,
     VERTEX_SHIFT,
+    extents,
     first_ray,
+    offset,
     read_impulses,
     walk,
 )
@@ -72,10 +72,10 @@ def solve(
             outcome, following = pivot_on(shape, data, x, bound, work, table, grow, vertex, place)
             vertex = wide(0)
         else:
-            vertex, link = walk(len(w), vertices, w, following, 1 if grow else left)
+            vertex, link = walk(sizes, vertices, w, following, 1 if grow else left)
             following, place = link >> VERTEX_SHIFT, link & PLACE_MASK
             if grow:
-                wins[vertex, _row(vertices[2], vertex, place)] += 1
+                wins[vertex, _row(vertices[2][offset(vertex, 1 + extents(sizes)[1]) :], place)] += 1
         left -= 1
     read_impulses(sizes, dirs, mu, bound, vertices[3][vertex] if vertex >= FIRST else state, w, p)
     velocity_after(n, G, x, p, after)
@@ -121,7 +121,7 @@ def pivot_on(
             known = _remember(shape, data, bound, work, table, made, kind, at, towards, spot)
         if known != UNKNOWN:
             if grow and pivot == 0:
-                _link(vertices, vertex, place, known)
+                _link((nc, nt, k), vertices, vertex, place, known)
             fill_slots(shape, data, state, x, 1.0, bound, w)
             return SOLVED, known
         count, size, step = candidates(
@@ -171,37 +171,38 @@ def restore(shape: Any, data: Any, c: Any, table: Any, vertex: int, work: Any) -
 @kernel
 def complete_links(shape: Any, k: int, table: Any, state: Any) -> None:
     """Link known vertices that follow on each other although no sample has gone that way yet."""
-    _, _, links, states = table[0]
+    nc, nt = shape
+    links, states = table[0][2], table[0][3]
     for vertex in range(FIRST, table[1][2][0]):
-        for r in range(links[vertex, 0]):
-            link = links[vertex, 1 + r]
-            if link >> VERTEX_SHIFT == UNKNOWN:
-                for i in range(shape[0]):
+        link = links[offset(vertex, 1 + extents((nc, nt, k))[1]) :]
+        for r in range(1, 1 + link[0]):
+            if link[r] >> VERTEX_SHIFT == UNKNOWN:
+                for i in range(nc):
                     for j in range(4):
                         state[i, j] = states[vertex, i, j]
-                kind, at, towards = quantity_in(shape[0], k, state, link & PLACE_MASK)
-                if change_state(shape[1], state, kind, at, towards):
+                kind, at, towards = quantity_in(nc, k, state, link[r] & PLACE_MASK)
+                if change_state(nt, state, kind, at, towards):
                     spot = _find(shape, k, state, complement(kind), at, towards, table)
-                    links[vertex, 1 + r] |= table[1][1][spot] << VERTEX_SHIFT
+                    link[r] |= table[1][1][spot] << VERTEX_SHIFT
 
 
 @kernel
-def _row(links: Any, vertex: int, place: int) -> int:
+def _row(link: Any, place: int) -> int:
     """The row of a vertex's ratio test that belongs to a place."""
     row = 0
-    while links[vertex, 1 + row] & PLACE_MASK != place:
+    while link[1 + row] & PLACE_MASK != place:
         row += 1
     return row
 
 
 @kernel
-def _link(vertices: Any, vertex: int, place: int, known: int) -> None:
+def _link(sizes: Any, vertices: Any, vertex: int, place: int, known: int) -> None:
     """Write down which vertex follows when a pair leaves."""
-    roots, links = vertices[0], vertices[2]
     if vertex < FIRST:
-        roots[place] = known
+        vertices[0][place] = known
     else:
-        links[vertex, 1 + _row(links, vertex, place)] |= known << VERTEX_SHIFT
+        link = vertices[2][offset(vertex, 1 + extents(sizes)[1]) :]
+        link[1 + _row(link, place)] |= known << VERTEX_SHIFT
 
 
 @kernel
@@ -231,7 +232,7 @@ def _remember(
     """Store the vertex in ``work``; its number, or UNKNOWN where the table is full or nothing falls."""
     _, dirs, mu, cover = data
     state, columns, which, frame, D, x, g, found, w = work
-    _, records, links, states = table[0]
+    _, records, links, states, _ = table[0]
     slots, used, entering, all_columns, frames, Ds = table[1][1:7]
     nc, nt = shape
     n = nc * (1 + nt)
@@ -239,7 +240,8 @@ def _remember(
         shape, dirs, mu, cover, bound, state, kind, at, towards, x, D[made], found, which
     )
     vertex = used[0]
-    if count == 0 or vertex >= len(records) or count >= links.shape[1]:
+    length, rows = extents((nc, nt, dirs.shape[0]))
+    if count == 0 or vertex >= len(states) or count > rows:
         return wide(UNKNOWN)
     used[0] += 1
     slots[spot] = vertex
@@ -255,8 +257,9 @@ def _remember(
     for column in range(n + 1):
         for row in range(2 * n + 1):
             Ds[vertex, column, row] = D[column, row]
-    fill_slots(shape, data, state, D[made], 0.0, bound, records[vertex])
-    links[vertex, 0] = count
+    record, link = records[offset(vertex, length + rows) :], links[offset(vertex, 1 + rows) :]
+    fill_slots(shape, data, state, D[made], 0.0, bound, record)
+    link[0] = count
     for r in range(count):  # the winners of ties in turn
         left = count - r
         winner = 0
@@ -264,23 +267,10 @@ def _remember(
             winner = break_ties(
                 shape, data, state, columns, kind, at, towards, made, found, which, left, D, g
             )
-        _store_row(shape, data, state, records[vertex], links[vertex], len(w), r, which, winner, used[2])
+        place = slot_of(nc, dirs.shape[0], which[winner, 0], which[winner, 1], which[winner, 2])
+        record[length + r] = -1.0 / record[place]
+        link[1 + r] = (END << VERTEX_SHIFT if which[winner, 0] == T else 0) | r << PLACE_BITS | place
         found[winner, 1] = found[left - 1, 1]
         for j in range(3):
             which[winner, j] = which[left - 1, j]
     return vertex
-
-
-@kernel
-def _store_row(
-    shape: Any, data: Any, state: Any, record: Any, link: Any, length: int, r: int, which: Any, winner: int,
-    size: int,
-) -> None:  # fmt: skip
-    """One row of a vertex's ratio test; ``size`` bounds all values."""
-    kind, i, direction = which[winner, 0], which[winner, 1], which[winner, 2]
-    place = slot_of(shape[0], data[1].shape[0], kind, i, direction)
-    _, _, _, _, f0, f1, f2, f3 = terms(shape, data[1], data[2], data[3], state, kind, i, direction)
-    inverse = -1.0 / record[place]
-    record[length + 2 * r] = inverse
-    record[length + 2 * r + 1] = TIE * size * inverse * (1.0 + abs(f0) + abs(f1) + abs(f2) + abs(f3))
-    link[1 + r] = (END << VERTEX_SHIFT if kind == T else 0) | r << PLACE_BITS | place

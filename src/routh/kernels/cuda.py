@@ -17,7 +17,8 @@ from numba.core.dispatcher import Dispatcher
 from routh import tolerances
 from routh.kernels.cone import run_cone_samples
 from routh.kernels.loop import PENDING, run_known, run_samples
-from routh.kernels.prepare import KernelData, facet_normals, places, tangential_axes, workspace_sizes
+from routh.kernels.prepare import KernelData, facet_normals, tangential_axes, workspace_sizes
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
 
@@ -79,7 +80,7 @@ def _known_kernel(nc: int, nt: int, k: int) -> Any:
     _cuda()
     samples = _on_device(run_known)
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
-    n, inputs, length = nc * (1 + nt), nc * (2 + nt), places(nc, k)
+    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
     def entry(
         data: Any, normals: Any, vertices: Any, settings: Any, key: Any, points: Any, first: int, count: int,
@@ -111,7 +112,7 @@ def _pending_kernel(nc: int, nt: int, k: int) -> Any:
     """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
     _cuda()
     samples = _on_device(run_samples)
-    n, inputs, length = nc * (1 + nt), nc * (2 + nt), places(nc, k)
+    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
     a, b, c, d, e, f, g, h, i = (size for size, _ in workspace_sizes(nc, nt, k))
 
     def entry(

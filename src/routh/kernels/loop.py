@@ -66,7 +66,7 @@ def run_known(
     each shape is compiled for itself. A sample that needs anything else is left PENDING for `run_samples`.
     """
     nc, nt, k = len(lengths[0]), len(lengths[1]), len(lengths[2])
-    sizes, n, length = (nc, nt, k), nc * (1 + nt), ((3 + k) * nc + 4) // 4 * 4
+    sizes, n = (nc, nt, k), nc * (1 + nt)
     max_steps, approach, _ = settings
     G, dirs, mu, cover = data
     v, impulse, steps, status, residuals = outputs
@@ -84,7 +84,7 @@ def run_known(
             vertex = wide(vertices[0][first_ray(sizes, dirs, cover, x, bound, w)])
             link = wide(0)
             if vertex >= FIRST:
-                vertex, link = walk(length, vertices, w, vertex, WALK_LIMIT)
+                vertex, link = walk(sizes, vertices, w, vertex, WALK_LIMIT)
             if link >> VERTEX_SHIFT != END:
                 ended = PENDING
                 break
@@ -129,7 +129,7 @@ def run_samples(
         for j in range(n):
             total[j] = impulse[row, j // (1 + shape[1]), j % (1 + shape[1])]
         velocity_after(n, data[0], start, total, x)
-        count, ended, worst = steps[row], MAX_STEPS, residuals[row]
+        count, ended, worst = wide(steps[row]), MAX_STEPS, residuals[row]
         if count == 0 and not approaches(shape, x, approach):
             ended = NO_IMPACT
         while ended == MAX_STEPS and count < max_steps:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
 from routh.step.base import residual_tolerance, scaled_delassus
 from routh.validation import Array
@@ -68,13 +69,8 @@ def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], Any
         ((2 * n + 1,), np.float64),  # x
         ((2 * n + 1,), np.float64),  # g
         ((candidates, 2), np.float64),  # found
-        ((places(nc, k),), np.float64),  # w, see routh.kernels.slots
+        ((extents((nc, nt, k))[0],), np.float64),  # w, see routh.kernels.slots
     ]
-
-
-def places(nc: int, k: int) -> int:
-    """The number of complementary pairs of HP23 (75) and t, rounded up to a multiple of four."""
-    return -(-((3 + k) * nc + 1) // 4) * 4
 
 
 def facet_normals(dirs: Array) -> Array:

@@ -13,8 +13,9 @@ import numpy as np
 from routh import tolerances
 from routh.kernels.cone import run_cone_samples
 from routh.kernels.loop import PENDING, run_known, run_samples
-from routh.kernels.prepare import KernelData, facet_normals, kernel_data, places, tangential_axes, workspace
+from routh.kernels.prepare import KernelData, facet_normals, kernel_data, tangential_axes, workspace
 from routh.kernels.table import FEW_NEW, PILOT_ROUND, PILOT_ROUNDS, PILOT_SEED, Table, empty_table, freeze
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.status import Status
@@ -186,7 +187,13 @@ def vectors_of(data: KernelData) -> tuple[Array, ...]:
     """Vectors of one thread: inputs, impulses, velocities after, total impulses, places of the walk."""
     nc, nt = data.shape
     n = nc * (1 + nt)
-    return np.empty(n + nc), np.empty(n), np.empty(n), np.empty(n), np.zeros(places(nc, len(data.dirs)))
+    return (
+        np.empty(n + nc),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.zeros(extents((nc, nt, len(data.dirs)))[0]),
+    )
 
 
 def pivoting_of(data: KernelData) -> tuple[Any, ...]:

@@ -4,16 +4,18 @@ M, J and mu are the same for all samples of a problem, so at a vertex (a basis w
 it) the direction of travel, the rates of all quantities and the winners of ties are fixed; only values
 change. A known vertex therefore costs a ratio test and one step along a stored direction.
 
-Values stand in the places of `routh.kernels.slots`. ``vertices`` is (roots, records, links, states):
-the vertex behind the first ray for each place that may leave there; the direction of travel, then per row of
-the ratio test the inverse of its rate and the rounding of its ratio; the number of rows, then per row its
-place, its rank among rows that tie and the vertex behind it; the state of the contacts. Rows that win often
-come first.
+Values stand in the places of `routh.kernels.slots`. ``vertices`` is (roots, records, links, states,
+rounding): the vertex behind the first ray for each place that may leave there; per vertex the direction of
+travel, then per row of its ratio test the inverse of the rate; the number of rows, then per row its place,
+its rank among rows that tie and the vertex behind it; the state of the contacts; and the rounding of each
+place's values. Rows that win often come first.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from routh.kernels.compiling import inlined
 from routh.kernels.dictionary import NORMAL, OPEN, SLIDING, UPPER, A, B
@@ -58,28 +60,40 @@ def first_ray(sizes: Any, dirs: Any, cover: Any, c: Any, bound: Any, w: Any) -> 
 
 
 @inlined
-def walk(length: int, vertices: Any, w: Any, vertex: int, limit: int) -> tuple[int, int]:
-    """Follow the path through at most ``limit`` known vertices: the last one and the link that it left by.
+def extents(sizes: Any) -> tuple[int, int]:
+    """The number of places, rounded up to a multiple of four, and the most rows of a ratio test."""
+    nc, nt, k = sizes
+    return ((3 + k) * nc + 4) // 4 * 4, (4 if nt == 1 else 3 + k) * nc
 
-    ``length`` is the number of places, rounded up to a multiple of four.
-    """
-    _, records, links, _ = vertices
+
+@inlined
+def offset(vertex: int, width: int) -> Any:
+    """Where a vertex begins in an array that is so wide for each (unsigned: no such index is negative)."""
+    return np.uint64(vertex) * np.uint64(width)
+
+
+@inlined
+def walk(sizes: Any, vertices: Any, w: Any, vertex: int, limit: int) -> tuple[int, int]:
+    """Follow the path through at most ``limit`` known vertices: the last one and the link that it left by."""
+    length, rows = extents(sizes)
+    _, records, links, _, rounding = vertices
     best = vertex << VERTEX_SHIFT
     for _ in range(limit):
         vertex = best >> VERTEX_SHIFT
-        record, link = records[vertex], links[vertex]
+        record, link = records[offset(vertex, length + rows) :], links[offset(vertex, 1 + rows) :]
         best = link[1]
-        step = w[best & PLACE_MASK] * record[length]
-        low, high = step - record[length + 1], step + record[length + 1]
+        value, slack = w[best & PLACE_MASK], rounding[best & PLACE_MASK]
+        step = value * record[length]
+        low, high = (value - slack) * record[length], (value + slack) * record[length]
         for r in range(1, link[0]):
-            ratio = w[link[1 + r] & PLACE_MASK] * record[length + 2 * r]
-            rounding = record[length + 2 * r + 1]
-            if ratio - rounding < high and (
-                ratio + rounding < low
+            value, slack = w[link[1 + r] & PLACE_MASK], rounding[link[1 + r] & PLACE_MASK]
+            inverse = record[length + r]
+            if (value - slack) * inverse < high and (
+                (value + slack) * inverse < low
                 or (link[1 + r] & LOW_MASK) >> PLACE_BITS < (best & LOW_MASK) >> PLACE_BITS
             ):  # clearly smaller, or a tie that it wins
-                best, step = link[1 + r], ratio
-                low, high = step - rounding, step + rounding
+                best, step = link[1 + r], value * inverse
+                low, high = (value - slack) * inverse, (value + slack) * inverse
         step = max(step, 0.0)
         for place in range(length):
             w[place] += step * record[place]
