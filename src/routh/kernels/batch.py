@@ -35,16 +35,17 @@ def run_many(
     max_steps: int,
     seed: int,
     directions: dict[int, Array],
+    table: Array | None = None,
     threads: int | None = None,
 ) -> list[Arrays]:
-    """n samples of each problem, pivoted; ``sizes`` (nc,) N s and ``directions`` by nt as in `run`."""
+    """n samples of each problem, pivoted: ``sizes`` (nc,) N s, ``directions`` by nt and ``table`` as in `run`."""
 
     def one(place: int) -> Arrays:
         problem = problems[place]
         data = kernel_data(problem, directions[problem.nt])
         outputs = empty_outputs(problem, n)
         size = np.asarray(sizes[place], dtype=np.float64) / data.impulse
-        points = np.empty((n, 0))
+        points = np.empty((n, 0)) if table is None else np.ascontiguousarray(table).reshape(n, -1)
         run_samples(
             data.shape, data.solver, facet_normals(data.dirs), empty_table(data, size, capacity=0), False,
             (max_steps, tolerances.APPROACH, data.limit), generator_key(seed), points, 0, 0, n, size, data.c,

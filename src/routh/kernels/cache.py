@@ -46,6 +46,7 @@ from routh.kernels.walking import (
 )
 
 ROUGH = 1e-12  # a residual above this is refined once
+ACCURATE = 1e-12  # a dictionary that is less so is not remembered: friction of 1e5 can cost all digits
 
 
 @kernel
@@ -225,6 +226,25 @@ def _find(shape: Any, k: int, state: Any, kind: int, at: int, towards: int, tabl
 
 
 @kernel
+def _inaccuracy(shape: Any, G: Any, frame: Any, dx: Any) -> float:
+    """How far the velocities of a direction are from those of its impulses, relative to the largest."""
+    nc, nt = shape
+    n = nc * (1 + nt)
+    worst, size = 0.0, 0.0
+    for row in range(n):
+        size = max(size, max(abs(dx[row]), abs(dx[n + row])))
+        error = -dx[n + row]
+        for i in range(nc):
+            own = i * (1 + nt)
+            error += G[row, own] * dx[own]
+            for d in range(nt):
+                for part in range(nt):
+                    error += G[row, own + 1 + d] * frame[i, part, d] * dx[own + 1 + part]
+        worst = max(worst, abs(error))
+    return worst / size
+
+
+@kernel
 def _remember(
     shape: Any, data: Any, bound: Any, work: Any, table: Any, made: int, kind: int, at: int, towards: int,
     spot: int,
@@ -242,6 +262,8 @@ def _remember(
     vertex = used[0]
     length, rows = extents((nc, nt, dirs.shape[0]))
     if count == 0 or vertex >= len(states) or count > rows:
+        return wide(UNKNOWN)
+    if not _inaccuracy(shape, data[0], frame, D[made]) <= ACCURATE:
         return wide(UNKNOWN)
     used[0] += 1
     slots[spot] = vertex

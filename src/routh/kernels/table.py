@@ -66,7 +66,7 @@ def _rounding(data: KernelData, size: Array, length: int) -> Array:
     terms[:nc] = 2.0 + np.maximum(velocity, impulse)  # beta, its slack
     terms[nc : 2 * nc] = 2.0 + velocity  # lambda_n
     terms[2 * nc : (2 + k) * nc] = np.repeat(4.0 + velocity, k)  # lambda_D
-    terms[(2 + k) * nc : (3 + k) * nc] = np.maximum(3.0 + velocity, 3.0 + data.mu + impulse)  # gamma
+    terms[(2 + k) * nc : (3 + k) * nc] = 3.0 + np.maximum(velocity, impulse)  # gamma, its slack
     return TIE * largest * terms
 
 
