@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from routh.kernels.compiling import kernel
 from routh.kernels.elastic_names import (
     ABOVE,
@@ -248,9 +246,7 @@ def draw_rates(key: Any, sample: int, drawn: int, step: Any, table: Any, work: A
         if drawn < table.shape[0]:
             work[RATE, i] = step[i] * table[drawn, i]
         else:
-            first, second = uniform_pair(
-                key[0], key[1], np.uint64(sample), np.uint64(drawn), np.uint64(i // 2)
-            )
+            first, second = uniform_pair(key, sample, drawn, i // 2)
             work[RATE, i] = step[i] * (first if i % 2 == 0 else second)
 
 
