@@ -4,6 +4,8 @@ python benchmarks/exact_sets.py systems              # pieces, times, gap, check
 python benchmarks/exact_sets.py bodies --count 1000  # planar single bodies with 2 to 4 contacts
 python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
+python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
+python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
 where both sets were completed within ``--limit`` CPU seconds.
@@ -25,6 +27,7 @@ from routh.problem import ImpactProblem
 from routh.sets.checker import check_member
 from routh.sets.checker_outer import verify_invariance
 from routh.sets.exact.result import ExactSet
+from routh.sets.filling import watch_directions
 from routh.sets.rational import RationalProblem, snap
 from routh.sets.theory import pointedness
 
@@ -121,7 +124,7 @@ def family(draw: Draw, options: argparse.Namespace) -> None:
 
 def examine(rational: RationalProblem, tally: Tally, options: argparse.Namespace, seed: int) -> None:
     started = time.process_time()
-    exact = routh.exact_set(rational, seconds=4 * options.limit)
+    exact = routh.exact_set(rational, seconds=1.4 * options.limit)
     tally.spent.append(time.process_time() - started)
     tally.complete.append(exact.status.ok and tally.spent[-1] <= options.limit)
     vertices = exact.vertices()
@@ -129,7 +132,8 @@ def examine(rational: RationalProblem, tally: Tally, options: argparse.Namespace
     tally.nested += int(np.all(inside))
     if exact.status.ok:
         tally.gaps.append(exact.gap)
-    compare_samples(exact, tally, -(-options.samples // options.count), seed)
+    if options.samples:
+        compare_samples(exact, tally, -(-options.samples // options.count), seed)
     for vertex in vertices if options.check else ():
         tally.kinds[check_member(rational, vertex, exact.statuses_to(vertex)).kind] += 1
 
@@ -193,21 +197,66 @@ def filling() -> None:
         )
 
 
+def stack(directions: int) -> None:
+    """The disc stack from both sides: samples that are outcomes, bounds that are certified, and the gap."""
+    problem = systems.get("disk-stack").rational.problem
+    rows = watch_directions(problem, directions)
+    half = len(rows) // 2
+    print("samples, level: largest and mean (outer width / inner width), CPU s of each")
+    for samples, level in ((2**9, 0), (2**11, 1), (2**13, 2)):
+        started = time.process_time()
+        outcomes = routh.fill(problem, max_samples=samples, patience=10**6).outcomes
+        sampled = time.process_time()
+        inner = np.max(outcomes.v[outcomes.terminated] @ rows.T, axis=0)
+        outer = routh.outer_bound(problem, level=level).support(rows)
+        ratio = (outer[:half] + outer[half:]) / (inner[:half] + inner[half:])
+        print(
+            f"{samples:6} {level}: {ratio.max():6.2f} {ratio.mean():6.2f}   inner within outer "
+            f"{bool(np.all(inner <= outer))}; {sampled - started:.0f}, {time.process_time() - sampled:.0f}",
+            flush=True,
+        )
+
+
+def bounds() -> None:
+    """Width of the certified bounds over the exact width, in 8 directions."""
+    print("system: largest (outer width / exact width) at levels 0, 1, 2; CPU s")
+    for name in SYSTEMS:
+        exact = routh.exact_set(systems.get(name).rational)
+        rows = watch_directions(exact.problem, 8)
+        half = len(rows) // 2
+        top = exact.support(rows)
+        width = top[:half] + top[half:]
+        wide = width > 1e-6 * width.max()
+        cells = []
+        for level in (0, 1, 2):
+            started = time.process_time()
+            outer = routh.outer_bound(exact.problem, level=level).support(rows)
+            ratio = ((outer[:half] + outer[half:])[wide] / width[wide]).max()
+            cells.append(f"{ratio:7.2f} ({time.process_time() - started:.1f} s)")
+            assert np.all(outer >= top - 1e-9 * exact.problem.speed)
+        print(f"{name:16} {'  '.join(cells)}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["systems", "bodies", "general", "filling"])
+    parser.add_argument("what", choices=["systems", "bodies", "general", "filling", "bounds", "stack"])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds for each problem")
     parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--directions", type=int, default=8, help="of the disc stack, in opposite pairs")
     options = parser.parse_args()
     if options.what == "systems":
         named_systems()
     elif options.what == "filling":
         filling()
+    elif options.what == "bounds":
+        bounds()
+    elif options.what == "stack":
+        stack(options.directions)
     else:
         draw = body if options.what == "bodies" else general
         family(draw, options)
