@@ -101,6 +101,15 @@ def test_where_a_series_of_the_energy_would_divide_by_zero():
     assert tried > 10
 
 
+@pytest.mark.parametrize("hypothesis", ["stronge", "poisson", "newton"])
+def test_a_grazing_impact_takes_few_segments(hypothesis):
+    """v_z rises much more slowly at first than along the direction ahead: no segment may end too soon."""
+    w = [[4.4378127, 2.0570724, -1.5265069], [2.0570724, 1.0689665, -0.5645209], [-1.5265069, -0.5645209, 1]]
+    many = two_body.batch(w, [0.221852, -1.0, -9.3993e-6], 5.71565, [0.0, 1e-6, 0.5], hypothesis=hypothesis)
+    assert np.all(many.status == int(Status.SOLVED))
+    assert many.segments.max() < 10
+
+
 @pytest.mark.parametrize("hypothesis", ["poisson", "newton"])
 def test_the_other_hypotheses(hypothesis):
     w, v, mu, e, _ = impacts(9, 1000)

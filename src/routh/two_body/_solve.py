@@ -152,7 +152,9 @@ def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int
     near = 0.0 < w < FALL_WITHIN and state[at.FORCE_STEP] == 0.0
     if near and arc[at.FALL, at.KIND] == at.FALLING and enter_fall(series, arc, state, con, w):
         state[at.RATE] = arc[at.FALL, at.V0]
-        end, g0 = sure_end(state, con) / arc[at.FALL, at.AMP], arc[at.FALL, at.G0]
+        # the rate at which v_z rises is V0 once the direction has arrived, which takes some 1 / |f'|
+        g0, arrived = arc[at.FALL, at.G0], -5.0 / arc[at.FALL, at.F1]
+        end = arrived + sure_end(state, con) / arc[at.FALL, at.AMP]
         if g0 < 0.0 and -1.0 / g0 <= end:
             return at.FALL, -1.0 / g0, True
         return at.FALL, end, False
@@ -161,10 +163,12 @@ def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int
     return at.STEP, step_length(series, arc, state, con), False
 
 
-def negligible(state: Any, con: Contact) -> bool:
-    """Whether the way left to the origin is below rounding."""
+def negligible(arc: Any, state: Any, con: Contact) -> bool:
+    """Whether the way left to the origin is below rounding, here and along the rest direction ahead."""
     r = state[at.SLIDE]
     _, g, _ = direction_rates(con, state[at.GX] / r, state[at.GY] / r)
+    if arc[at.FALL, at.KIND] != at.UNKNOWN and arc[at.FALL, at.G0] < 0.0:
+        g = max(g, arc[at.FALL, at.G0])
     return g < 0.0 and r < -1e-15 * g * (state[at.JZ] + abs(state[at.VN0]) / con.wzz)
 
 
@@ -217,7 +221,7 @@ def run_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, f
         state[at.TURNED1] = 1.0
     elif turn == 2:
         state[at.TURNED2] = 1.0
-    elif origin or (state[at.MODE] != at.ON_LINE and negligible(state, con)):
+    elif origin or (state[at.MODE] != at.ON_LINE and negligible(arc, state, con)):
         vanish(state, con)
     return kind, here
 
