@@ -195,7 +195,7 @@ def _write_frames(stage: _Stage, times: Array, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for k, t in enumerate(times):
         artists = _draw(stage, float(t))
-        (target / f"frame-{k:05d}.png").write_bytes(style.png(stage.fig, dpi=100))
+        (target / f"frame-{k:05d}.png").write_bytes(style.png(stage.fig, dpi=100, crop=False))
         for artist in artists:
             artist.remove()
 
