@@ -53,7 +53,7 @@ def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = 
     draw_density(ax, points[:, 0], points[:, 1], label=label, bins=BINS)
     _draw_classical(ax, outcomes, centres, dt * maps)
     ax.set_aspect("equal")
-    style.legend_below(fig, axes, columns=4)
+    style.legend_below(fig, axes, columns=2)
     return fig
 
 
