@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 
@@ -114,6 +115,12 @@ def threads_table(n):
 
 
 def memory_row():
+    """The peak of `memory_of_a_robot` in a process of its own, where nothing else has needed memory."""
+    code = "import sampling; sampling.memory_of_a_robot()"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+
+
+def memory_of_a_robot():
     """Peak memory of 2^20 samples with nv = 18 and 4 contacts, against the arrays returned."""
     rng = np.random.default_rng(0)
     root = rng.normal(size=(18, 18))

@@ -186,7 +186,7 @@ def test_cuda_without_a_gpu_says_so():
     if cuda.is_available():
         pytest.skip("there is a GPU")
     w, v, mu, e, _ = impacts(1, 2)
-    with pytest.raises(RouthError, match="no CUDA GPU here"):
+    with pytest.raises(RouthError, match="wanted a machine with an NVIDIA GPU"):
         two_body.batch(w, v, mu, e, device="cuda")
 
 

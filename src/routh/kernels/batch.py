@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
 from routh import tolerances
-from routh.kernels.loop import run_samples, solve
+from routh.kernels.cache import solve
+from routh.kernels.loop import run_samples
 from routh.kernels.prepare import facet_normals, kernel_data
-from routh.kernels.sampling import Arrays, draw_again, empty_outputs, generator_key, scratch
-from routh.kernels.table import empty_table, freeze
+from routh.kernels.sampling import (
+    Arrays,
+    draw_again,
+    empty_outputs,
+    generator_key,
+    pivoting_of,
+    vectors_of,
+    velocity_frame,
+)
+from routh.kernels.table import empty_table
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array
@@ -27,23 +35,21 @@ def run_many(
     max_steps: int,
     seed: int,
     directions: dict[int, Array],
+    table: Array | None = None,
     threads: int | None = None,
 ) -> list[Arrays]:
-    """n samples of each problem, pivoted; ``sizes`` (nc,) N s and ``directions`` by nt as in `run`."""
+    """n samples of each problem, pivoted; ``sizes`` (nc,) N s, ``directions`` by nt; ``table`` as `run`."""
 
     def one(place: int) -> Arrays:
         problem = problems[place]
         data = kernel_data(problem, directions[problem.nt])
         outputs = empty_outputs(problem, n)
         size = np.asarray(sizes[place], dtype=np.float64) / data.impulse
-        points = np.empty((n, 0))
-        vertices = empty_table(data, capacity=0)
-        freeze(vertices)
-        frame = (np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse)
+        points = np.empty((n, 0)) if table is None else np.ascontiguousarray(table).reshape(n, -1)
         run_samples(
-            data.shape, data.solver, facet_normals(data.dirs), vertices, False,
+            data.shape, data.solver, facet_normals(data.dirs), empty_table(data, size, capacity=0), False,
             (max_steps, tolerances.APPROACH, data.limit), generator_key(seed), points, 0, 0, n, size, data.c,
-            frame, outputs, *scratch(data, pivoting=True),
+            velocity_frame(problem, data), outputs, vectors_of(data), pivoting_of(data),
         )  # fmt: skip
         draw_again(problem, (data, size, max_steps, seed, points, 0), "polyhedral", outputs)
         return outputs
@@ -65,14 +71,13 @@ def solve_step(
     data = kernel_data(problem, directions)
     before = problem.v if v is None else np.asarray(v, dtype=np.float64)
     c = (problem.contact_velocity(before) / data.velocity[:, None]).ravel()
-    x = np.concatenate([c, np.asarray(lambda_max, dtype=np.float64) / data.impulse])
-    vertices = empty_table(data, capacity=0)
-    freeze(vertices)
-    own: Any = scratch(data, pivoting=True)
-    p, after = own[0][1], own[0][2]
+    bound = np.asarray(lambda_max, dtype=np.float64) / data.impulse
+    x, p, after, _, _ = vectors_of(data)
+    x[:] = np.concatenate([c, bound])
     outcome, residual = solve(
-        data.shape, data.solver, facet_normals(data.dirs), vertices, False, x, p, after, own[2]
-    )
+        data.shape, data.solver, facet_normals(data.dirs), empty_table(data, bound, capacity=0), False, x, p,
+        after, pivoting_of(data),
+    )  # fmt: skip
     impulse = p.reshape(problem.nc, -1) * data.impulse[:, None]
     status = Status.SOLVED if residual < data.limit else Status(outcome or Status.NUMERICAL)
     return problem.apply(impulse, before), impulse, status, float(residual)

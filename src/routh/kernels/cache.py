@@ -1,10 +1,7 @@
-"""Pivoting that remembers: vertices of Lemke's path, with all that does not depend on the sample.
+"""Pivoting that remembers: one step of HP23 (75) along known vertices, and by exchanges where there are none.
 
-M, J and mu are the same for all samples of a problem, so at a vertex (a basis with the quantity that enters
-it) the dictionary, the direction of travel, the rates of all quantities and the winners of ties are fixed.
-Only the values along the way change. A known vertex therefore costs a few sparse sums and one step along a
-stored direction instead of an exchange; an unknown one is pivoted, and remembered while the table grows.
-Once the table is frozen it is only read, so results depend neither on threads nor on the order of samples.
+An unknown vertex is pivoted to, and remembered while the table grows. Once the table is frozen it is only
+read, so results depend neither on threads nor on the order of samples.
 """
 
 from __future__ import annotations
@@ -13,17 +10,13 @@ from typing import Any
 
 from routh.kernels.compiling import kernel
 from routh.kernels.dictionary import (
-    LD,
-    SB,
-    SN,
-    A,
-    B,
     T,
+    change_state,
     complement,
     enter_complement,
     exchange,
     start,
-    terms,
+    wide,
 )
 from routh.kernels.pivoting import (
     LOST,
@@ -31,166 +24,192 @@ from routh.kernels.pivoting import (
     PIVOTS_PER_ROW,
     RAY,
     SOLVED,
-    TIE,
     candidates,
     collect_ties,
-    first_quantity,
-    read_impulses,
+    refine,
 )
+from routh.kernels.residual import step_residual, velocity_after
+from routh.kernels.slots import fill_primitives, fill_slots, quantity_in, slot_of
 from routh.kernels.ties import break_ties
+from routh.kernels.walking import (
+    END,
+    FIRST,
+    PLACE_BITS,
+    PLACE_MASK,
+    UNKNOWN,
+    VERTEX_SHIFT,
+    extents,
+    first_ray,
+    offset,
+    read_impulses,
+    walk,
+)
+
+ROUGH = 1e-12  # a residual above this is refined once
+ACCURATE = 1e-12  # a dictionary that is less so is not remembered: friction of 1e5 can cost all digits
 
 
 @kernel
-def solve_remembering(
-    shape: Any, data: Any, c: Any, bound: Any, p: Any, work: Any, table: Any, grow: bool
-) -> tuple[int, int]:
-    """Solve one step like `routh.kernels.pivoting.solve_step`, using (and, if told so, growing) the table.
+def solve(
+    shape: Any, data: Any, normals: Any, table: Any, grow: bool, x: Any, p: Any, after: Any, work: Any
+) -> tuple[int, float]:
+    """One step from inputs x = (c, lambda_max): impulses p, velocities after; (outcome, residual)."""
+    G, dirs, mu, cover = data
+    vertices, wins = table[0], table[1][7]
+    state, w = work[0], work[8]
+    nc, nt = shape
+    n, sizes = nc * (1 + nt), (nc, nt, dirs.shape[0])
+    bound = x[n:]
+    place = wide(first_ray(sizes, dirs, cover, x, bound, w))
+    vertex, following = wide(0), wide(vertices[0][place])
+    if place == (3 + sizes[2]) * nc:  # nothing asks for an impulse
+        start(shape, data, state, work[3], work[1], work[4])
+        following = END
+    outcome, left = SOLVED, PIVOTS_PER_ROW * nc * (3 + sizes[2])
+    while following != END and outcome == SOLVED:
+        if left == 0 or (following >= FIRST and not grow and vertex >= FIRST):
+            outcome = PIVOT_LIMIT
+        elif following == UNKNOWN:
+            outcome, following = pivot_on(shape, data, x, bound, work, table, grow, vertex, place)
+            vertex = wide(0)
+        else:
+            vertex, link = walk(sizes, vertices, w, following, 1 if grow else left)
+            following, place = link >> VERTEX_SHIFT, link & PLACE_MASK
+            if grow:
+                wins[vertex, _row(vertices[2][offset(vertex, 1 + extents(sizes)[1]) :], place)] += 1
+        left -= 1
+    read_impulses(sizes, dirs, mu, bound, vertices[3][vertex] if vertex >= FIRST else state, w, p)
+    velocity_after(n, G, x, p, after)
+    residual = step_residual(sizes, dirs, normals, mu, bound, p, after)
+    if outcome == SOLVED and not residual <= ROUGH:
+        made = restore(shape, data, x, table, vertex, work) if vertex >= FIRST else work[2][0, 3]
+        refine(shape, data, x, bound, made, p, work)
+        velocity_after(n, G, x, p, after)
+        residual = step_residual(sizes, dirs, normals, mu, bound, p, after)
+    return outcome, residual
 
-    Returns (outcome, vertex): the last vertex, or -1 where the dictionary in ``work`` is the current one.
+
+@kernel
+def pivot_on(
+    shape: Any, data: Any, c: Any, bound: Any, work: Any, table: Any, grow: bool, vertex: int, place: int
+) -> tuple[int, int]:
+    """Leave a vertex (0: the first ray) by the pair at ``place`` and exchange until a known one or the end.
+
+    Returns (outcome, vertex). The row of the quantity that entered last goes to ``work[2][0, 3]``.
     """
     _, dirs, mu, cover = data
-    state, columns, which, frame, D, x, g, found = work
-    roots, slots, states, frames, directions, counts = (
-        table[0], table[2], table[5], table[7], table[9], table[10],
-    )  # fmt: skip
-    kinds, places, factors, children = table[11], table[12], table[13], table[14]
+    state, columns, which, frame, D, x, g, found, w = work
+    vertices, slots = table[0], table[1][1]
     nc, nt = shape
     n, k = nc * (1 + nt), dirs.shape[0]
-    kind, at, towards = first_quantity(shape, dirs, cover, c, x)
-    size = _size(shape, c, bound)
-    for i in range(nc):
-        x[2 * n + 1 + i] = bound[i]
-    outcome, node, row, made, pivots = SOLVED, -1, -1, n, 0
-    root = at if kind == SN else nc + at * k + towards
-    known = roots[root] if kind != T else -1
-    count, measure, step = 0, 0.0, 0.0
-    limit = PIVOTS_PER_ROW * nc * (3 + k)
-    while kind != T:
-        if pivots >= limit:
-            outcome = PIVOT_LIMIT
-            break
-        if known < 0:  # pivot to the next vertex
-            if node >= 0:
-                made = restore(shape, table, node, work)
-            elif pivots == 0:
-                start(shape, data, state, frame, columns, D)
-            if not exchange(shape, data, state, kind, at, towards, made, D, g):
-                outcome, node = LOST, -1
-                break
-            made = enter_complement(shape, dirs, state, frame, columns, kind, at, towards, made, D, x)
-            kind = complement(kind)
-            if made < 0:
-                outcome, node = LOST, -1
-                break
-            place = _find(shape, k, state, kind, at, towards, table)
-            known = slots[place]
-            if known < 0 and grow:
-                known = _remember(shape, data, bound, work, table, made, kind, at, towards, place)
-            if known >= 0 and grow:
-                if pivots == 0:
-                    roots[root] = known
-                elif node >= 0:
-                    children[node, row] = known
-        pivots += 1
-        if known >= 0:
-            node = known
-            while True:  # along known vertices
-                # rows stand in the order in which ties are won: a later one must be clearly smaller
-                row, step, lowest = -1, 0.0, 1e300
-                for r in range(counts[node]):
-                    value = factors[node, r, 0] * x[places[node, r, 0]]
-                    value += factors[node, r, 1] * x[places[node, r, 1]]
-                    value += factors[node, r, 2] * x[places[node, r, 2]]
-                    if nt == 2:
-                        value += factors[node, r, 3] * x[places[node, r, 3]]
-                    value = max(value, 0.0)
-                    slack = size * factors[node, r, 4]
-                    if value + slack < lowest:
-                        row, step, lowest = r, value, value - slack
-                if row < 0:
-                    outcome = LOST
-                    break
-                for r in range(2 * n + 1):
-                    x[r] += step * directions[node, r]
-                known = children[node, row]
-                pivots += 1
-                if known < 0 or pivots >= limit:
-                    break
-                if nt == 2:
-                    _follow_swap(states, kinds, node, row, x)
-                node = known
-            if outcome != SOLVED:
-                break
-            kind, at, towards = kinds[node, row, 0], kinds[node, row, 1], kinds[node, row, 2]
-            continue
-        node = -1
-        count, measure, step = candidates(
+    if vertex >= FIRST:
+        made = restore(shape, data, c, table, vertex, work)
+    else:
+        made = n
+        start(shape, data, state, frame, columns, D)
+        fill_primitives(shape, data, state, frame, c, w, x)
+    kind, at, towards = quantity_in(nc, k, state, place)
+    for pivot in range(PIVOTS_PER_ROW * nc * (3 + k)):
+        if not exchange(shape, data, state, kind, at, towards, made, D, g):
+            return LOST, UNKNOWN
+        made = enter_complement(shape, dirs, state, frame, columns, kind, at, towards, made, D, x)
+        kind = complement(kind)
+        if made < 0:
+            return LOST, UNKNOWN
+        spot = _find(shape, k, state, kind, at, towards, table)
+        known = wide(slots[spot])
+        if known == UNKNOWN and grow:
+            known = _remember(shape, data, bound, work, table, made, kind, at, towards, spot)
+        if known != UNKNOWN:
+            if grow and pivot == 0:
+                _link((nc, nt, k), vertices, vertex, place, known)
+            fill_slots(shape, data, state, x, 1.0, bound, w)
+            return SOLVED, known
+        count, size, step = candidates(
             shape, dirs, mu, cover, bound, state, kind, at, towards, x, D[made], found, which
         )
-        ties = collect_ties(count, measure, step, found, which)
+        ties = collect_ties(count, size, step, found, which)
         if ties == 0:
-            outcome = RAY if count == 0 else LOST
-            break
+            return (RAY if count == 0 else LOST), UNKNOWN
         winner = 0
         if ties > 1:
             winner = break_ties(
                 shape, data, state, columns, kind, at, towards, made, found, which, ties, D, g
             )
-        for r in range(2 * n + 1):
-            x[r] += step * D[made, r]
+        for row in range(2 * n + 1):
+            x[row] += step * D[made, row]
         kind, at, towards = which[winner, 0], which[winner, 1], which[winner, 2]
-    if node >= 0:
-        read_impulses(shape, mu, bound, states[node], frames[node], x, p)
-    else:
-        read_impulses(shape, mu, bound, state, frame, x, p)
-        which[0, 3] = made  # for `routh.kernels.pivoting.refine`
-    return outcome, node
+        if kind == T:
+            fill_slots(shape, data, state, x, 1.0, bound, w)
+            which[0, 3] = made  # for `routh.kernels.pivoting.refine`
+            return SOLVED, END
+    return PIVOT_LIMIT, UNKNOWN
 
 
 @kernel
-def _size(shape: Any, c: Any, bound: Any) -> float:
-    size = 1.0
-    for row in range(shape[0] * (1 + shape[1])):
-        size = max(size, abs(c[row]))
-    for i in range(shape[0]):
-        size = max(size, bound[i])
-    return size
-
-
-@kernel
-def _follow_swap(states: Any, kinds: Any, node: int, row: int, x: Any) -> None:
-    """Of two directions that push the first one stops: the second takes its name."""
-    i = kinds[node, row, 1]
-    stops = kinds[node, row, 0] == LD and kinds[node, row, 2] == states[node, i, A]
-    if stops and states[node, i, B] >= 0:
-        x[3 * i + 1], x[3 * i + 2] = x[3 * i + 2], x[3 * i + 1]
-
-
-@kernel
-def restore(shape: Any, table: Any, node: int, work: Any) -> int:
+def restore(shape: Any, data: Any, c: Any, table: Any, vertex: int, work: Any) -> int:
     """Copy a vertex's state and dictionary into the workspace; the row of its entering quantity."""
-    entering, states, all_columns, frames, Ds = table[4], table[5], table[6], table[7], table[8]
+    states = table[0][3]
+    entering, all_columns, frames, Ds = table[1][3], table[1][4], table[1][5], table[1][6]
     state, columns, frame, D = work[0], work[1], work[3], work[4]
     nc, nt = shape
     n = nc * (1 + nt)
     for i in range(nc):
         for j in range(4):
-            state[i, j] = states[node, i, j]
+            state[i, j] = states[vertex, i, j]
         for j in range(1 + nt):
-            columns[i, j] = all_columns[node, i, j]
+            columns[i, j] = all_columns[vertex, i, j]
         for j in range(nt):
             for d in range(nt):
-                frame[i, j, d] = frames[node, i, j, d]
-    for c in range(n + 1):
-        for r in range(2 * n + 1):
-            D[c, r] = Ds[node, c, r]
-    return entering[node]
+                frame[i, j, d] = frames[vertex, i, j, d]
+    for column in range(n + 1):
+        for row in range(2 * n + 1):
+            D[column, row] = Ds[vertex, column, row]
+    fill_primitives(shape, data, state, frame, c, work[8], work[5])
+    return entering[vertex]
+
+
+@kernel
+def complete_links(shape: Any, k: int, table: Any, state: Any) -> None:
+    """Link known vertices that follow on each other although no sample has gone that way yet."""
+    nc, nt = shape
+    links, states = table[0][2], table[0][3]
+    for vertex in range(FIRST, table[1][2][0]):
+        link = links[offset(vertex, 1 + extents((nc, nt, k))[1]) :]
+        for r in range(1, 1 + link[0]):
+            if link[r] >> VERTEX_SHIFT == UNKNOWN:
+                for i in range(nc):
+                    for j in range(4):
+                        state[i, j] = states[vertex, i, j]
+                kind, at, towards = quantity_in(nc, k, state, link[r] & PLACE_MASK)
+                if change_state(nt, state, kind, at, towards):
+                    spot = _find(shape, k, state, complement(kind), at, towards, table)
+                    link[r] |= table[1][1][spot] << VERTEX_SHIFT
+
+
+@kernel
+def _row(link: Any, place: int) -> int:
+    """The row of a vertex's ratio test that belongs to a place."""
+    row = 0
+    while link[1 + row] & PLACE_MASK != place:
+        row += 1
+    return row
+
+
+@kernel
+def _link(sizes: Any, vertices: Any, vertex: int, place: int, known: int) -> None:
+    """Write down which vertex follows when a pair leaves."""
+    if vertex < FIRST:
+        vertices[0][place] = known
+    else:
+        link = vertices[2][offset(vertex, 1 + extents(sizes)[1]) :]
+        link[1 + _row(link, place)] |= known << VERTEX_SHIFT
 
 
 @kernel
 def _find(shape: Any, k: int, state: Any, kind: int, at: int, towards: int, table: Any) -> int:
     """The place of a vertex in the hash table, or the free place where it would go."""
-    keys, slots = table[1], table[2]
+    keys, slots, used = table[1][0], table[1][1], table[1][2]
     key = kind + 9 * (at + shape[0] * towards)
     for i in range(shape[0]):
         key = key * 3 + state[i, 0]
@@ -198,51 +217,71 @@ def _find(shape: Any, k: int, state: Any, kind: int, at: int, towards: int, tabl
         key = key * (k + 1) + state[i, 2] + 1
         key = key * 2 + state[i, 3]
     mask = keys.shape[0] - 1
-    place = (key ^ (key >> 29) ^ (key >> 13) * 31) & mask
-    while slots[place] >= 0 and keys[place] != key:
-        place = (place + 1) & mask
-    if slots[place] < 0 and table[3][1] == 0:  # still growing
-        keys[place] = key
-    return place
+    spot = (key ^ (key >> 29) ^ (key >> 13) * 31) & mask
+    while slots[spot] != UNKNOWN and keys[spot] != key:
+        spot = (spot + 1) & mask
+    if slots[spot] == UNKNOWN and used[1] == 0:  # still growing
+        keys[spot] = key
+    return spot
+
+
+@kernel
+def _inaccuracy(shape: Any, G: Any, frame: Any, dx: Any) -> float:
+    """How far the velocities of a direction are from those of its impulses, relative to the largest."""
+    nc, nt = shape
+    n = nc * (1 + nt)
+    worst, size = 0.0, 0.0
+    for row in range(n):
+        size = max(size, max(abs(dx[row]), abs(dx[n + row])))
+        error = -dx[n + row]
+        for i in range(nc):
+            own = i * (1 + nt)
+            error += G[row, own] * dx[own]
+            for d in range(nt):
+                for part in range(nt):
+                    error += G[row, own + 1 + d] * frame[i, part, d] * dx[own + 1 + part]
+        worst = max(worst, abs(error))
+    return worst / size
 
 
 @kernel
 def _remember(
     shape: Any, data: Any, bound: Any, work: Any, table: Any, made: int, kind: int, at: int, towards: int,
-    place: int,
+    spot: int,
 ) -> int:  # fmt: skip
-    """Store the vertex in ``work``; its number, or -1 where the table is full or nothing falls."""
+    """Store the vertex in ``work``; its number, or UNKNOWN where the table is full or nothing falls."""
     _, dirs, mu, cover = data
-    state, columns, which, frame, D, x, g, found = work
-    slots, used, entering = table[2], table[3], table[4]
-    states, all_columns, frames, Ds, directions, counts = (
-        table[5], table[6], table[7], table[8], table[9], table[10],
-    )  # fmt: skip
+    state, columns, which, frame, D, x, g, found, w = work
+    _, records, links, states, _ = table[0]
+    slots, used, entering, all_columns, frames, Ds = table[1][1:7]
     nc, nt = shape
     n = nc * (1 + nt)
     count, _, _ = candidates(
         shape, dirs, mu, cover, bound, state, kind, at, towards, x, D[made], found, which
     )
-    node = used[0]
-    if count == 0 or node >= counts.shape[0] or count > table[14].shape[1]:
-        return -1
+    vertex = used[0]
+    length, rows = extents((nc, nt, dirs.shape[0]))
+    if count == 0 or vertex >= len(states) or count > rows:
+        return wide(UNKNOWN)
+    if not _inaccuracy(shape, data[0], frame, D[made]) <= ACCURATE:
+        return wide(UNKNOWN)
     used[0] += 1
-    slots[place] = node
-    entering[node] = made
+    slots[spot] = vertex
+    entering[vertex] = made
     for i in range(nc):
         for j in range(4):
-            states[node, i, j] = state[i, j]
+            states[vertex, i, j] = state[i, j]
         for j in range(1 + nt):
-            all_columns[node, i, j] = columns[i, j]
+            all_columns[vertex, i, j] = columns[i, j]
         for j in range(nt):
             for d in range(nt):
-                frames[node, i, j, d] = frame[i, j, d]
-    for c in range(n + 1):
-        for r in range(2 * n + 1):
-            Ds[node, c, r] = D[c, r]
-    for r in range(2 * n + 1):
-        directions[node, r] = D[made, r]
-    counts[node] = count
+                frames[vertex, i, j, d] = frame[i, j, d]
+    for column in range(n + 1):
+        for row in range(2 * n + 1):
+            Ds[vertex, column, row] = D[column, row]
+    record, link = records[offset(vertex, length + rows) :], links[offset(vertex, 1 + rows) :]
+    fill_slots(shape, data, state, D[made], 0.0, bound, record)
+    link[0] = count
     for r in range(count):  # the winners of ties in turn
         left = count - r
         winner = 0
@@ -250,27 +289,10 @@ def _remember(
             winner = break_ties(
                 shape, data, state, columns, kind, at, towards, made, found, which, left, D, g
             )
-        _store_row(shape, data, state, table, node, r, which, winner, found[winner, 1])
+        place = slot_of(nc, dirs.shape[0], which[winner, 0], which[winner, 1], which[winner, 2])
+        record[length + r] = -1.0 / record[place]
+        link[1 + r] = (END << VERTEX_SHIFT if which[winner, 0] == T else 0) | r << PLACE_BITS | place
         found[winner, 1] = found[left - 1, 1]
         for j in range(3):
             which[winner, j] = which[left - 1, j]
-    return node
-
-
-@kernel
-def _store_row(
-    shape: Any, data: Any, state: Any, table: Any, node: int, r: int, which: Any, winner: int, fall: float
-) -> None:
-    """One row of a vertex's ratio test: a sparse sum divided by its rate."""
-    kinds, places, factors, children = table[11], table[12], table[13], table[14]
-    kind, i, direction = which[winner, 0], which[winner, 1], which[winner, 2]
-    i0, i1, i2, i3, f0, f1, f2, f3 = terms(shape, data[1], data[2], data[3], state, kind, i, direction)
-    if kind == SB:
-        i2, f2 = 2 * shape[0] * (1 + shape[1]) + 1 + i, 1.0
-    scale = -1.0 / fall
-    places[node, r, 0], places[node, r, 1], places[node, r, 2], places[node, r, 3] = i0, i1, i2, i3
-    factors[node, r, 0], factors[node, r, 1] = f0 * scale, f1 * scale
-    factors[node, r, 2], factors[node, r, 3] = f2 * scale, f3 * scale
-    factors[node, r, 4] = TIE * scale * (1.0 + abs(f0) + abs(f1) + abs(f2) + abs(f3))
-    kinds[node, r, 0], kinds[node, r, 1], kinds[node, r, 2] = kind, i, direction
-    children[node, r] = -1
+    return vertex

@@ -22,9 +22,23 @@ def kernel(function: Function) -> Function:
     Products and sums may be contracted to fused ones, nothing else is reordered, so equal inputs give equal
     bits. ``function.py_func`` is the plain Python function.
     """
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False)(
-        function
-    )
+    return _compile(function, forceinline=False)
+
+
+def inlined(function: Function) -> Function:
+    """A `kernel` that becomes part of its callers, where sizes known when they are compiled unroll loops."""
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: Function, *, forceinline: bool) -> Function:
+    compiled: Any = numba.njit(
+        cache=True,
+        nogil=True,
+        error_model="numpy",
+        fastmath={"contract"},
+        _nrt=False,
+        forceinline=forceinline,
+    )(function)
     _stamp(compiled)
     return compiled
 

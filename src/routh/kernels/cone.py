@@ -140,12 +140,12 @@ def cone_step(
 @kernel
 def run_cone_samples(
     shape: Any, G: Any, axes: Any, mu: Any, settings: Any, key: Any, points: Any, first: int, begin: int,
-    end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any, total: Any,
+    end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any,
 ) -> None:  # fmt: skip
     """HP23's Algorithm 1 with the true cone for rows ``begin`` to ``end`` of the outputs."""
     max_steps, approach, limit = settings
     v, impulse, steps, status, residuals = outputs
-    x, p, after = vectors
+    x, p, after, total, _ = vectors
     n = 3 * shape[0]
     for row in range(begin, end):
         for j in range(n):
@@ -168,7 +168,7 @@ def run_cone_samples(
                 ended = NUMERICAL
             elif not approaches(shape, x, approach):
                 ended = SOLVED
-        write_outcome(shape, frame[0], frame[1], frame[2], total, v, impulse, row)
+        write_outcome(shape, frame, total, v, impulse, row)
         steps[row] = count
         status[row] = ended
         residuals[row] = worst

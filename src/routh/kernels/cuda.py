@@ -1,7 +1,8 @@
 """The same kernels on an NVIDIA GPU: one thread per sample, compiled from the same scalar source.
 
 Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
-contacts and friction directions. The table of vertices is grown on the CPU and copied.
+contacts and friction directions. The table of vertices is grown on the CPU and copied. Samples along known
+vertices come first; what they leave pending is gathered into a list and pivoted by a second kernel.
 """
 
 from __future__ import annotations
@@ -15,35 +16,21 @@ from numba.core.dispatcher import Dispatcher
 
 from routh import tolerances
 from routh.kernels.cone import run_cone_samples
-from routh.kernels.loop import run_samples
+from routh.kernels.gpu import find_cuda
+from routh.kernels.loop import PENDING, run_known, run_samples
 from routh.kernels.prepare import KernelData, facet_normals, tangential_axes, workspace_sizes
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
-from routh.status import MissingExtraError, RouthError
 
 THREADS = 128
+PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
 cuda: Any = None  # numba.cuda, once `_cuda` has found it; a global, as its simulator needs
-
-
-class NoGPUError(RouthError, RuntimeError):
-    """``device="cuda"`` on a machine without a GPU that numba-cuda can use."""
 
 
 def _cuda() -> Any:
     """numba.cuda, or an error that says what is missing."""
-    for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
-        if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
-            setattr(np, old, getattr(np, new))
     global cuda
-    try:
-        from numba import cuda as module
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
-    if not module.is_available():
-        raise NoGPUError(
-            "device: got 'cuda'; wanted a machine with an NVIDIA GPU, its driver and numba-cuda "
-            "(pip install 'routh[cuda]'), or device='cpu'"
-        )
-    cuda = module
+    cuda = find_cuda()
     return cuda
 
 
@@ -60,39 +47,87 @@ def _on_device(kernel: Any) -> Any:
     return _cuda().jit(device=True)(copy)
 
 
-@lru_cache(maxsize=16)
-def _polyhedral_kernel(nc: int, nt: int, k: int) -> Any:
-    """The sampling loop for one shape; its scratch arrays are local to a thread."""
+@lru_cache(maxsize=1)
+def _reset_kernel() -> Any:
+    """Set a counter to zero, in the order of launches."""
     _cuda()
-    samples = _on_device(run_samples)
-    n, inputs = nc * (1 + nt), nc * (2 + nt)
-    a, b, c, d, e, f, g, h = (size for size, _ in workspace_sizes(nc, nt, k))
+
+    def entry(left: Any) -> None:
+        left[0] = 0
+
+    return cuda.jit(entry)
+
+
+@lru_cache(maxsize=16)
+def _known_kernel(nc: int, nt: int, k: int) -> Any:
+    """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
+    _cuda()
+    samples = _on_device(run_known)
+    lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
+    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
     def entry(
-        data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, first: int, count: int,
-        size: Any, start: Any, frame: Any, outputs: Any,
+        data: Any, normals: Any, vertices: Any, settings: Any, key: Any, points: Any, first: int, count: int,
+        size: Any, start: Any, frame: Any, outputs: Any, left: Any, pending: Any,
     ) -> None:  # fmt: skip
         row = cuda.grid(1)
         if row < count:
-            work = (
-                cuda.local.array(a, np.int64),
-                cuda.local.array(b, np.int64),
-                cuda.local.array(c, np.int64),
-                cuda.local.array(d, np.float64),
-                cuda.local.array(e, np.float64),
-                cuda.local.array(f, np.float64),
-                cuda.local.array(g, np.float64),
-                cuda.local.array(h, np.float64),
-            )
             vectors = (
                 cuda.local.array(inputs, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
+                cuda.local.array(n, np.float64),
+                cuda.local.array(length, np.float64),
             )
-            total = cuda.local.array(n, np.float64)
+            for place in range(length):
+                vectors[4][place] = 0.0
+            samples(
+                lengths, data, normals, vertices, settings, key, points, first, row, row + 1, size, start,
+                frame, outputs, vectors,
+            )  # fmt: skip
+            if outputs[3][row] == PENDING:
+                pending[cuda.atomic.add(left, 0, 1)] = row
+
+    return cuda.jit(entry)
+
+
+@lru_cache(maxsize=16)
+def _pending_kernel(nc: int, nt: int, k: int) -> Any:
+    """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
+    _cuda()
+    samples = _on_device(run_samples)
+    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
+    a, b, c, d, e, f, g, h, i = (size for size, _ in workspace_sizes(nc, nt, k))
+
+    def entry(
+        data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, first: int, size: Any,
+        start: Any, frame: Any, outputs: Any, left: Any, pending: Any,
+    ) -> None:  # fmt: skip
+        work = (
+            cuda.local.array(a, np.int8),
+            cuda.local.array(b, np.int64),
+            cuda.local.array(c, np.int64),
+            cuda.local.array(d, np.float64),
+            cuda.local.array(e, np.float64),
+            cuda.local.array(f, np.float64),
+            cuda.local.array(g, np.float64),
+            cuda.local.array(h, np.float64),
+            cuda.local.array(i, np.float64),
+        )
+        vectors = (
+            cuda.local.array(inputs, np.float64),
+            cuda.local.array(n, np.float64),
+            cuda.local.array(n, np.float64),
+            cuda.local.array(n, np.float64),
+            cuda.local.array(1, np.float64),
+        )
+        for place in range(length):
+            work[8][place] = 0.0
+        for number in range(cuda.grid(1), left[0], cuda.gridsize(1)):
+            row = pending[number]
             samples(
                 (nc, nt), data, normals, table, False, settings, key, points, first, row, row + 1, size,
-                start, frame, outputs, vectors, total, work,
+                start, frame, outputs, vectors, work,
             )  # fmt: skip
 
     return cuda.jit(entry)
@@ -115,11 +150,12 @@ def _cone_kernel(nc: int) -> Any:
                 cuda.local.array(inputs, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
+                cuda.local.array(n, np.float64),
+                cuda.local.array(1, np.float64),
             )
-            total = cuda.local.array(n, np.float64)
             samples(
                 (nc, 2), G, axes, mu, settings, key, points, first, row, row + 1, size, start, frame,
-                outputs, vectors, total,
+                outputs, vectors,
             )  # fmt: skip
 
     return cuda.jit(entry)
@@ -140,20 +176,30 @@ def prepare_launch(problem: ImpactProblem, draw: Any, friction: str, outputs: An
 
     frame = send((problem.response, problem.v, data.impulse))
     settings = (max_steps, tolerances.APPROACH, data.limit)
-    shared = (settings, generator_key(seed), *send((points,)), first, count, *send((size, data.c)))
+    common = (settings, generator_key(seed), *send((points,)), first)
+    ends = (*send((size, data.c)), frame)
     results = tuple(cuda.device_array(array.shape, array.dtype) for array in outputs)
-    constants: Any
-    if friction == "cone" and nt == 2:
-        kernel = _cone_kernel(nc)
-        constants = send((data.G, tangential_axes(data.G), data.mu))
-    else:
-        kernel = _polyhedral_kernel(nc, nt, len(data.dirs))
-        table = send(vertex_table(problem, data, size, max_steps))
-        constants = (send(data.solver), *send((facet_normals(data.dirs),)), table)
     blocks = -(-count // THREADS)
+    if friction == "cone" and nt == 2:
+        constants = send((data.G, tangential_axes(data.G), data.mu))
+
+        def launch_cone() -> None:
+            _cone_kernel(nc)[blocks, THREADS](*constants, *common, count, *ends, results)
+
+        return launch_cone, results
+    shape = (nc, nt, len(data.dirs))
+    table = tuple(send(part) for part in vertex_table(problem, data, size, max_steps))
+    solver, normals = send(data.solver), cuda.to_device(facet_normals(data.dirs))
+    left, pending = cuda.to_device(np.zeros(1, np.int32)), cuda.device_array(count, np.int32)
 
     def launch() -> None:
-        kernel[blocks, THREADS](*constants, *shared, frame, results)
+        _reset_kernel()[1, 1](left)
+        _known_kernel(*shape)[blocks, THREADS](
+            solver, normals, table[0], *common, count, *ends, results, left, pending
+        )
+        _pending_kernel(*shape)[min(blocks, PENDING_BLOCKS), THREADS](
+            solver, normals, table, *common, *ends, results, left, pending
+        )
 
     return launch, results
 

@@ -15,12 +15,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from routh.kernels.compiling import kernel
 
 OPEN, FREE, UPPER = 0, 1, 2
 NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state
 # The quantities that must not become negative; each odd one and its successor are complementary.
-T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# NumPy's integers: numba compiles a function anew for each plain one that it is called with.
+wide: Any = np.int64
+T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = (wide(kind) for kind in range(9))
 
 
 @kernel
@@ -148,45 +152,71 @@ def enter_complement(
     Rows of D whose quantity enters with the opposite sign are negated, so that entering means growing.
     """
     nt = shape[1]
-    n = shape[0] * (1 + nt)
-    length = 2 * n + 1
-    if kind <= BETA:
-        entering = columns[i, 0]
-        columns[i, 0] = made
-        if kind == SN or kind == BETA:
-            state[i, NORMAL] = FREE
-            if kind == BETA:
-                _scale(D, made, length, -1.0)
-        elif kind == LN:
-            state[i, NORMAL] = OPEN
-        else:
-            state[i, NORMAL] = UPPER
-            _scale(D, entering, length, -1.0)  # beta = -(y' + t)
-        return entering
-    if kind == SG:
-        return _start_sliding(state, columns, i, made, length, D)
-    if kind == GAMMA:
-        entering = columns[i, 1]
-        columns[i, 1] = made
-        _scale(D, made, length, -1.0)  # slip along a = -gamma
-        if state[i, B] >= 0:
-            _add(D, made, columns[i, 2], length, -1.0)
+    length = 2 * shape[0] * (1 + nt) + 1
+    entering = _rename(shape, dirs, state, frame, columns, kind, i, direction, made, length, D, x)
+    return entering if change_state(nt, state, kind, i, direction) else wide(-1)
+
+
+@kernel
+def change_state(nt: int, state: Any, kind: int, i: int, direction: int) -> bool:
+    """The state after a quantity of contact i became zero; False where that cannot be on the path."""
+    if kind == SN or kind == BETA:
+        state[i, NORMAL] = FREE
+    elif kind == LN:
+        state[i, NORMAL] = OPEN
+    elif kind == SB:
+        state[i, NORMAL] = UPPER
+    elif kind == SG:
+        state[i, SLIDING] = 1
+        return bool(state[i, A] >= 0)
+    elif kind == GAMMA:
         state[i, SLIDING] = 0
-        return entering
-    if kind == SD:
-        return _add_direction(shape, dirs, state, frame, columns, i, direction, made, length, D, x)
-    # LD: a direction stops pushing
-    if direction == state[i, A] and state[i, B] >= 0:
-        _swap(shape, state, frame, columns, i, D, x)
-    part = 2 if state[i, B] >= 0 else 1
-    if part == 1 and state[i, SLIDING]:
-        return -1
-    entering = columns[i, part]
-    columns[i, part] = made
-    if part == 2:
+    elif kind == SD:
+        if state[i, A] < 0:
+            state[i, A] = direction
+        elif nt == 1 or state[i, B] >= 0:
+            return False
+        else:
+            state[i, B] = direction
+    elif state[i, B] >= 0:  # LD, one of two that push
+        if direction == state[i, A]:
+            state[i, A] = state[i, B]
         state[i, B] = -1
     else:
         state[i, A] = -1
+        return not state[i, SLIDING]
+    return True
+
+
+@kernel
+def _rename(
+    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, kind: int, i: int, direction: int, made: int,
+    length: int, D: Any, x: Any,
+) -> int:  # fmt: skip
+    """The rows of D and primitives x in terms of what is zero from now on; the row of the complement."""
+    if kind <= BETA:
+        entering = columns[i, 0]
+        columns[i, 0] = made
+        if kind == BETA:
+            _scale(D, made, length, -1.0)
+        elif kind == SB:
+            _scale(D, entering, length, -1.0)  # beta = -(y' + t)
+        return entering
+    if kind == SD:
+        return _add_direction(shape, dirs, state, frame, columns, i, direction, made, length, D, x)
+    part = 2 if kind == LD and state[i, B] >= 0 else 1
+    if part == 2 and direction == state[i, A]:
+        _swap(shape, state, frame, columns, i, D, x)
+    entering = columns[i, part]
+    columns[i, part] = made
+    if kind == GAMMA:
+        _scale(D, made, length, -1.0)  # slip along a = -gamma
+        if state[i, B] >= 0:
+            _add(D, made, columns[i, 2], length, -1.0)
+    elif kind == SG:  # gamma = -(slip along a) enters
+        if state[i, B] >= 0:  # the difference of the two slips stays zero
+            _add(D, entering, columns[i, 2], length, 1.0)
+        _scale(D, entering, length, -1.0)
     return entering
 
 
@@ -200,20 +230,6 @@ def _scale(D: Any, c: int, length: int, factor: float) -> None:
 def _add(D: Any, c: int, other: int, length: int, factor: float) -> None:
     for row in range(length):
         D[c, row] += factor * D[other, row]
-
-
-@kernel
-def _start_sliding(state: Any, columns: Any, i: int, made: int, length: int, D: Any) -> int:
-    """Friction reached its bound; gamma = -(slip along a) enters."""
-    if state[i, A] < 0:
-        return -1
-    entering = columns[i, 1]
-    columns[i, 1] = made
-    if state[i, B] >= 0:  # the difference of the two slips stays zero
-        _add(D, entering, columns[i, 2], length, 1.0)
-    _scale(D, entering, length, -1.0)
-    state[i, SLIDING] = 1
-    return entering
 
 
 @kernel
@@ -233,11 +249,10 @@ def _add_direction(
             D[entering, place] = 1.0
         else:
             _turn_frame(dirs, frame, columns, i, direction, place, length, D)
-        state[i, A] = direction
         columns[i, 1] = made
         return entering
     if nt == 1 or state[i, B] >= 0:
-        return -1
+        return wide(-1)
     # d = a f_a + b f_b: the second coordinate becomes the size along d
     area = frame[i, 0, 0] * frame[i, 1, 1] - frame[i, 0, 1] * frame[i, 1, 0]
     a = (dirs[direction, 0] * frame[i, 1, 1] - dirs[direction, 1] * frame[i, 1, 0]) / area
@@ -252,7 +267,6 @@ def _add_direction(
     D[entering, place + 1] = 1.0
     x[place + 1] = 0.0
     frame[i, 1, 0], frame[i, 1, 1] = dirs[direction, 0], dirs[direction, 1]
-    state[i, B] = direction
     columns[i, 2] = made
     return entering
 
@@ -283,10 +297,9 @@ def _turn_frame(
 
 @kernel
 def _swap(shape: Any, state: Any, frame: Any, columns: Any, i: int, D: Any, x: Any) -> None:
-    """Exchange the names of the two directions that push."""
+    """Exchange the places of the two directions that push."""
     n = shape[0] * 3
     place = i * 3 + 1
-    state[i, A], state[i, B] = state[i, B], state[i, A]
     for d in range(2):
         frame[i, 0, d], frame[i, 1, d] = frame[i, 1, d], frame[i, 0, d]
     for c in range(n + 1):

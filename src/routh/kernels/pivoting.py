@@ -25,98 +25,19 @@ from routh.kernels.dictionary import (
     SG,
     SLIDING,
     SN,
-    UPPER,
     A,
     B,
     T,
     along,
-    complement,
-    enter_complement,
     exchange,
-    start,
 )
-from routh.kernels.ties import break_ties
+from routh.kernels.slots import fill_slots
+from routh.kernels.walking import TIE, read_impulses
 
 # How the pivoting ended; SOLVED only says that t reached zero, the residual decides.
 SOLVED, RAY, PIVOT_LIMIT, LOST = 0, 4, 5, 6  # the numbers of routh.status.Status
 PIVOTS_PER_ROW = 20
 SMALL_RATE = 1e-11  # of the largest rate: smaller ones are rounding (routh.tolerances.PIVOT)
-TIE = 1e-13  # of the largest quantity: what would become smaller than this becomes zero
-
-
-@kernel
-def solve_step(shape: Any, data: Any, c: Any, bound: Any, p: Any, work: Any) -> tuple[int, int]:
-    """Solve one step: contact velocities c (n,), bounds (nc,) -> impulses p (n,); (outcome, pivots)."""
-    G, dirs, mu, cover = data
-    state, columns, which, frame, D, x, g, found = work
-    nc, nt = shape
-    n, k = nc * (1 + nt), dirs.shape[0]
-    start(shape, data, state, frame, columns, D)
-    kind, at, towards = first_quantity(shape, dirs, cover, c, x)
-    first_t = x[2 * n]
-    outcome, pivots = SOLVED, 0
-    entering = n
-    limit = PIVOTS_PER_ROW * nc * (3 + k)
-    while kind != T and x[2 * n] > TIE * first_t:
-        if pivots >= limit:
-            outcome = PIVOT_LIMIT
-            break
-        made = entering
-        if not exchange(shape, data, state, kind, at, towards, made, D, g):
-            outcome = LOST
-            break
-        entering = enter_complement(shape, dirs, state, frame, columns, kind, at, towards, made, D, x)
-        if entering < 0:
-            outcome = LOST
-            break
-        kind = complement(kind)
-        count, size, step = candidates(
-            shape, dirs, mu, cover, bound, state, kind, at, towards, x, D[entering], found, which
-        )
-        pivots += 1
-        if count == 0:
-            outcome = RAY
-            break
-        ties = collect_ties(count, size, step, found, which)
-        if ties == 0:  # something is not a number
-            outcome = LOST
-            break
-        winner = 0
-        if ties > 1:
-            winner = break_ties(
-                shape, data, state, columns, kind, at, towards, entering, found, which, ties, D, g
-            )
-        for row in range(2 * n + 1):
-            x[row] += step * D[entering, row]
-        kind, at, towards = which[winner, 0], which[winner, 1], which[winner, 2]
-    read_impulses(shape, mu, bound, state, frame, x, p)
-    which[0, 3] = entering  # for `refine`
-    return outcome, pivots
-
-
-@kernel
-def first_quantity(shape: Any, dirs: Any, cover: Any, c: Any, x: Any) -> tuple[int, int, int]:
-    """The end of the first ray: t is as large as the worst velocity asks for.
-
-    Of equal rows the last one in the order [lambda_n; lambda_D] leaves: the lexicographic rule.
-    """
-    nc, nt = shape
-    n = nc * (1 + nt)
-    for row in range(n):
-        x[row] = 0.0
-        x[n + row] = c[row]
-    t, kind, at, towards = 0.0, T, 0, 0
-    for i in range(nc):
-        needed = -c[i * (1 + nt)] / cover[i, 0]
-        if needed > 0.0 and needed >= t - TIE * t:
-            t, kind, at = max(t, needed), SN, i
-    for i in range(nc):
-        for j in range(dirs.shape[0]):
-            needed = -along(nt, i * (1 + nt), dirs, j, c) / cover[i, 0]
-            if needed > 0.0 and needed >= t - TIE * t:
-                t, kind, at, towards = max(t, needed), SD, i, j
-    x[2 * n] = t
-    return kind, at, towards
 
 
 @kernel
@@ -203,6 +124,8 @@ def candidates(
             if dx[own + 2] < least and not (here and entering == LD and towards == b):
                 count = _note(count, LD, i, b, x[own + 2], dx[own + 2], found, which)
             continue
+        if nt == 1 and a >= 0 and not state[i, SLIDING]:  # the other slip is 2 t: t itself is there first
+            continue
         for j in range(k):
             if j != a:
                 fall = base_fall + along(nt, slip, dirs, j, dx)
@@ -215,35 +138,13 @@ def candidates(
 
 
 @kernel
-def read_impulses(shape: Any, mu: Any, bound: Any, state: Any, frame: Any, x: Any, p: Any) -> None:
-    """Impulses at t = 0, with those at a bound exactly on it."""
-    nc, nt = shape
-    for i in range(nc):
-        own = i * (1 + nt)
-        normal = min(max(x[own], 0.0), bound[i])
-        if state[i, NORMAL] == OPEN:
-            normal = 0.0
-        elif state[i, NORMAL] == UPPER:
-            normal = bound[i]
-        p[own] = normal
-        second = max(x[own + 2], 0.0) if nt == 2 and state[i, B] >= 0 else 0.0
-        first = max(x[own + 1], 0.0) if state[i, A] >= 0 else 0.0
-        if state[i, SLIDING]:
-            first = max(mu[i] * normal - second, 0.0)
-        for d in range(nt):
-            p[own + 1 + d] = first * frame[i, 0, d]
-            if nt == 2:
-                p[own + 1 + d] += second * frame[i, 1, d]
-
-
-@kernel
 def refine(shape: Any, data: Any, c: Any, bound: Any, made: int, p: Any, work: Any) -> None:
     """One step of iterative refinement at t = 0: the dictionary maps what should be zero to corrections.
 
     ``made`` is the row of D whose quantity entered last; there t becomes zero.
     """
-    G, dirs, mu, cover = data
-    state, columns, which, frame, D, x, g, found = work
+    G, dirs, mu, _ = data
+    state, columns, _, _, D, x, g, _, w = work
     nc, nt = shape
     n = nc * (1 + nt)
     if made < 0 or not exchange(shape, data, state, T, 0, 0, made, D, g):
@@ -277,7 +178,8 @@ def refine(shape: Any, data: Any, c: Any, bound: Any, made: int, p: Any, work: A
                 _correct(D, columns[i, 2], 2 * n + 1, value, g)
         for row in range(n):
             x[row] -= g[row]
-        read_impulses(shape, mu, bound, state, frame, x, p)
+        fill_slots(shape, data, state, x, 1.0, bound, w)
+        read_impulses((nc, nt, dirs.shape[0]), dirs, mu, bound, state, w, p)
 
 
 @kernel

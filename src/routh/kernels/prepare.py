@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
 from routh.step.base import residual_tolerance, scaled_delassus
 from routh.validation import Array
@@ -20,7 +21,7 @@ class KernelData:
     G: Array  # (n, n) Delassus matrix, n = nc (1 + nt), contact by contact, normal first
     dirs: Array  # (k, nt) friction directions
     mu: Array  # (nc,)
-    cover: Array  # (nc, 2) Lemke's covering vector, one in SI units: of velocity rows, of impulse rows
+    cover: Array  # (nc, 3) Lemke's covering vector, one in SI units: velocity rows, impulse rows; 1 / first
     velocity: Array  # (nc,) m/s, unit of contact velocities
     impulse: Array  # (nc,) N s, unit of impulses
     c: Array  # (n,) contact velocities before
@@ -28,7 +29,7 @@ class KernelData:
 
     @property
     def solver(self) -> tuple[Array, Array, Array, Array]:
-        """What `routh.kernels.pivoting.solve_step` takes as ``data``."""
+        """What the pivoting takes as ``data``."""
         return self.G, self.dirs, self.mu, self.cover
 
 
@@ -41,7 +42,7 @@ def kernel_data(problem: ImpactProblem, directions: Array) -> KernelData:
         G=np.ascontiguousarray(scaled_delassus(problem)),
         dirs=np.array(directions, dtype=np.float64, order="C"),
         mu=np.array(problem.mu),
-        cover=np.stack([root, 1.0 / root], axis=1),
+        cover=np.stack([root, 1.0 / root, 1.0 / root], axis=1),
         velocity=np.array(unit.velocity),
         impulse=np.array(unit.impulse),
         c=(problem.contact_velocity() / unit.velocity[:, None]).ravel(),
@@ -50,24 +51,25 @@ def kernel_data(problem: ImpactProblem, directions: Array) -> KernelData:
 
 
 def workspace(nc: int, nt: int, k: int) -> tuple[Any, ...]:
-    """Scratch arrays of `routh.kernels.pivoting.solve_step`; one set per thread."""
+    """Scratch arrays of the pivoting; one set per thread."""
     sizes = workspace_sizes(nc, nt, k)
-    return tuple(np.zeros(size, dtype=np.int64 if integral else np.float64) for size, integral in sizes)
+    return tuple(np.zeros(size, dtype=dtype) for size, dtype in sizes)
 
 
-def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], bool]]:
-    """Shape of each scratch array and whether it holds integers, in the kernels' order."""
+def workspace_sizes(nc: int, nt: int, k: int) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and type of each scratch array, in the kernels' order."""
     n = nc * (1 + nt)
     candidates = 1 + nc * (5 + k)
     return [
-        ((nc, 4), True),  # state
-        ((nc, 1 + nt), True),  # columns
-        ((candidates, 4), True),  # which
-        ((nc, nt, nt), False),  # frame
-        ((n + 1, 2 * n + 1), False),  # D
-        ((2 * n + 1 + nc,), False),  # x, then the bounds
-        ((2 * n + 1,), False),  # g
-        ((candidates, 2), False),  # found
+        ((nc, 4), np.int8),  # state
+        ((nc, 1 + nt), np.int64),  # columns
+        ((candidates, 4), np.int64),  # which
+        ((nc, nt, nt), np.float64),  # frame
+        ((n + 1, 2 * n + 1), np.float64),  # D
+        ((2 * n + 1,), np.float64),  # x
+        ((2 * n + 1,), np.float64),  # g
+        ((candidates, 2), np.float64),  # found
+        ((extents((nc, nt, k))[0],), np.float64),  # w, see routh.kernels.slots
     ]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from routh import tolerances
 from routh.kernels.cone import run_cone_samples
-from routh.kernels.loop import run_samples
+from routh.kernels.loop import PENDING, run_known, run_samples
 from routh.kernels.prepare import KernelData, facet_normals, kernel_data, tangential_axes, workspace
-from routh.kernels.table import PILOT_SAMPLES, PILOT_SEED, Table, empty_table, freeze
+from routh.kernels.table import FEW_NEW, PILOT_ROUND, PILOT_ROUNDS, PILOT_SEED, Table, empty_table, freeze
+from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.status import Status
@@ -76,31 +77,19 @@ def run(
 
 def _run_polyhedral(problem: ImpactProblem, draw: Any, threads: int | None, outputs: Arrays) -> None:
     data, size, max_steps, seed, points, first = draw
-    vertices = vertex_table(problem, data, size, max_steps)
-    loop = _polyhedral_loop(problem, data, size, max_steps, vertices)
+    table = vertex_table(problem, data, size, max_steps)
+    vertices, normals, frame = table[0], facet_normals(data.dirs), velocity_frame(problem, data)
+    lengths = shape_lengths(data)
+    settings, key = (max_steps, tolerances.APPROACH, data.limit), generator_key(seed)
+    in_common = (size, data.c, frame, outputs)
 
     def work(begin: int, end: int, own: Any) -> None:
-        loop(begin, end, own, False, generator_key(seed), points, first, outputs)
+        vectors, scratch = own
+        rows = (settings, key, points, first, begin, end, *in_common, vectors)
+        run_known(lengths, data.solver, normals, vertices, *rows)
+        run_samples(data.shape, data.solver, normals, table, False, *rows, scratch)
 
-    in_threads(len(points), threads, lambda: scratch(data, pivoting=True), work)
-
-
-def _polyhedral_loop(
-    problem: ImpactProblem, data: KernelData, size: Array, max_steps: int, vertices: Table
-) -> Callable[..., None]:
-    settings = (max_steps, tolerances.APPROACH, data.limit)
-    frame = (np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse)
-    normals = facet_normals(data.dirs)
-
-    def loop(
-        begin: int, end: int, own: Any, grow: bool, key: Any, points: Array, first: int, into: Any
-    ) -> None:
-        run_samples(
-            data.shape, data.solver, normals, vertices, grow, settings, key, points, first, begin, end, size,
-            data.c, frame, into, *own,
-        )  # fmt: skip
-
-    return loop
+    in_threads(len(points), threads, lambda: (vectors_of(data), pivoting_of(data)), work)
 
 
 def vertex_table(problem: ImpactProblem, data: KernelData, size: Array, max_steps: int) -> Table:
@@ -108,32 +97,43 @@ def vertex_table(problem: ImpactProblem, data: KernelData, size: Array, max_step
     tables = _TABLES.setdefault(problem, {})
     name = data.dirs.tobytes() + size.tobytes() + max_steps.to_bytes(8, "little")
     if name not in tables:
-        vertices = empty_table(data)
-        loop = _polyhedral_loop(problem, data, size, max_steps, vertices)
-        nothing = np.empty((PILOT_SAMPLES, 0))
-        pilot = empty_outputs(problem, PILOT_SAMPLES)
-        own = scratch(data, pivoting=True)
-        loop(0, PILOT_SAMPLES, own, True, generator_key(PILOT_SEED), nothing, 0, pilot)
-        freeze(vertices)
+        table = empty_table(data, size)
+        _grow(problem, data, size, max_steps, table)
         if len(tables) >= 4:
             tables.pop(next(iter(tables)))
-        tables[name] = vertices
+        tables[name] = freeze(data, table)
     return tables[name]
+
+
+def _grow(problem: ImpactProblem, data: KernelData, size: Array, max_steps: int, table: Table) -> None:
+    """Fill the table by samples of a fixed seed, one after the other, until they find hardly anything new."""
+    settings, key = (max_steps, tolerances.APPROACH, data.limit), generator_key(PILOT_SEED)
+    normals, frame = facet_normals(data.dirs), velocity_frame(problem, data)
+    vectors, scratch, points = vectors_of(data), pivoting_of(data), np.empty((PILOT_ROUND, 0))
+    used, known = table[1][2], 0
+    for first in range(0, PILOT_ROUNDS * PILOT_ROUND, PILOT_ROUND):
+        run_samples(
+            data.shape, data.solver, normals, table, True, settings, key, points, first, 0, PILOT_ROUND, size,
+            data.c, frame, empty_outputs(problem, PILOT_ROUND), vectors, scratch,
+        )  # fmt: skip
+        if used[0] - known <= FEW_NEW * used[0]:
+            break
+        known = int(used[0])
 
 
 def _run_cone(problem: ImpactProblem, draw: Any, threads: int | None, outputs: Arrays) -> None:
     data, size, max_steps, seed, points, first = draw
     settings = (max_steps, tolerances.APPROACH, data.limit)
-    frame = (np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse)
+    frame = velocity_frame(problem, data)
     axes = tangential_axes(data.G)
 
     def work(begin: int, end: int, own: Any) -> None:
         run_cone_samples(
             data.shape, data.G, axes, data.mu, settings, generator_key(seed), points, first, begin, end,
-            size, data.c, frame, outputs, *own,
+            size, data.c, frame, outputs, own,
         )  # fmt: skip
 
-    in_threads(len(points), threads, lambda: scratch(data, pivoting=False), work)
+    in_threads(len(points), threads, lambda: vectors_of(data), work)
 
 
 def draw_again(problem: ImpactProblem, draw: Any, friction: str, outputs: Arrays) -> None:
@@ -183,26 +183,45 @@ def in_threads(
             future.result()
 
 
-def scratch(data: KernelData, *, pivoting: bool) -> Any:
-    """Vectors of one thread, and the workspace of the pivoting."""
+def vectors_of(data: KernelData) -> tuple[Array, ...]:
+    """Vectors of one thread: inputs, impulses, velocities after, total impulses, places of the walk."""
     nc, nt = data.shape
-    width = nc * (1 + nt)
-    vectors = (np.empty(width + nc), np.empty(width), np.empty(width))
-    own = (vectors, np.empty(width))
-    return (*own, workspace(nc, nt, len(data.dirs))) if pivoting else own
+    n = nc * (1 + nt)
+    return (
+        np.empty(n + nc),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.zeros(extents((nc, nt, len(data.dirs)))[0]),
+    )
 
 
-def generator_key(seed: int) -> tuple[np.uint64, np.uint64]:
+def pivoting_of(data: KernelData) -> tuple[Any, ...]:
+    """The pivoting's workspace of one thread."""
+    return workspace(*data.shape, len(data.dirs))
+
+
+def shape_lengths(data: KernelData) -> tuple[tuple[float, ...], ...]:
+    """Tuples as long as there are contacts, tangents and directions: their types tell shapes apart."""
+    return (0.0,) * data.shape[0], (0.0,) * data.shape[1], (0.0,) * len(data.dirs)
+
+
+def velocity_frame(problem: ImpactProblem, data: KernelData) -> tuple[Array, Array, Array]:
+    """What `routh.kernels.loop.write_outcome` takes: M^-1 J^T, the velocity before, units of impulse."""
+    return np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse
+
+
+def generator_key(seed: int) -> tuple[np.uint32, np.uint32]:
     """A 64-bit seed as the generator's two words."""
-    return np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32)
+    return np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
 
 
 def empty_outputs(problem: ImpactProblem, n: int) -> Arrays:
-    """Arrays for n samples: v, impulse, steps, status, residual."""
+    """Arrays for n samples, all pending at their start: v, impulse, steps, status, residual."""
     return (
         np.empty((n, problem.nv)),
-        np.empty((n, problem.nc, 1 + problem.nt)),
-        np.empty(n, dtype=np.int32),
-        np.empty(n, dtype=np.int8),
-        np.empty(n),
+        np.zeros((n, problem.nc, 1 + problem.nt)),
+        np.zeros(n, dtype=np.int32),
+        np.full(n, PENDING, dtype=np.int8),
+        np.zeros(n),
     )

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.status import MissingExtraError, RouthError, Status
+from routh.kernels.gpu import find_cuda
+from routh.status import Status
 from routh.two_body import _kernel
 from routh.two_body._layout import ARC_SHAPE, EVENT_TOLERANCE, HYPOTHESES, SERIES_SHAPE, STATE_SIZE
 from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
@@ -156,12 +157,7 @@ def _run_cpu(arguments: tuple[Any, ...], threads: int | None) -> None:
 
 
 def _run_cuda(arguments: tuple[Any, ...], n: int) -> None:
-    try:
-        from numba import cuda
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
-    if not cuda.is_available():
-        raise RouthError('device: got "cuda"; there is no CUDA GPU here, wanted "cpu"')
+    cuda = find_cuda()
     on_device = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
     block = 64
     _kernel.cuda_kernel()[(n + block - 1) // block, block](*on_device)

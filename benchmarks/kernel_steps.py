@@ -1,0 +1,116 @@
+"""The sampling kernels against the enumerator: random steps of the hard families of impact_steps.py.
+
+    PYTHONPATH=src python3 benchmarks/kernel_steps.py --count 40
+
+Each step is solved twice for several lambda_max: along the table of known vertices, as `routh.sample` does,
+and by pivoting alone, as `routh.sample_batch` does; what the kernels leave unsolved, both draw again by the
+reference. The enumerator tries every basis of HP23 (75), so only problems with at most 15 unknowns are taken:
+two or three planar contacts, two spatial ones with four friction directions. "none" counts steps for which it
+finds nothing (its systems are too badly conditioned).
+"missed" counts velocities that are not among its solutions. Where a step has one velocity, "apart" counts
+those that are not it; where it has several, "other" counts those that are not the canonical one, Lemke's by
+the reference. Distances are kinetic, in units of the speed before; "worst" is the largest where unique.
+"""
+
+import argparse
+import importlib.util
+import time
+from pathlib import Path
+
+import numpy as np
+
+from routh import tolerances
+from routh.friction import facet_directions
+from routh.kernels.batch import run_many
+from routh.kernels.sampling import run
+from routh.status import Status
+from routh.step import PolyhedralStep
+from routh.step.polyhedral import is_unique
+
+SPEC = importlib.util.spec_from_file_location("impact_steps", Path(__file__).with_name("impact_steps.py"))
+impact_steps = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(impact_steps)
+
+FAMILIES = dict(impact_steps.families())
+MOST_UNKNOWNS = 15
+SPATIAL_FACETS = 4
+COLUMNS = ("steps", "several", "none", "unsolved", "missed", "apart", "other", "worst", "seconds")
+
+
+def small_problems(arguments, count, seed):
+    """The first ``count`` problems of a family that the enumerator can take."""
+    rng = np.random.default_rng(seed)
+    k = SPATIAL_FACETS if arguments["spatial"] else 2
+    found = []
+    while len(found) < count:
+        problem = impact_steps.random_problem(rng, **arguments)
+        approaching = (problem.Jn @ problem.v < 0.0).any()
+        if approaching and (3 + k) * problem.nc <= MOST_UNKNOWNS:
+            found.append(problem)
+    return found, rng
+
+
+def kernel_velocities(problem, numbers, size, directions):
+    """Velocities after one step with ``lambda_max = size * numbers`` (m, nc), by both ways; and statuses."""
+    walked = run(
+        problem, len(numbers), step=size, max_steps=1, seed=0, table=numbers, directions=directions, threads=1
+    )
+    pivoted = run_many(
+        [problem], len(numbers), sizes=[size], max_steps=1, seed=0, directions={problem.nt: directions},
+        table=numbers, threads=1,
+    )[0]  # fmt: skip
+    for v, _, _, statuses, _ in (walked, pivoted):
+        yield from zip(v, np.isin(statuses, (Status.SOLVED, Status.MAX_STEPS)), strict=True)
+
+
+def compare(arguments, count, seed, bounds=2):
+    """One row of the table, see COLUMNS: ``count`` problems with ``bounds`` different lambda_max each."""
+    begin = time.perf_counter()
+    problems, rng = small_problems(arguments, count, seed)
+    several = none = unsolved = missed = apart = other = 0
+    worst = 0.0
+    for problem in problems:
+        facets = SPATIAL_FACETS if arguments["spatial"] else None
+        step, directions = PolyhedralStep(problem, facets=facets), facet_directions(problem.nt, facets)
+        size = problem.scaling.impulse * 10.0 ** rng.uniform(-1.0, 1.0)
+        numbers = rng.random((bounds, problem.nc))
+        solutions = [step.solutions(problem.v, size * row) for row in numbers]
+        references = [step.solve(problem.v, size * row) for row in numbers]
+        unique = [is_unique(found, problem) if found else True for found in solutions]
+        none += sum(not found for found in solutions)
+        several += bounds - sum(unique)
+        for i, (v, solved) in enumerate(kernel_velocities(problem, numbers, size, directions)):
+            unsolved += not solved
+            if found := solutions[i % bounds]:
+                missed += not min(distance(problem, v, one.v) for one in found) < tolerances.SAME_VELOCITY
+            far = distance(problem, v, references[i % bounds].v)
+            if unique[i % bounds]:
+                apart += not far < tolerances.SAME_VELOCITY
+                worst = max(worst, far)
+            else:
+                other += not far < tolerances.SAME_VELOCITY
+    seconds = time.perf_counter() - begin
+    return 2 * bounds * count, several, none, unsolved, missed, apart, other, worst, seconds
+
+
+def distance(problem, v, other):
+    """Kinetic distance of two velocities, in units of the speed before."""
+    return float(np.sqrt(2.0 * problem.kinetic_energy(v - other)) / problem.scaling.speed)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=40, help="problems a family")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print(f"{'family':<20}" + "".join(f"{name:>11}" for name in COLUMNS))
+    for name, arguments in FAMILIES.items():
+        row = compare(arguments, options.count, options.seed)
+        cells = [*row[:-2], f"{row[-2]:.1e}", f"{row[-1]:.0f}"]
+        print(f"{name:<20}" + "".join(f"{cell!s:>11}" for cell in cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()
