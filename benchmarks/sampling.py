@@ -115,9 +115,9 @@ def threads_table(n):
 
 
 def memory_row():
-    """The peak of `memory_of_a_robot` in a process of its own, where nothing else has needed memory before."""
-    code = "import sampling; sampling.memory_of_a_robot()"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+    """`memory_of_a_robot` in a process of its own, where nothing else has needed memory before."""
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sampling; "
+    subprocess.run([sys.executable, "-c", code + "sampling.memory_of_a_robot()"], check=True)
 
 
 def memory_of_a_robot():
