@@ -67,7 +67,7 @@ def sliding() -> None:
         np.array([math.cos(angle), 0, -math.sin(angle)]),
     )
     print("\nblock on the incline after 0.1 s, by the tangential damper B_r")
-    heads = ["mu", "B_r", "method", "slid (m)", "Coulomb (m)", "rose (m)", "solved"]
+    heads = ["mu", "B_r", "method", "slid (m)", "Coulomb (m)", "rose (m)", "failed"]
     print("{:>6} {:>7} {:>7} {:>10} {:>11} {:>9} {:>6}".format(*heads))
     for mu in (0.125, 0.25, 0.375):
         a = max(9.81 * (math.sin(angle) - mu * math.cos(angle)), 0.0)
@@ -77,8 +77,16 @@ def sliding() -> None:
                 soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
                 run = motion.run(method=method, duration=0.1, compliance=soft)
                 moved = run.q[:, :3] - run.q[0, :3]
-                row = (mu, damper, method, (moved @ down)[-1], a * 0.1 * 0.11 / 2, np.max(moved @ up), run.ok)
-                print("{:6} {:7.0e} {:>7} {:10.3e} {:11.3e} {:9.1e} {!s:>6}".format(*row), flush=True)
+                row = (
+                    mu,
+                    damper,
+                    method,
+                    (moved @ down)[-1],
+                    a * 0.1 * 0.11 / 2,
+                    np.max(moved @ up),
+                    len(run.failures()),
+                )
+                print("{:6} {:7.0e} {:>7} {:10.3e} {:11.3e} {:9.1e} {:>3}/10".format(*row), flush=True)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def stack(count: int) -> None:
     print(f"\nstack of {count} spheres, 5 s: sideways motion, top less that of a rigid stack, depth")
     print(f"{'':30} {'sideways':>9} {'top (m)':>9} {'depth (m)':>9} {'us/step':>8}")
     rigid = 0.1 + 0.2 * (count - 1)
-    motion = systems.get("sphere-stack", count=count)
+    motion = systems.get("sphere-stack", count=count, gap=0.01, anticipate=True)
     start = time.process_time()
     run = motion.run(record_every=10)
     cost = (time.process_time() - start) / 500

@@ -1,9 +1,10 @@
 """Laws of impact against measured tosses of a cube.
 
 Finds the impacts, fits each law's friction and restitution (and the tolerance within which corners count as
-simultaneous) on a random half of the tosses, and reports the other half.
+simultaneous) on a random half of the tosses and predicts the other half; then the halves change places, so
+that every impact is predicted once by laws that were not fitted on it.
 
-    python benchmarks/cube_tosses.py cube_tosses.npz [--figure reality.png] [--samples 1024] [--all]
+    python benchmarks/cube_tosses.py cube_tosses.npz [--figure reality.png] [--samples 4096] [--all]
 
 The file may also be named by the environment variable ROUTH_CUBE_TOSSES. ``--all`` keeps the impacts after
 which the cube does not fly, where contact forces go on changing the velocity that is measured.
@@ -16,7 +17,7 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from tosses.impacts import ARM, Contact, Impact, at_contact, load, meeting_heigh
 DT = 1.0 / 148.0
 FRICTIONS = (0.1, 0.15, 0.2, 0.25, 0.3)
 RESTITUTIONS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-TOLERANCES = (0.004, 0.006, 0.008, 0.010, 0.012, 0.015)  # m
-MUJOCO = [(t, d) for t in (0.002, 0.004, 0.008, 0.015) for d in (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)]
+TOLERANCES = (0.004, 0.006, 0.008, 0.010, 0.012, 0.015, 0.020, 0.025, 0.030)  # m
+MUJOCO = [(t, d) for t in (0.004, 0.008, 0.015, 0.020, 0.030) for d in (0.2, 0.3, 0.5, 0.7, 1.0)]
 BOOTSTRAPS = 1000
 FIT_SAMPLES = 32
 
@@ -85,7 +86,9 @@ def one_score(name: str, contact: Contact, setting: Settings, samples: int, seed
     e = 0.0 if "inelastic" in name else setting.e
     problem = laws.problem_of(contact, tolerance=setting.tolerance, mu=setting.mu)
     if name.startswith("set"):
-        predicted = laws.outcomes(problem, laws.HYPOTHESIS[name], e, samples)
+        few = max(samples // 16, FIT_SAMPLES)  # with one or two corners the set is thin
+        many = samples if problem.nc > 2 else few
+        predicted = laws.outcomes(problem, laws.HYPOTHESIS[name], e, many)
     elif name.startswith("simultaneous"):
         predicted = laws.simultaneous(problem, e)
     else:
@@ -151,13 +154,6 @@ def mujoco_scores(
     ]
 
 
-def stratified(contacts: list[Contact], most: int) -> list[Contact]:
-    """At most so many impacts of each number of contacts (at the middle tolerance), in their order."""
-    counts = np.array([int((c.heights <= TOLERANCES[3]).sum()) for c in contacts])
-    kept = np.concatenate([np.flatnonzero(counts == number)[:most] for number in np.unique(counts)])
-    return [contacts[k] for k in np.sort(kept)]
-
-
 def halves(impacts: list[Impact], seed: int) -> tuple[list[Impact], list[Impact]]:
     """A random half of the tosses, and the other."""
     tosses = np.random.default_rng(seed).permutation(1 + max(i.toss for i in impacts))
@@ -176,34 +172,80 @@ def interval(values: np.ndarray, tosses: np.ndarray) -> tuple[float, float]:
     return float(np.quantile(medians, 0.025)), float(np.quantile(medians, 0.975))
 
 
-def report(rows: dict[str, list[Score]], contacts: list[Contact], tolerance: float) -> None:
-    counts = np.array([int((c.heights <= tolerance).sum()) for c in contacts])
-    tosses = np.array([c.impact.toss for c in contacts])
+@dataclass(frozen=True)
+class Predicted:
+    """Impacts that were predicted by laws that were not fitted on them."""
+
+    contacts: list[Contact]
+    counts: np.ndarray  # (n,) corners that count as simultaneous
+    rows: dict[str, list[Score]]  # by law, one per impact
+
+    @property
+    def tosses(self) -> np.ndarray:
+        """(n,) the toss that each impact belongs to."""
+        return np.array([c.impact.toss for c in self.contacts])
+
+    def values(self, name: str, field: str, number: int) -> np.ndarray:
+        """One field of the scores of a law, for the impacts with so many contacts."""
+        return np.array([getattr(score, field) for score in self.rows[name]])[self.counts == number]
+
+    def __add__(self, other: Predicted) -> Predicted:
+        rows = {name: self.rows[name] + other.rows[name] for name in self.rows}
+        return Predicted(self.contacts + other.contacts, np.append(self.counts, other.counts), rows)
+
+
+def predict_half(predict: Laws, fitted_on: list[Impact], unseen: list[Impact]) -> tuple[Predicted, Settings]:
+    """Fit every law on one half, and predict the other."""
+    height = float(np.median([meeting_height(i) for i in fitted_on]))
+    known, new = ([at_contact(i, height, DT) for i in half] for half in (fitted_on, unseen))
+    best = predict.fit("set, energetic", known, Settings(), tolerance=True)
+    tolerance = best.tolerance
+    print(f"\nfitted on {len(known)} impacts, {len(new)} unseen:")
+    print(
+        f"  contact where the lowest corner is at {1e3 * height:.1f} mm; tolerance {1e3 * tolerance:.0f} mm"
+    )
+    rows = {}
+    for name in (*Laws.SINGLE, *Laws.SETS):
+        start = Settings(tolerance=tolerance)
+        setting = best if name == "set, energetic" else predict.fit(name, known, start, tolerance=False)
+        restitution = "" if "inelastic" in name else f", restitution {setting.e:g}"
+        print(f"  {name:28s} friction {setting.mu:g}{restitution}", flush=True)
+        rows[name] = predict.scores(name, new, setting, predict.samples)
+    soft = fit_mujoco(known, tolerance)
+    print(f"  {'MuJoCo':28s} friction {soft[0]:g}, solref {soft[1]:g} s, {soft[2]:g}", flush=True)
+    rows["MuJoCo"] = mujoco_scores(new, tolerance, *soft)
+    return Predicted(new, np.array([int((c.heights <= tolerance).sum()) for c in new]), rows), best
+
+
+def report(predicted: Predicted) -> None:
+    """Errors by number of contacts, and how much better the set is than the best single outcome."""
     for number in (1, 2, 3, 4):
-        chosen = counts == number
+        chosen = predicted.counts == number
         print(f"\n{number} contact{'s' if number > 1 else ''}: {chosen.sum()} impacts")
         if chosen.sum() < 5:
             continue
         print(f"  {'prediction':28s} median [95 %]            90 %    mean outcome  spread  random guess")
-        for name, scores in rows.items():
-            nearest, mean, _, spread, guess = (
-                np.array([getattr(s, f) for s in scores])[chosen]
-                for f in ("nearest", "mean", "energy", "spread", "guess")
+        for name in predicted.rows:
+            nearest, mean, spread, guess = (
+                predicted.values(name, field, number) for field in ("nearest", "mean", "spread", "guess")
             )
-            low, high = interval(nearest, tosses[chosen])
+            low, high = interval(nearest, predicted.tosses[chosen])
             text = f"  {name:28s} {np.median(nearest):.3f} [{low:.3f}, {high:.3f}]"
             text += f"  {np.quantile(nearest, 0.9):10.3f}"
             if name in Laws.SETS:
                 text += f"  {np.median(mean):12.3f}  {np.median(spread):6.3f}  {np.median(guess):12.3f}"
             print(text)
+    four = {name: float(np.median(predicted.values(name, "nearest", 4))) for name in predicted.rows}
+    best = min((*Laws.SINGLE, "MuJoCo"), key=four.__getitem__)
+    one = float(np.median(predicted.values("set, energetic", "nearest", 1)))
+    print(f"\nfour corners, best single outcome: {best}; against the nearest outcome of the energetic set:")
+    print(f"  {four[best] / four['set, energetic']:.2f} times its error", end="; ")
+    print(f"the set's error is {four['set, energetic'] / one:.2f} of its error on one corner")
 
 
-def tolerance_table(
-    predict: Laws, contacts: list[Contact], setting: Settings
-) -> dict[float, tuple[int, ...]]:
+def tolerance_table(predict: Laws, contacts: list[Contact], setting: Settings) -> None:
     """What the tolerance does to impacts on four corners, at the fitted friction and restitution."""
     print("\ntolerance (mm)  four-corner impacts  simultaneous  set: nearest   mean  random guess  spread")
-    table = {}
     for tolerance in TOLERANCES:
         trial = Settings(setting.mu, setting.e, tolerance)
         four = [c for c in contacts if (c.heights <= tolerance).sum() == 4]
@@ -214,22 +256,19 @@ def tolerance_table(
         many = predict.scores("set, energetic", four, trial, predict.samples)
         row = [np.median([s.nearest for s in single])]
         row += [np.median([getattr(s, f) for s in many]) for f in ("nearest", "mean", "guess", "spread")]
-        table[tolerance] = (len(four), *row)
         print(
             f"{1e3 * tolerance:14.0f}  {len(four):19d}  {row[0]:12.3f}  {row[1]:12.3f}  {row[2]:5.3f}"
             f"  {row[3]:12.3f}  {row[4]:6.3f}"
         )
-    return table
 
 
-def draw(rows: dict[str, list[Score]], contacts: list[Contact], tolerance: float, path: Path) -> None:
+def draw(predicted: Predicted, path: Path) -> None:
     """Cumulative errors of one-corner and four-corner impacts."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    counts = np.array([int((c.heights <= tolerance).sum()) for c in contacts])
     shown = {
         "simultaneous, inelastic": ("0.7", "-"),
         "simultaneous": ("0.4", "-"),
@@ -240,20 +279,16 @@ def draw(rows: dict[str, list[Score]], contacts: list[Contact], tolerance: float
     }
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
     for axis, number in zip(axes, (1, 4), strict=True):
-        chosen = counts == number
         for name, (colour, style) in shown.items():
-            if name in rows:
-                values = np.sort(np.array([s.nearest for s in rows[name]])[chosen])
-                axis.step(
-                    values, (np.arange(len(values)) + 1) / len(values), color=colour, ls=style, label=name
-                )
-        guess = np.sort(np.array([s.guess for s in rows["set, energetic"]])[chosen])
+            values = np.sort(predicted.values(name, "nearest", number))
+            share = (np.arange(len(values)) + 1) / len(values)
+            axis.step(values, share, color=colour, ls=style, label=name)
+        guess = np.sort(predicted.values("set, energetic", "guess", number))
         if number > 1:
-            share = (np.arange(len(guess)) + 1) / len(guess)
             axis.step(guess, share, color="tab:red", ls=":", label="random guess, same spread")
         axis.set(xlim=(0, 0.4), ylim=(0, 1), xlabel="error of the nearest prediction / speed before")
         axis.set_title(
-            f"{'one corner' if number == 1 else 'four corners'}: {chosen.sum()} impacts", fontsize=10
+            f"{'one corner' if number == 1 else 'four corners'}: {len(guess)} impacts", fontsize=10
         )
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("share of impacts")
@@ -267,51 +302,33 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="?", default=os.environ.get("ROUTH_CUBE_TOSSES"))
-    parser.add_argument("--samples", type=int, default=1024)
+    parser.add_argument("--samples", type=int, default=4096, help="of the sets of three and four corners")
     parser.add_argument("--seed", type=int, default=0, help="of the random halves")
     parser.add_argument("--all", action="store_true", help="also impacts that are not followed by flight")
-    parser.add_argument("--fit", type=int, default=40, help="impacts per number of contacts to fit on")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--save", type=Path, help="keep the errors of the unseen impacts, .npz")
+    parser.add_argument("--tolerances", action="store_true", help="also what the tolerance does")
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     if not options.data or not Path(options.data).exists():
         sys.exit("the data are missing: name the file of tosses, or set ROUTH_CUBE_TOSSES")
     begin = time.perf_counter()
     impacts = [i for i in load(Path(options.data)) if i.flies or options.all]
-    fitted_on, unseen = halves(impacts, options.seed)
-    height = float(np.median([meeting_height(i) for i in fitted_on]))
-    known, new = ([at_contact(i, height, DT) for i in half] for half in (fitted_on, unseen))
-    speeds = [np.linalg.norm(np.append(c.before[:3], ARM * c.before[3:])) for c in new]
-    noise = np.array([impact.noise for impact in unseen]) / speeds
-    print(f"{len(impacts)} impacts, {len(known)} in the half to fit on, {len(new)} unseen")
-    print(f"contact where the lowest corner is at {1e3 * height:.1f} mm")
+    speeds = [np.linalg.norm(np.append(i.before[:3], ARM * i.before[3:])) for i in impacts]
+    noise = np.array([impact.noise for impact in impacts]) / speeds
+    print(f"{len(impacts)} impacts")
     tail = np.quantile(noise, 0.9)
     print(f"noise of the velocity before / speed: median {np.median(noise):.3f}, 90 % {tail:.3f}")
-    predict, rows = Laws(options.samples, options.jobs), {}
-    known = stratified(known, options.fit)
-    energetic = predict.fit("set, energetic", known, Settings(), tolerance=True)
-    print(f"tolerance {1e3 * energetic.tolerance:.0f} mm, fitted with the energetic set\n\nfitted: ")
-    for name in (*Laws.SINGLE, *Laws.SETS):
-        start = Settings(tolerance=energetic.tolerance)
-        setting = energetic if name == "set, energetic" else predict.fit(name, known, start, tolerance=False)
-        restitution = "" if "inelastic" in name else f", restitution {setting.e:g}"
-        print(f"  {name:28s} friction {setting.mu:g}{restitution}", flush=True)
-        rows[name] = predict.scores(name, new, setting, options.samples)
-    try:
-        soft = fit_mujoco(known, energetic.tolerance)
-        print(f"  {'MuJoCo':28s} friction {soft[0]:g}, solref {soft[1]:g} s, {soft[2]:g}", flush=True)
-        rows["MuJoCo"] = mujoco_scores(new, energetic.tolerance, *soft)
-    except ImportError:
-        print("  MuJoCo is not installed and left out")
-    report(rows, new, energetic.tolerance)
-    tolerance_table(predict, new, energetic)
-    if options.save:
-        counts = [int((c.heights <= energetic.tolerance).sum()) for c in new]
-        errors = {name: np.array([list(asdict(s).values()) for s in scores]) for name, scores in rows.items()}
-        np.savez(options.save, contacts=counts, toss=[i.toss for i in unseen], **errors)
+    predict = Laws(options.samples, options.jobs)
+    first, second = halves(impacts, options.seed)
+    one, setting = predict_half(predict, first, second)
+    other, _ = predict_half(predict, second, first)
+    predicted = one + other
+    report(predicted)
     if options.figure:
-        draw(rows, new, energetic.tolerance, options.figure)
+        draw(predicted, options.figure)
+    if options.tolerances:
+        print(f"\nthe second half of the tosses, friction {setting.mu:g}, restitution {setting.e:g}:")
+        tolerance_table(predict, one.contacts, setting)
     print(f"\n{time.perf_counter() - begin:.0f} s")
 
 

@@ -4,6 +4,8 @@ python benchmarks/exact_sets.py systems              # pieces, times, gap, check
 python benchmarks/exact_sets.py bodies --count 1000  # planar single bodies with 2 to 4 contacts
 python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
+python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
+python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
 where both sets were completed within ``--limit`` CPU seconds.
@@ -13,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,7 +26,9 @@ from routh import systems
 from routh.problem import ImpactProblem
 from routh.sets.checker import check_member
 from routh.sets.checker_outer import verify_invariance
-from routh.sets.rational import snap
+from routh.sets.exact.result import ExactSet
+from routh.sets.filling import watch_directions
+from routh.sets.rational import RationalProblem, snap
 from routh.sets.theory import pointedness
 
 SYSTEMS = [
@@ -34,6 +40,8 @@ SYSTEMS = [
     "pushing",
     "block-into-wall",
 ]
+_STEP = 0.02  # of the momentum that each contact's effective mass carries: the small step of the samples
+_NOTICED = 1e-5  # share of the speed: samples farther out than this are drawn again at a quarter of the step
 Draw = Callable[[np.random.Generator, int], ImpactProblem]
 
 
@@ -67,56 +75,85 @@ def general(rng: np.random.Generator, nc: int) -> ImpactProblem:
             return problem
 
 
-def family(draw: Draw, count: int, limit: float, check_every: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows: dict[int, list[tuple[bool, float, float]]] = {2: [], 3: [], 4: []}
-    proved = refuted = nested = checked = 0
-    for k in range(count):
+@dataclass
+class Tally:
+    """What came of one number of contacts: one entry per problem, counts over all."""
+
+    complete: list[bool] = field(default_factory=list)
+    spent: list[float] = field(default_factory=list)  # CPU s
+    gaps: list[float] = field(default_factory=list)  # of the complete
+    excess: list[float] = field(default_factory=list)  # of samples beyond the outer set, over speed
+    halved: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # excess at the step and at a quarter of it
+    nested: int = 0
+    samples: int = 0
+    unended: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)  # what the checker said of vertices
+
+    def __str__(self) -> str:
+        gaps, spent = np.array(self.gaps or [0.0]), np.array(self.spent)
+        wide, narrow = np.array(self.halved or [(0.0, 0.0)]).T
+        vertices = ", ".join(f"{n} {kind}" for kind, n in sorted(self.kinds.items()))
+        return (
+            f"complete {sum(self.complete)} of {len(spent)}, inner within outer {self.nested}; "
+            f"CPU median {1e3 * np.median(spent):.1f} ms, 95 % {1e3 * np.quantile(spent, 0.95):.0f} ms; "
+            f"gap median {np.median(gaps):.1e}, 95 % {np.quantile(gaps, 0.95):.1e}, "
+            f"largest {gaps.max():.1e}; "
+            f"{self.samples} samples ({self.unended} did not end), beyond the outer set by at most "
+            f"{max(self.excess, default=0.0):.1e}; where by more than {_NOTICED:g} ({len(self.halved)}): "
+            f"{wide.mean():.1e} on average, {narrow.mean():.1e} at a quarter of the step; "
+            f"vertices: {vertices}"
+        )
+
+
+def family(draw: Draw, options: argparse.Namespace) -> None:
+    """Random problems: both sets, samples of small step against the outer one, every vertex checked."""
+    rng = np.random.default_rng(options.seed)
+    tallies = {nc: Tally() for nc in (2, 3, 4)}
+    through = "mass" if draw is body else "delassus"
+    for k in range(options.count):
         nc = 2 + k % 3
-        rational = snap(draw(rng, nc), tolerance=1e-3).rational
-        started = time.process_time()
-        exact = routh.exact_set(rational, seconds=20 * limit)
-        spent = time.process_time() - started
-        complete = exact.status.ok and spent <= limit
-        rows[nc].append((complete, spent, exact.gap if complete and len(exact.outer) < 200 else np.nan))
-        if len(exact.inner):
-            inside = exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9)
-            nested += int(np.all(inside))
-        else:
-            nested += 1
-        if complete and check_every and k % check_every == 0:
-            checked += 1
-            for vertex in exact.vertices():
-                if check_member(rational, vertex, exact.statuses_to(vertex)):
-                    proved += 1
-                else:
-                    refuted += 1
-        if (k + 1) % 50 == 0:
-            table(rows, nested, k + 1, checked, proved, refuted)
-    table(rows, nested, count, checked, proved, refuted)
+        rational = snap(draw(rng, nc), tolerance=1e-3, through=through).rational
+        examine(rational, tallies[nc], options, k)
+        if (k + 1) % 50 == 0 or k + 1 == options.count:
+            print(f"--- {k + 1} problems")
+            for nc, tally in tallies.items():
+                print(f"{nc} contacts: {tally}", flush=True)
 
 
-def table(
-    rows: dict[int, list[tuple[bool, float, float]]],
-    nested: int,
-    done: int,
-    checked: int,
-    proved: int,
-    refuted: int,
-) -> None:
-    print(f"--- {done} problems, inner within outer in {nested}", flush=True)
-    for nc, results in rows.items():
-        values = np.array(results, dtype=float).reshape(-1, 3)
-        if len(values):
-            gaps = values[:, 2][np.isfinite(values[:, 2])]
-            print(
-                f"{nc} contacts: complete {int(values[:, 0].sum())} of {len(values)}, CPU median "
-                f"{1e3 * np.median(values[:, 1]):.1f} ms, 95 % "
-                f"{1e3 * np.quantile(values[:, 1], 0.95):.0f} ms; "
-                f"gap median {np.median(gaps):.1e}, largest {gaps.max():.1e}",
-                flush=True,
-            )
-    print(f"checker: {proved} vertices proved, {refuted} not, on {checked} problems", flush=True)
+def examine(rational: RationalProblem, tally: Tally, options: argparse.Namespace, seed: int) -> None:
+    started = time.process_time()
+    exact = routh.exact_set(rational, seconds=1.4 * options.limit)
+    tally.spent.append(time.process_time() - started)
+    tally.complete.append(exact.status.ok and tally.spent[-1] <= options.limit)
+    vertices = exact.vertices()
+    inside = exact.contains(np.array(vertices, dtype=float), tol=1e-9) if vertices else True
+    tally.nested += int(np.all(inside))
+    if exact.status.ok:
+        tally.gaps.append(exact.gap)
+    if options.samples:
+        compare_samples(exact, tally, -(-options.samples // options.count), seed)
+    for vertex in vertices if options.check else ():
+        tally.kinds[check_member(rational, vertex, exact.statuses_to(vertex)).kind] += 1
+
+
+def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> None:
+    """Samples of HP23's Algorithm 1; where they leave the outer set, also at a quarter of the step."""
+    worst = []
+    for share in (_STEP, _STEP / 4):
+        outcomes = routh.sample(
+            exact.problem, count, step=share * exact.problem.scaling.impulse, max_steps=20_000, seed=seed
+        )
+        ended = outcomes.v[outcomes.terminated]
+        worst.append(float(np.max(exact.outer.violation(ended), initial=0.0)))
+        if share == _STEP:
+            tally.samples += count
+            tally.unended += count - len(ended)
+            tally.excess.append(worst[0])
+            if worst[0] <= _NOTICED:
+                return
+    tally.halved.append((worst[0], worst[1]))
 
 
 def named_systems() -> None:
@@ -124,7 +161,7 @@ def named_systems() -> None:
     for name in SYSTEMS:
         rational = systems.get(name).rational
         times = []
-        for _ in range(5):
+        for _ in range(20):
             started = time.process_time()
             exact = routh.exact_set(rational)
             times.append(time.process_time() - started)
@@ -160,23 +197,69 @@ def filling() -> None:
         )
 
 
+def stack(directions: int) -> None:
+    """The disc stack from both sides: samples that are outcomes, bounds that are certified, and the gap."""
+    problem = systems.get("disk-stack").rational.problem
+    rows = watch_directions(problem, directions)
+    half = len(rows) // 2
+    print("samples, level: largest and mean (outer width / inner width), CPU s of each")
+    for samples, level in ((2**9, 0), (2**11, 1), (2**13, 2)):
+        started = time.process_time()
+        outcomes = routh.fill(problem, max_samples=samples, patience=10**6).outcomes
+        sampled = time.process_time()
+        inner = np.max(outcomes.v[outcomes.terminated] @ rows.T, axis=0)
+        outer = routh.outer_bound(problem, level=level).support(rows)
+        ratio = (outer[:half] + outer[half:]) / (inner[:half] + inner[half:])
+        print(
+            f"{samples:6} {level}: {ratio.max():6.2f} {ratio.mean():6.2f}   inner within outer "
+            f"{bool(np.all(inner <= outer))}; {sampled - started:.0f}, {time.process_time() - sampled:.0f}",
+            flush=True,
+        )
+
+
+def bounds() -> None:
+    """Width of the certified bounds over the exact width, in 8 directions."""
+    print("system: largest (outer width / exact width) at levels 0, 1, 2; CPU s")
+    for name in SYSTEMS:
+        exact = routh.exact_set(systems.get(name).rational)
+        rows = watch_directions(exact.problem, 8)
+        half = len(rows) // 2
+        top = exact.support(rows)
+        width = top[:half] + top[half:]
+        wide = width > 1e-6 * width.max()
+        cells = []
+        for level in (0, 1, 2):
+            started = time.process_time()
+            outer = routh.outer_bound(exact.problem, level=level).support(rows)
+            ratio = ((outer[:half] + outer[half:])[wide] / width[wide]).max()
+            cells.append(f"{ratio:7.2f} ({time.process_time() - started:.1f} s)")
+            assert np.all(outer >= top - 1e-9 * exact.problem.speed)
+        print(f"{name:16} {'  '.join(cells)}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["systems", "bodies", "general", "filling"])
+    parser.add_argument("what", choices=["systems", "bodies", "general", "filling", "bounds", "stack"])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds for each problem")
-    parser.add_argument("--check-every", type=int, default=10, help="check the vertices of every nth problem")
+    parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
+    parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--directions", type=int, default=8, help="of the disc stack, in opposite pairs")
     options = parser.parse_args()
     if options.what == "systems":
         named_systems()
     elif options.what == "filling":
         filling()
+    elif options.what == "bounds":
+        bounds()
+    elif options.what == "stack":
+        stack(options.directions)
     else:
         draw = body if options.what == "bodies" else general
-        family(draw, options.count, options.limit, options.check_every, options.seed)
+        family(draw, options)
 
 
 if __name__ == "__main__":

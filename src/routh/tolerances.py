@@ -35,8 +35,8 @@ SYMMETRY = 1e-10
 #: this, where rounding hides the difference. RAMone, with friction 1e5, has a margin of 9e-6.
 POINTED = 1e-9
 
-#: Singular values of constraint and contact Jacobians below this share of the largest count as zero: far
-#: above rounding (1e-15), far below the leverage of real mechanisms.
+#: Singular values of constraint and contact Jacobians below this share of the largest count as zero, also
+#: where a least-norm force is sought: far above rounding (1e-15), far below the leverage of real mechanisms.
 RANK = 1e-10
 
 #: A velocity before an impact that breaks equality constraints by more than this share of its kinetic-energy
@@ -82,8 +82,45 @@ SAME_ACCELERATION = 1e-6
 #: Zeno: events are extrapolated when the remaining time, by their geometric decay, is below this, s.
 ZENO_REMAINING = 1e-5
 
+#: Zeno: momentum that the impulses of the skipped impacts may leave unexplained, as a share of it.
+ZENO_MOMENTUM = 1e-7
+
 #: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
 ZENO_RATIO = 1e-3
+
+# Checking a trajectory (`routh.sim.verify`). The numbers follow from what the simulator promises by
+# default: an integrator with rtol 1e-9 and atol 1e-10, contacts closed within CLOSED_GAP, laws that leave
+# less than REST. Measured by `python benchmarks/simulation.py futures` (worst shares of what is allowed).
+
+#: Penetration, and the distance of a contact that carries force, m: twice CLOSED_GAP, since a motion may
+#: start and end contact anywhere within it. Per m of the configuration beyond 1 m: the integrator's error
+#: is relative.
+VERIFY_GAP = 2e-9
+
+#: Contact velocity that is no motion, as a share of the greatest speed met; and error of the configuration
+#: per interval. Twice the integrator's relative tolerance: both ends of an interval have one.
+VERIFY_INTEGRATOR = 2e-9
+
+#: Friction cone and dissipation of recorded forces, as a share of the largest: a mode's forces solve its
+#: equations directly and meet its inequalities to CONTACT_FORCE.
+VERIFY_FORCE = CONTACT_FORCE
+
+#: Equation of motion in the middle of an interval, as a share of the forces there. A step of the eighth-order
+#: integrator spans some (1e-9)^(1/8) = 0.07 of the time in which the motion changes, an interval a twelfth of
+#: that: a cubic through its ends misses its fourth power, 1e-9, times derivatives that reach some hundreds.
+VERIFY_DYNAMICS = 1e-6
+
+#: Momentum over an impact that no impulse explains, as a share: rounding, for mass ratios up to 1e4.
+VERIFY_MOMENTUM = 1e-11
+
+#: The same over an accumulation of impacts, as a share of the momentum left there: ten times ZENO_MOMENTUM,
+#: which is measured in another norm.
+VERIFY_ZENO = 1e-6
+
+#: Energy gained since it was lowest, as a share of what changes hands: ten times the integrator's tolerance
+#: for what position and velocity add up to; every later step of the integrator may add its own.
+VERIFY_ENERGY = 1e-8
+
 #: Energetic restitution: a contact has returned its share when less than this share of the kinetic energy
 #: before is left of it. Far below the audit of energies (1e-9), far above rounding.
 BUDGET = 1e-13
@@ -95,7 +132,5 @@ BUDGET_IMPULSE = 1e-10
 #: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5
 
-#: Singular values below this share of the largest count as zero where a least-norm force is sought.
-RANK = 1e-10
 #: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
 SNAP = 1e-9

@@ -198,3 +198,11 @@ def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
     assert np.abs(moved["energy", 1e3] @ up).max() < 1e-9
     assert np.abs(moved["paper", 1e3] @ up).max() > 1e-4
     assert (moved["paper", 10.0] @ down)[-1] > 2.0 * (moved["energy", 10.0] @ down)[-1]
+
+
+@pytest.mark.parametrize("mu", [0.125, 0.25, 0.375])
+def test_d19s_own_damper_is_solved_in_every_step(mu):
+    """B_r = 1e6 / h: where a slip cannot be stopped the objective is 1e12 times what it is otherwise."""
+    motion = systems.get("block-on-incline", mu=mu)
+    stiff = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=1e8)
+    assert motion.run(method="paper", duration=0.1, compliance=stiff).ok

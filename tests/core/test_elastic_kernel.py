@@ -1,5 +1,7 @@
 """The compiled kernel of elastic impacts against its reference."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from elastic_problems import ball_on_ball_and_wall, random_problem
@@ -29,6 +31,22 @@ def test_kernel_follows_the_reference(seed):
     unit = problem.scaling.speed**2
     np.testing.assert_allclose(fast[5], slow[5], atol=1e-7 * unit)
     np.testing.assert_allclose(fast[6], slow[6], atol=1e-7 * unit)
+
+
+@pytest.mark.parametrize("seed", [407, 546, 1600])
+def test_among_several_solutions_kernel_and_reference_choose_the_same(seed, monkeypatch):
+    """Problems of `benchmarks/elastic.py` in which sweeps from one end only found another solution."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    import elastic
+
+    problem = elastic.random_problem(np.random.default_rng([3, seed]))
+    problem = problem.replace(restitution=np.clip(problem.restitution, 0.05, 0.95))
+    step = problem.scaling.impulse
+    _, slow = reference(problem, 1, "energetic", seed=seed, step=step)
+    for change in (0.0, 1e-8):
+        bouncy = problem.replace(restitution=problem.restitution + change)
+        fast = run(bouncy, 1, hypothesis="energetic", step=step, max_steps=400, seed=seed)
+        np.testing.assert_allclose(fast[0], slow[0], atol=1e-6 * np.abs(problem.v).max())
 
 
 @pytest.mark.parametrize("hypothesis", ["energetic", "poisson"])

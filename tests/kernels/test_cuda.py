@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from routh.friction import facet_directions
-from routh.kernels.cuda import NoGPUError
+from routh.kernels.gpu import NoGPUError
 from routh.kernels.sampling import run
 from routh.systems import get
 

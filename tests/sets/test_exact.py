@@ -10,6 +10,7 @@ import routh
 from routh import systems
 from routh.sets.checker import check_member
 from routh.sets.checker_outer import verify_invariance
+from routh.sets.exact.facets import friction_directions
 from routh.sets.exact.polytopes import _distance_to_hull
 from routh.sets.rational import RationalProblem
 from routh.status import CapacityError, Status
@@ -148,20 +149,40 @@ def test_bad_input_is_named():
         routh.exact_set(block()).support([1, 0, 0], which="middle")
 
 
-def test_space_with_polyhedral_friction():
-    # a sphere-like body dropped on two frictional points: planar motion stays in its plane
-    problem = RationalProblem(
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        [[0, 0, 1]],
-        [[[1, 0, 0], [0, 1, 0]]],
-        [F(1, 2)],
-        [F(3, 10), F(1, 10), -1],
-    )
-    exact = routh.exact_set(problem, facets=8)
+def corner(radius=0):
+    """A mass (or a solid sphere) thrown into the corner of a floor and a wall, friction 1/2."""
+    mass = [[F(int(i == j)) if i < 3 else F(2, 5) * (i == j) for j in range(6)] for i in range(6)]
+    # a point of contact at -normal: its velocity is v + w x (-normal radius)
+    floor = [[0, 0, 1, 0, 0, 0], [1, 0, 0, 0, -radius, 0], [0, 1, 0, radius, 0, 0]]
+    wall = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, -radius], [0, 0, 1, 0, radius, 0]]
+    v = [-1, F(3, 10), -1, 0, 0, 0]
+    return RationalProblem(mass, [floor[0], wall[0]], [floor[1:], wall[1:]], [F(1, 2)] * 2, v)
+
+
+def test_space_two_contacts_are_proved_from_both_sides():
+    exact = routh.exact_set(corner(), facets=4)
+    polygon = friction_directions(2, 4)
     assert exact.status is Status.SOLVED
-    outcomes = routh.sample(problem.problem, 4, step=0.02, facets=8, seed=0)
-    # the facets of the exact set are turned by up to 1e-3 rad from the regular ones
-    assert exact.outer.violation(outcomes.v).max() < 5e-3
+    for vertex in exact.vertices():
+        assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
+    outer = [piece.vertices for piece in exact.outer]
+    sides = (exact.rational, exact.thresholds, exact.region)
+    assert verify_invariance(*sides, outer, polygon=polygon)
+    assert not verify_invariance(*sides[:2], exact.region[:-4], outer, polygon=polygon)
+    with pytest.raises(ValueError, match="polygon: got directions of length 1; wanted 2"):
+        check_member(exact.rational, exact.vertices()[0], [])
+
+
+def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
+    exact = routh.exact_set(corner(radius=1), facets=4)
+    assert exact.status is Status.SOLVED
+    polygon = friction_directions(2, 4)
+    for vertex in exact.vertices()[::4]:
+        assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
+    problem = exact.problem
+    outcomes = routh.sample(problem, 40, step=0.01 * problem.scaling.impulse, facets=4, seed=0)
+    # four facets are exactly rational; what is left is the error of the step
+    assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01
 
 
 def test_support_project_and_distance():

@@ -143,6 +143,16 @@ def test_a_law_that_fails_stops_the_motion_and_says_so():
     assert motion.events[-1].kind == "stop"
 
 
+def test_a_mechanism_without_inertia_stops_the_motion_and_says_so():
+    """The compass gait's hip has no mass: where its legs lie flat the mass matrix is singular."""
+    gait = routh.systems.get("compass-gait")
+    motion = routh.simulate(gait.model, gait.state, duration=0.2, seed=0, stream=4)
+    assert "some motion has no inertia" in motion.events[-1].data["reason"]
+    assert motion.failures()[-1][1] is routh.Status.NUMERICAL
+    legs = motion.q[-1, 3] - motion.q[-1, 2]
+    assert legs == pytest.approx(math.pi, abs=1e-4)
+
+
 def test_restitution_is_never_ignored():
     ball = routh.systems.get("bouncing-ball")
     with pytest.raises(ValueError, match="Simultaneous is inelastic"):
@@ -179,6 +189,15 @@ def test_geometric_decay_is_recognised_for_cycles_and_for_random_ratios():
     assert zeno.accumulation(times(1.2 ** np.arange(30))) is None
     assert zeno.accumulation(times(0.5 ** np.arange(8))) is None  # decays, but is not near its end
     assert zeno.pattern([(0,), (1,), (0,), (1,), (0,), (1,)], 1) == 2
+
+
+def test_the_impulses_of_skipped_impacts_balance_momentum_or_the_limit_is_not_taken():
+    J = np.array([[[0.0, 1.0], [1.0, 0.0]]])  # one contact on level ground: normal y, tangent x
+    guess, mu = np.array([[2.0, 0.0]]), np.array([0.5])
+    assert zeno.balanced(guess, np.array([0.0, 2.0]), J, mu, (0,)) is guess
+    other = zeno.balanced(guess, np.array([-0.3, 1.0]), J, mu, (0,))
+    assert other == pytest.approx(np.array([[1.0, -0.3]]), abs=1e-12)
+    assert zeno.balanced(guess, np.array([-0.6, 1.0]), J, mu, (0,)) is None  # outside the cone
 
 
 def test_accuracy_follows_the_integrator():

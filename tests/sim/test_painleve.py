@@ -59,6 +59,17 @@ def test_ambiguity_is_drawn_and_logged():
     assert drawn == {0, 1}
 
 
+def test_a_contact_that_lifts_with_no_speed_and_lands_in_the_same_step():
+    """Opening is the only solution at the start, with an acceleration that soon turns round."""
+    system = rod(1.3775510204081634, 3.163265306122449)
+    per_force, free = closed_form(1.3775510204081634, 3.163265306122449)
+    assert per_force > 0.0 < free < 0.02
+    motion = routh.simulate(system.model, system.state, duration=0.02, sample_dt=0.1, max_step=0.1)
+    assert motion.events[0].kind == "impact"
+    assert motion.events[0].t == pytest.approx(0.004837, abs=1e-6)
+    assert verify(system.model, motion).ok
+
+
 def test_dynamic_jam_is_passed_through():
     """Force and stiffness of the sliding end vanish together: the contact force grows without bound."""
     system = rod(0.6692307692307692, -3.4615384615384617)

@@ -1,14 +1,19 @@
 """The check must catch what is wrong: true trajectories pass, altered ones do not."""
 
+import ast
+import inspect
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import routh
-from routh.laws import Simultaneous, SingleContact
+from routh.laws import Newton, Simultaneous, SingleContact
+from routh.models.planar import HalfPlane, PlanarModel, PlaneContact, box, corners
 from routh.sim import verify
 from routh.sim.advance import impact_durations, slowest_rate
+from routh.sim.verify import Limits
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +149,75 @@ def test_sliding_friction_that_does_not_oppose_is_caught():
     forces = {name: array.copy() for name, array in motion.forces.items()}
     forces["contact"][10, :, 1] *= 0.5
     assert "maximal dissipation" in conditions(system.model, replace(motion, forces=forces))
+
+
+def sliding_block(mu=0.3, floor=0.0):
+    plane = HalfPlane("floor", point=(0.0, floor))
+    contacts = [
+        PlaneContact(name, "block", plane, point=corner, mu=mu)
+        for name, corner in zip("AB", corners(1.0, 0.5)[:2], strict=True)
+    ]
+    return PlanarModel([box("block", 1.0, 0.5, mass=1.0)], contacts, actuated=["block.x"])
+
+
+def test_a_motion_through_the_floor_is_caught():
+    """A true motion, but over a floor that lies 10 cm lower than the one of the check."""
+    motion = routh.simulate(sliding_block(floor=-0.1), routh.State([0, 0.35, 0.1], np.zeros(3)), duration=0.4)
+    assert verify(sliding_block(floor=-0.1), motion).ok
+    assert "penetration" in conditions(sliding_block(), motion)
+
+
+@pytest.mark.parametrize(
+    ("made_with", "condition"),
+    [(0.4, "friction cone"), (0.2, "maximal dissipation"), (0.0, "inclusion (53)")],
+)
+def test_another_friction_is_caught(made_with, condition):
+    start = routh.State([0.0, 0.25, 0.0], [1.0, 0.0, 0.0])
+    motion = routh.simulate(sliding_block(mu=made_with), start, duration=0.1)
+    assert verify(sliding_block(mu=made_with), motion).ok
+    assert {condition, "inclusion (53)"} <= conditions(sliding_block(mu=0.3), motion)
+
+
+def test_energy_from_nowhere_is_caught():
+    """A block that is pushed on gains energy: allowed to the push, not to nothing."""
+    model, start = sliding_block(), routh.State([0.0, 0.25, 0.0], [1.0, 0.0, 0.0])
+
+    def push(t, q, v):
+        return np.array([4.0])
+
+    motion = routh.simulate(model, start, duration=0.1, control=push)
+    assert verify(model, motion, control=push).ok
+    assert {"energy", "inclusion (53)"} <= conditions(model, motion)
+
+
+def test_energy_gained_bit_by_bit_is_caught():
+    """Each step up is within what one sample may err; together they are not."""
+    model = sliding_block()
+    motion = routh.simulate(model, routh.State([0, 2.0, 0], [1.0, 0, 0]), duration=0.1, sample_dt=1e-3)
+    creep = 1.0 + 2e-9 * np.arange(len(motion))[:, None]
+    assert "energy" in conditions(model, replace(motion, v=motion.v * creep))
+
+
+def test_a_sloppy_integrator_is_caught(block):
+    motion = routh.simulate(
+        block.model, block.state, duration=1.0, law=Simultaneous(), rtol=1e-4, atol=1e-5, max_step=1.0
+    )
+    assert not verify(block.model, motion).ok
+
+
+def test_restitution_that_the_model_does_not_have_is_caught():
+    ball = routh.systems.get("bouncing-ball", restitution=0.8)
+    motion = routh.simulate(ball.model, ball.state, duration=0.6, law=Newton())
+    assert verify(ball.model, motion).ok
+    dead = routh.systems.get("bouncing-ball", restitution=0.0)
+    assert not verify(dead.model, motion).ok
+
+
+def test_the_check_shares_no_code_with_the_simulator():
+    tree = ast.parse(Path(inspect.getfile(Limits)).read_text())
+    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    assert {name for name in names if name.startswith("routh.sim")} == {"routh.sim.trajectory"}
+    assert not {name for name in names if name.startswith(("routh.laws", "routh.step", "routh.lcp"))}
 
 
 def test_a_made_up_accumulation_is_caught(block, motion):

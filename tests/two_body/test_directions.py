@@ -89,6 +89,26 @@ def test_the_kernels_directions_are_among_them():
             np.testing.assert_allclose([cx, cy], found.vectors[found.centrifugal][0], atol=1e-9)
 
 
+def test_what_termination_rests_on():
+    """f' = -g - mu s_perp.B s_perp; g >= 0 at stable directions only, and v_z' > mu g at all."""
+    rng = np.random.default_rng(6)
+    for w, mu in zip(inverse_inertias(rng, 200), rng.uniform(0.01, 10, 200), strict=True):
+        con = _solve.make_contact(*(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]), mu, 0.5, 0, 1e-3)
+        angle, h = rng.uniform(0, 2 * np.pi), 1e-5
+        (low, _, _), (_, g, slope), (high, _, _) = (
+            _rest.direction_rates(con, np.cos(a), np.sin(a)) for a in (angle - h, angle, angle + h)
+        )
+        scale = abs(g) + mu * np.trace(w[:2, :2])
+        assert abs((high - low) / (2 * h) - slope) < 1e-8 * scale
+        across = np.array([-np.sin(angle), np.cos(angle)])
+        assert abs(slope + g + mu * across @ w[:2, :2] @ across) < 1e-13 * scale
+        found = two_body.invariant_directions(w, mu)
+        assert np.all(found.stable | (found.rates < 0))
+        assert np.all(found.rates[found.double] < 0)
+        rise = w[2, 2] - mu * found.vectors @ w[:2, 2]
+        assert np.all(rise > mu * found.rates)
+
+
 def test_event_letters():
     assert _kernel.decode(0) == ""
     assert _kernel.decode(1 * 64 + 2 * 8 + 4) == "csr"

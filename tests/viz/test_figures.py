@@ -8,6 +8,7 @@ from routh.viz.comparison import compare, intermediate_velocities, sequences
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
+from routh.viz.robots import facet_figure
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.velocity import Axis, velocity_figure
 
@@ -146,3 +147,27 @@ def test_first_states_of_planar_motions_can_be_drawn(name):
     else:
         with pytest.raises(ValueError, match="planar"):
             state_figure(system)
+
+
+def test_the_facet_figure_shows_each_number_of_facets_once():
+    box = systems.get("box-drop").problem
+    truth, sets = (
+        routh.sample(box, 8, friction="cone"),
+        {k: routh.sample(box, 8, facets=k) for k in (4, 8)},
+    )
+    figure = facet_figure(
+        truth, sets, np.array([0.0, 45.0]), {4: np.array([0.0, 0.1]), 8: np.array([0.0, 0.02])}
+    )
+    slip, direction, total = figure.axes
+    assert [line.get_label() for line in slip.lines] == ["4 facets", "8 facets", "true cone"]
+    assert [line.get_ydata()[-1] for line in direction.lines] == pytest.approx([10.0, 2.0])
+    worst = next(line for line in total.lines if line.get_label() == "worst direction")
+    assert worst.get_ydata() == pytest.approx([10.0, 2.0])
+
+
+def test_long_names_of_contacts_become_titles():
+    box = systems.get("box-drop").problem
+    names = tuple(f"crate/floor#{i}" for i in range(box.nc))
+    figure = routh.sample(box.replace(names=names), 8).plot()
+    assert {ax.get_xlabel() for ax in figure.axes if ax.get_visible()} == {"tangential speed (m/s)"}
+    assert figure.axes[0].get_title(loc="left").endswith("crate/floor#0")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from routh.cli.output import Output
 
@@ -116,8 +117,7 @@ def run_robot(file: Path, placed: Placed, request: Request, picture: Path | bool
     place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
     wanted = replace(request, friction=request.friction or "cone")
-    about = f"{problem.nc} contacts, {problem.nv} velocities"
-    return sample_and_show(problem, title, about, request.step, wanted, place, output)
+    return sample_and_show(problem, title, "the true friction cone", request.step, wanted, place, output)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
@@ -174,7 +174,9 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
         output.show(f"[yellow]not represented:[/yellow] {note}")
     redundant = simultaneity.redundancy(problem).redundant
     if redundant:
-        output.say(f"[dim]redundant contacts, kept: {', '.join(redundant)}[/dim]")
+        many = len(redundant) > 3
+        which = f"{len(redundant)} of {problem.nc}" if many else escape(", ".join(redundant))
+        output.say(f"[dim]contacts whose normals follow from the others, kept: {which}[/dim]")
     return problem
 
 

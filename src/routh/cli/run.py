@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from routh import systems
 from routh.cli import tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
@@ -18,7 +20,7 @@ from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
 from routh.sets import Outcomes, sample
 from routh.status import MissingExtraError
-from routh.viz.comparison import Comparison, sequences, simultaneous_solutions
+from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
 
 SAMPLES = 2**14
 CHEAP_CONTACTS = 8
@@ -124,11 +126,17 @@ def sample_and_show(
         )
     seconds = time.perf_counter() - start
     with output.busy("solving with the classical laws"):
-        solutions, complete = simultaneous_solutions(problem, enumerated=tables.ENUMERATED_CONTACTS)
-        laws = Comparison(outcomes, problem.v[None][:0], sequences(problem), solutions, complete)
+        friction = friction_of(outcomes)
+        solutions, complete = simultaneous_solutions(
+            problem, enumerated=tables.ENUMERATED_CONTACTS, friction=friction
+        )
+        one_by_one = sequences(problem, friction=friction)
+        laws = Comparison(outcomes, problem.v[None][:0], one_by_one, solutions, complete)
     output.show(title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
     output.show(tables.mode_table(outcomes))
+    for line in tables.contact_key(problem.names):
+        output.show(f"[dim]{escape(line)}[/dim]")
     for line in tables.remarks(outcomes):
         output.show(line)
     output.say()

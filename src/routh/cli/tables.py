@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from routh.status import Status
 from routh.viz.comparison import Comparison
 
 MOST_ROWS = 12
-MOST_COLUMNS = 6  # contacts that get a column each; more are summarised contact by contact
+MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
 ENUMERATED_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
-_BAR = 20
+LONGEST_NAME = 9  # characters; where a contact's name is longer, tables number the contacts
+_BAR = {1: 20, 2: 20, 3: 16, 4: 10, 5: 4}  # characters by number of contacts: a table fits into 80 columns
 _STYLES = {"separate": "green", "stick": "bold", "slide": "yellow"}
 _WORDS = {"separate": "separates", "stick": "sticks", "slide": "slides"}
 
@@ -29,7 +31,7 @@ def describe(outcomes: Outcomes, seconds: float) -> str:
     size = f"{step.min():.3g}" if np.ptp(step) == 0.0 else f"{step.min():.3g} to {step.max():.3g}"
     contacts = "1 contact" if problem.nc == 1 else f"{problem.nc} contacts"
     return (
-        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {seconds:.2g} s, "
+        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {_seconds(seconds)} s, "
         f"steps up to {size} N s, seed {settings.get('seed', 0)}"
     )
 
@@ -41,19 +43,38 @@ def mode_table(outcomes: Outcomes) -> Table:
     rows = outcomes.summary()
     before = float(outcomes.problem.kinetic_energy())
     table = _table()
-    for name in outcomes.problem.names:
-        table.add_column(f"contact {name}" if len(name) <= 2 else name)
-    table.add_column("share", justify="right")
-    table.add_column("")
-    table.add_column("energy left (%)", justify="right")
+    for heading in headings(outcomes.problem.names):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, min_width=_BAR[outcomes.problem.nc])
+    table.add_column("energy (%)", justify="right", no_wrap=True)
+    width = _BAR[outcomes.problem.nc]
     for row in rows[:MOST_ROWS]:
-        table.add_row(*map(_mode, row.modes), _percent(row.share), _bar(row.share), _energy(row, before))
+        shares = _percent(row.share), _bar(row.share, width)
+        table.add_row(*map(_mode, row.modes), *shares, _energy(row, before))
     rest = rows[MOST_ROWS:]
     if rest:
         share = sum(row.share for row in rest)
         blanks = [""] * (outcomes.problem.nc - 1)
-        table.add_row(f"{len(rest)} other combinations", *blanks, _percent(share), _bar(share), "")
+        table.add_row(f"{len(rest)} others", *blanks, _percent(share), _bar(share, width), "")
     return table
+
+
+def numbered(names: Sequence[str]) -> bool:
+    """Whether contacts are numbered in the tables: their names are too long for columns."""
+    return len(names) <= MOST_COLUMNS and max(map(len, names), default=0) > LONGEST_NAME
+
+
+def headings(names: Sequence[str]) -> list[str]:
+    """What stands above the contacts' columns."""
+    if numbered(names):
+        return [f"contact {i + 1}" for i in range(len(names))]
+    return [f"contact {name}" if len(name) <= 2 else name for name in names]
+
+
+def contact_key(names: Sequence[str]) -> list[str]:
+    """Which number stands for which contact; empty where the columns have names."""
+    return [f"contact {i + 1}: {name}" for i, name in enumerate(names)] if numbered(names) else []
 
 
 def _contact_table(outcomes: Outcomes) -> Table:
@@ -93,19 +114,28 @@ def law_table(shown: Comparison) -> Table:
     table = _table("What laws with a single answer say:")
     table.add_column("law")
     wide = len(names) > MOST_COLUMNS
-    for name in () if wide else names:
-        table.add_column(f"contact {name}" if len(name) <= 2 else name)
+    for heading in () if wide else headings(names):
+        table.add_column(heading, no_wrap=True)
     if wide:
         table.add_column("contacts that separate", justify="right")
-    table.add_column("energy left (%)", justify="right")
+    table.add_column("energy (%)", justify="right")
     for label, result in labelled_results(shown):
         modes = result_modes(result)
         left = f"{100.0 * result.kinetic_energy / max(float(shown.problem.kinetic_energy()), 1e-300):.1f}"
         cells = (
             [Text(f"{modes.count('separate')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
         )
-        table.add_row(label, *cells, left if result.status.ok else result.status.name)
+        table.add_row(_with_numbers(label, names), *cells, left if result.status.ok else result.status.name)
     return table
+
+
+def _with_numbers(label: str, names: Sequence[str]) -> str:
+    """A law's label, with the numbers of the contacts in an order where the columns have numbers."""
+    law, colon, order = label.partition(": ")
+    if not colon or not numbered(names):
+        return label
+    number = {name: str(i + 1) for i, name in enumerate(names)}
+    return f"{law}: " + " ".join(number.get(part, part) for part in order.split(", "))
 
 
 def labelled_results(shown: Comparison) -> list[tuple[str, ImpactResult]]:
@@ -178,12 +208,16 @@ def _mode(name: str) -> Text:
     return Text(_WORDS[name], style=_STYLES[name])
 
 
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2g}" if seconds < 10.0 else f"{seconds:.0f}"
+
+
 def _percent(share: float) -> str:
     return f"{100.0 * share:.1f} %" if share >= 0.0005 or share == 0.0 else "< 0.1 %"
 
 
-def _bar(share: float) -> Text:
-    eighths = round(share * _BAR * 8)
+def _bar(share: float, width: int) -> Text:
+    eighths = round(share * width * 8)
     return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="blue")
 
 

@@ -152,22 +152,38 @@ def _bilateral_alone(rows: Rows, N: Array, soft: Array) -> Array:
 
 
 def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
-    """lambda* (n*,), the residual of its optimality conditions, and the solver's iterations."""
+    """lambda* (n*,), the residual of its optimality conditions, and the solver's iterations.
+
+    Where a slip cannot be stopped, the unmet wish of a strong damper makes the objective some 1e12 times what
+    it is otherwise, and the solver stalls: then the objective is divided by the damper and solved again.
+    """
     if len(program.X) == 0:
         return np.zeros(0), 0.0, 0
+    P, linear, A, b, cones, scale = _lifted(program, rows)
+    best, least, iterations = np.full(len(program.X), np.nan), np.inf, 0
+    for factor in (1.0, 1.0 / (1.0 + program.X.max())):
+        x, s, z, count = _clarabel(factor * P, linear, A, b, cones)
+        z = z / factor
+        stationary = np.abs(P @ x + A.T @ z).max() / max(1.0, np.abs(P @ x).max(), np.abs(z).max())
+        feasible = np.abs(A @ x + s - b).max() / max(1.0, np.abs(b).max(), np.abs(s).max())
+        gap = abs(s @ z) / max(1.0, abs(x @ (P @ x)))
+        residual = float(np.max([stationary, feasible, gap]))
+        iterations += count
+        if residual < least:
+            best, least = x[: len(program.X)] * scale, residual
+        if least < tolerances.PAPER_PROGRAM:
+            break
+    return best, least, iterations
+
+
+def _clarabel(P: Any, linear: Array, A: Any, b: Array, cones: list[Any]) -> tuple[Array, Array, Array, int]:
     import clarabel
 
-    P, linear, A, b, cones, scale = _lifted(program, rows)
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    answer = clarabel.DefaultSolver(P, linear, A, b, cones, settings).solve()
-    x, s, z = np.asarray(answer.x), np.asarray(answer.s), np.asarray(answer.z)
-    stationary = np.abs(P @ x + A.T @ z).max() / max(1.0, np.abs(P @ x).max(), np.abs(z).max())
-    feasible = np.abs(A @ x + s - b).max() / max(1.0, np.abs(b).max(), np.abs(s).max())
-    gap = abs(s @ z) / max(1.0, abs(x @ (P @ x)))
-    residual = float(np.max([stationary, feasible, gap]))
-    return x[: len(program.X)] * scale, residual, int(answer.iterations)
+    answer = clarabel.DefaultSolver(sparse.csc_matrix(P), linear, A, b, cones, settings).solve()
+    return np.asarray(answer.x), np.asarray(answer.s), np.asarray(answer.z), int(answer.iterations)
 
 
 def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, list[Any], float]:

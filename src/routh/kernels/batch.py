@@ -38,7 +38,7 @@ def run_many(
     table: Array | None = None,
     threads: int | None = None,
 ) -> list[Arrays]:
-    """n samples of each problem, pivoted; ``sizes`` (nc,) in N s and ``directions`` by nt as in `run`."""
+    """n samples of each problem, pivoted; ``sizes`` (nc,) N s, ``directions`` by nt; ``table`` as `run`."""
 
     def one(place: int) -> Arrays:
         problem = problems[place]

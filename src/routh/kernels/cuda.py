@@ -16,37 +16,21 @@ from numba.core.dispatcher import Dispatcher
 
 from routh import tolerances
 from routh.kernels.cone import run_cone_samples
+from routh.kernels.gpu import find_cuda
 from routh.kernels.loop import PENDING, run_known, run_samples
 from routh.kernels.prepare import KernelData, facet_normals, tangential_axes, workspace_sizes
 from routh.kernels.walking import extents
 from routh.problem import ImpactProblem
-from routh.status import MissingExtraError, RouthError
 
 THREADS = 128
 PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
 cuda: Any = None  # numba.cuda, once `_cuda` has found it; a global, as its simulator needs
 
 
-class NoGPUError(RouthError, RuntimeError):
-    """``device="cuda"`` on a machine without a GPU that numba-cuda can use."""
-
-
 def _cuda() -> Any:
     """numba.cuda, or an error that says what is missing."""
-    for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
-        if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
-            setattr(np, old, getattr(np, new))
     global cuda
-    try:
-        from numba import cuda as module
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
-    if not module.is_available():
-        raise NoGPUError(
-            "device: got 'cuda'; wanted a machine with an NVIDIA GPU, its driver and numba-cuda "
-            "(pip install 'routh[cuda]'), or device='cpu'"
-        )
-    cuda = module
+    cuda = find_cuda()
     return cuda
 
 

@@ -4,8 +4,8 @@ Everything is in the problem's own units (see `routh.problem.Scaling`), in which
 ``|v|_M^2`` and the kinetic energy before is one half. Arrays of one sample, all caller-owned:
 
 - ``T (m, 2 m + 2)``, ``basis (m,)``, ``rows (3, m)``: tableau, and q, z, spare; ``m = nc (3 + k)`` unknowns
-- ``flat (5, nc (1 + nt))``: contact velocities now and at the end of the trial, its impulse, total impulse
-- ``work (18, nc)``: the numbers per contact, named below
+- ``flat (6, nc (1 + nt))``: contact velocities now and at the end of the trial, its impulse, the total; spare
+- ``work (15, nc)``: the numbers per contact, named below
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from routh.kernels.elastic_names import (
     VALUE,
 )
 from routh.kernels.random import uniform_pair
-from routh.kernels.sweeps import ENOUGH, move, sweep
+from routh.kernels.sweeps import ENOUGH, move, sweep_surely
 from routh.kernels.tableau import lemke, natural_residual, read_solution
 
 EVENT_SOLVES = 60
@@ -58,7 +58,7 @@ def solve_increment(data: Any, share: float, T: Any, basis: Any, rows: Any, flat
     nc, k, nt = len(mu), dirs.shape[0], dirs.shape[1]
     m = len(cover)
     q, z = rows[0], rows[1]
-    residual = sweep(data, share, flat, work)
+    residual = sweep_surely(data, share, flat, work)
     if residual < ENOUGH:
         return residual
     for i in range(nc):

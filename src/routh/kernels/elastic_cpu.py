@@ -118,7 +118,7 @@ def workspace(nc: int, nt: int, m: int) -> tuple[np.ndarray, ...]:
         np.empty((m, 2 * m + 2)),
         np.empty(m, np.int64),
         np.empty((2, m)),
-        np.zeros((4, nc * (1 + nt))),
+        np.zeros((6, nc * (1 + nt))),
         np.zeros((15, nc)),
         np.zeros(1),
     )

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from routh.kernels.elastic import run_range
-from routh.status import MissingExtraError, RouthError
+from routh.kernels.gpu import find_cuda
 
 BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's memory
 
 
 @cache
 def _kernel() -> Any:
-    from numba import cuda
+    cuda = find_cuda()
 
     @cuda.jit
     def launch(
@@ -31,21 +31,9 @@ def _kernel() -> Any:
         )  # fmt: skip
         for i in range(thread, n, scratch[0].shape[0]):
             run_range(
-                data,
-                c,
-                restitution,
-                share,
-                step,
-                poisson,
-                limits,
-                max_steps,
-                key,
-                i,
-                i + 1,
-                table,
-                own,
-                outputs,
-            )
+                data, c, restitution, share, step, poisson, limits, max_steps, key, i, i + 1, table,
+                own, outputs,
+            )  # fmt: skip
 
     return launch
 
@@ -58,12 +46,7 @@ def run_on_gpu(
     outputs: tuple[Any, ...],
 ) -> None:
     """Fill ``outputs``; ``arguments`` are those of `run_range` up to ``key``, ``scratch`` is one thread's."""
-    try:
-        from numba import cuda
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
-    if not cuda.is_available():
-        raise RouthError('device: got "cuda"; there is no CUDA GPU here, wanted "cpu"')
+    cuda = find_cuda()
     threads = min(n, MOST_THREADS)
     held = tuple(cuda.to_device(np.zeros((threads, *array.shape), array.dtype)) for array in scratch)
     results = tuple(cuda.to_device(array) for array in outputs)

@@ -1,7 +1,7 @@
 """Rows of the workspace arrays of `routh.kernels.elastic`, and its statuses."""
 
 # rows of ``flat``
-NOW, THEN, PUSH, TOTAL = 0, 1, 2, 3
+NOW, THEN, PUSH, TOTAL, KEPT_THEN, KEPT_PUSH = 0, 1, 2, 3, 4, 5
 # rows of ``work``
 RATE, BOUND, FLOOR, BUDGET, STORED, RETURNED = 0, 1, 2, 3, 4, 5
 GAIN, GIVEN, EARNED, SPENT, BELOW, ABOVE, VALUE, SLOPE, KIND = 6, 7, 8, 9, 10, 11, 12, 13, 14

@@ -1,8 +1,11 @@
 """Gauss-Seidel sweeps over the contacts: the fast way to one increment, checked, with the tableau behind it.
 
 With prescribed normal impulses friction is a convex quadratic program over one polygon per contact, for
-which sweeps of exact blocks converge. Contacts whose normal impulse is not prescribed join the sweeps
-without that promise. What has not converged is left to `routh.kernels.tableau`.
+which sweeps of exact blocks converge, to the only velocity there is. Contacts whose normal impulse is not
+prescribed join the sweeps without that promise. What has not converged, and what may not be the only
+solution, is left to `routh.kernels.tableau`, whose choice among several is the reference's. In the plane
+"may not" means that it is not proved; in space, where proofs are rare and tableaus large, that sweeps from
+two ends differ.
 """
 
 from __future__ import annotations
@@ -10,12 +13,24 @@ from __future__ import annotations
 from typing import Any
 
 from routh.kernels.compiling import kernel
-from routh.kernels.elastic_names import BOUND, FLOOR, KIND, NOTHING, NOW, PUSH, RATE, THEN
+from routh.kernels.elastic_names import (
+    BOUND,
+    FLOOR,
+    KEPT_PUSH,
+    KEPT_THEN,
+    KIND,
+    NOTHING,
+    NOW,
+    PUSH,
+    RATE,
+    THEN,
+)
 
 SWEPT = 1e-13  # residual, dimensionless: the sweeps stop below it
 ENOUGH = 1e-10  # residual below which the tableau is not asked
 SWEEPS = 300
 CHECK_EVERY = 5
+SAME = 1e-8  # velocities that differ by less, in units of the speed before, are one solution
 
 
 @kernel
@@ -29,15 +44,36 @@ def move(G: Any, flat: Any) -> None:
 
 
 @kernel
-def sweep(data: Any, share: float, flat: Any, work: Any) -> float:
-    """Fill PUSH and THEN for ``share`` of the rates by sweeps; the residual of what was found."""
+def sweep_surely(data: Any, share: float, flat: Any, work: Any) -> float:
+    """Fill PUSH and THEN for ``share`` of the rates; the residual, or 1 where others may solve it."""
+    nt = data[3].shape[1]
+    residual = sweep(data, share, False, flat, work)
+    if not residual < ENOUGH or only_solution(data[1], data[4], nt, flat, work):
+        return residual
+    if nt == 1:
+        return 1.0
+    for row in range(flat.shape[1]):
+        flat[KEPT_THEN, row], flat[KEPT_PUSH, row] = flat[THEN, row], flat[PUSH, row]
+    if not sweep(data, share, True, flat, work) < ENOUGH:
+        return 1.0
+    apart = 0.0
+    for row in range(flat.shape[1]):
+        apart = max(apart, abs(flat[THEN, row] - flat[KEPT_THEN, row]))
+        flat[THEN, row], flat[PUSH, row] = flat[KEPT_THEN, row], flat[KEPT_PUSH, row]
+    return residual if apart < SAME else 1.0
+
+
+@kernel
+def sweep(data: Any, share: float, opposite: bool, flat: Any, work: Any) -> float:
+    """One run of sweeps, its residual; it starts from full impulses where contacts approach, or opposite."""
     G, dirs, mu = data[1], data[3], data[4]
     nc, nt = len(mu), dirs.shape[1]
     for i in range(nc):
         first = i * (1 + nt)
         work[BOUND, i] = share * work[RATE, i]
         work[FLOOR, i] = work[BOUND, i] if work[KIND, i] != NOTHING else 0.0
-        flat[PUSH, first] = work[BOUND, i] if flat[NOW, first] < 0.0 else work[FLOOR, i]
+        full = (flat[NOW, first] < 0.0) != opposite
+        flat[PUSH, first] = work[BOUND, i] if full else work[FLOOR, i]
         for d in range(nt):
             flat[PUSH, first + 1 + d] = 0.0
     move(G, flat)
@@ -57,6 +93,37 @@ def sweep(data: Any, share: float, flat: Any, work: Any) -> float:
             if residual < SWEPT:
                 break
     return residual
+
+
+@kernel
+def only_solution(G: Any, mu: Any, nt: int, flat: Any, work: Any) -> bool:
+    """Whether no other solution of the increment that was found has another velocity (sufficient).
+
+    Let another one differ by the impulses d, E^2 = d^T G d, and let contact i be free, with friction and
+    without impulse here: y_i, t_i its velocities in THEN. Then (docs/elastic.md)
+    ``E^2 <= sum_i d_n,i min(mu_i |t_i| - y_i, mu_i s_i E)`` where ``s_i^2 = tr G_tt,i`` and ``d_n,i`` is at
+    most the bound. So contacts with ``y_i > mu_i |t_i|`` do not count, E is at most ``reach``, and
+    contact i cannot push unless ``y_i <= sqrt(G_nn,i) E``.
+    """
+    reach = 0.0
+    for count in range(2):
+        for i in range(len(mu)):
+            if mu[i] == 0.0 or work[FLOOR, i] == work[BOUND, i]:
+                continue
+            first = i * (1 + nt)
+            if flat[PUSH, first] > 0.0:
+                return False
+            slide, mobility = 0.0, 0.0
+            for row in range(first + 1, first + 1 + nt):
+                slide += flat[THEN, row] ** 2
+                mobility += G[row, row]
+            if flat[THEN, first] > mu[i] * slide**0.5:
+                continue
+            if count == 0:
+                reach += mu[i] * work[BOUND, i] * mobility**0.5
+            elif not flat[THEN, first] > G[first, first] ** 0.5 * reach:
+                return False
+    return True
 
 
 @kernel

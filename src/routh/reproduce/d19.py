@@ -135,21 +135,31 @@ def figure_10(settings: Settings) -> Exhibit:
         start = time.process_time()
         run = motion.run(duration=1.0)  # type: ignore[attr-defined]
         seconds.append(time.process_time() - start)
-    last = systems.get("sphere-stack", count=10).run(duration=2.0)  # type: ignore[attr-defined]
+    falling: Any = systems.get("sphere-stack", count=10, gap=0.01, anticipate=True)
+    last = falling.run(duration=2.0)
     heights = last.q.reshape(len(last), -1, 7)[:, :, 2]
     aside = float(np.abs(last.q.reshape(len(last), -1, 7)[:, :, :2]).max())
-    rule: Any = systems.get("sphere-stack", count=30, anticipate=False)
+    rule: Any = systems.get("sphere-stack", count=30, gap=0.01)
     late = float(np.abs(rule.run(duration=1.0).final.v).max())
     slope = float(np.polyfit(np.log(counts[-3:]), np.log(seconds[-3:]), 1)[0])
     rows = (
         Row(f"time for 1 s with {counts[-1]} spheres (s)", None, seconds[-1]),
         Row("exponent of the time in the number of spheres, last three", None, slope),
-        Row("largest sideways motion of 10 spheres in 2 s (m)", None, aside),
         Row("solves that failed", None, len(run.failures())),
-        Row("speed after 2 s, 10 spheres (m/s)", "stable", float(np.abs(last.final.v).max())),
-        Row("speed after 1 s, 30 spheres, only closed gaps act (m/s)", "stable", late, _LATE),
+        Row(f"speed after 1 s, {counts[-1]} that stand (m/s)", "stable", float(np.abs(run.final.v).max())),
+        Row(
+            "falling, gaps anticipated: speed of 10 after 2 s (m/s)",
+            "stable",
+            float(np.abs(last.final.v).max()),
+        ),
+        Row("falling, gaps anticipated: largest sideways motion of 10 (m)", None, aside),
+        Row("falling, only closed gaps act: speed of 30 after 1 s (m/s)", "stable", late, _LATE),
     )
-    text = "The paper prints its times only as a curve, for MATLAB on a machine that it does not name."
+    text = (
+        "The paper prints its times only as a curve, for MATLAB on a machine that it does not name. The "
+        "times are of stacks that stand, by its rule that contacts act where the gap is closed; the heights "
+        "are of ten spheres that fall from mid-air as the paper's do."
+    )
     return Exhibit({"d19-fig-10": figures.stack_figure(counts, seconds, heights, last.t)}, rows, text)
 
 

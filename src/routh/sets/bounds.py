@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,10 @@ from scipy import sparse
 
 from routh.problem import ImpactProblem
 from routh.sets.exact.automaton import Automaton
-from routh.validation import Array, real_array
+from routh.validation import Array, integer, real_array
+
+if TYPE_CHECKING:
+    from routh.sets.barrier import BarrierBound
 
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 
@@ -168,18 +171,31 @@ class OuterBound:
         return table, offsets.ravel(), [("second order", size)] * problem.nc
 
 
-def outer_bound(problem: ImpactProblem) -> OuterBound:
+def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound | BarrierBound:
     """A certified outer bound for any inelastic impact, in the plane or in space with the true cone.
 
     Cheap (one small cone program per contact and direction) and valid for every problem, but looser than
     the exact set: compare ``bound.support(d)`` with the support of samples or of `exact_set` before
     relying on it.
+
+    Parameters
+    ----------
+    level : 0, linear functions of the velocity (any problem); 1, quadratic; 2, continuous and quadratic
+        on each orthant of the normal velocities (planar contacts, `routh.sets.barrier`). Each level
+        contains the one before, so the bound can only shrink; the cost grows with ``2^nc`` at level 2.
     """
+    integer("level", level, at_least=0, at_most=2)
     if np.any(problem.restitution != 0.0):
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; the bound is for inelastic impacts and wants 0"
         )
-    return OuterBound(problem)
+    if level == 0:
+        return OuterBound(problem)
+    if problem.nt != 1:
+        raise ValueError(f"level: got {level} in space; wanted 0, or planar contacts")
+    from routh.sets.barrier import BarrierBound
+
+    return BarrierBound(problem, level == 2)
 
 
 def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:

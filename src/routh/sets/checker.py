@@ -8,7 +8,8 @@ again from HP23 (36) to (40). Two claims can be checked.
   `verify_path` decides.
 * A union of polytopes cannot be left: `verify_invariance`.
 
-Planar contacts only (in space the friction polygon is part of the claim).
+In space friction is polyhedral and its polygon is part of the claim: ``polygon`` holds unit directions in
+order, counter-clockwise; friction lies in the hull of ``-mu n`` times them and opposes slip most.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from scipy.optimize import linprog
 from routh.sets.rational import RationalProblem
 
 Vector = tuple[Fraction, ...]
+Impulse = tuple[Fraction, ...]  # of one contact: normal, then one or two tangential
+LINE: tuple[Vector, ...] = ((Fraction(1),), (Fraction(-1),))  # the friction polygon in the plane
 Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
 _SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
 Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
@@ -34,7 +37,7 @@ class CheckedPath:
     """Breakpoints and the impulses (normal, tangential) of every contact between them, all exact."""
 
     v: tuple[Vector, ...]  # (k + 1)
-    impulses: tuple[tuple[tuple[Fraction, Fraction], ...], ...]  # (k, nc, 2)
+    impulses: tuple[tuple[Impulse, ...], ...]  # (k, nc, 1 + nt)
 
 
 @dataclass(frozen=True)
@@ -65,26 +68,36 @@ class Membership:
 
 
 def check_member(
-    problem: RationalProblem, target: Sequence[Fraction], hints: Sequence[Sequence[Sequence[str]]]
+    problem: RationalProblem,
+    target: Sequence[Fraction],
+    hints: Sequence[Sequence[Sequence[str]]],
+    *,
+    polygon: Sequence[Vector] = LINE,
 ) -> Membership:
     """Prove that ``target`` (nv,) is an outcome or a limit of outcomes, along one of the hinted statuses."""
+    if any(len(d) != problem.nt for d in polygon):
+        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
     why = "no statuses were given"
     goal = tuple(target)
     if problem.v == goal and min(_rate(row, goal) for row in problem.Jn) >= 0:
         return Membership("reached", CheckedPath((goal,), ()))
     for statuses in hints:
-        path = rebuild_path(problem, goal, statuses)
-        verdict = Verdict(False, "no path was found") if path is None else verify_path(problem, path, goal)
+        path = rebuild_path(problem, goal, statuses, polygon)
+        verdict = Verdict(False, "no path was found")
+        if path is not None:
+            verdict = verify_path(problem, path, goal, polygon)
         if verdict:
             return Membership("reached", path)
         why = verdict.why
     for statuses in hints:
-        if _is_limit(problem, goal, statuses):
+        if _is_limit(problem, goal, statuses, polygon):
             return Membership("limit")
     return Membership("unproved", None, why)
 
 
-def _is_limit(problem: RationalProblem, goal: Vector, statuses: Sequence[Sequence[str]]) -> bool:
+def _is_limit(
+    problem: RationalProblem, goal: Vector, statuses: Sequence[Sequence[str]], polygon: Sequence[Vector]
+) -> bool:
     """Whether a path to ``goal`` that touches the end of the impact early is a limit of paths that do not.
 
     Paths with given statuses form a convex set. If one of them never ends early, mixing a little of it into
@@ -93,18 +106,20 @@ def _is_limit(problem: RationalProblem, goal: Vector, statuses: Sequence[Sequenc
     if min(_rate(row, goal) for row in problem.Jn) != 0:
         return False
     for small in _SMALL:
-        closed = _Program(problem, goal, statuses)
+        closed = _Program(problem, goal, statuses, polygon)
         touching = closed.solve(small)
         if touching is None or closed.path(touching).v[-1] != goal or not closed.satisfied(touching, False):
             continue
-        loose = _Program(problem, None, statuses)
+        loose = _Program(problem, None, statuses, polygon)
         free = loose.solve(small)
         if free is not None and loose.satisfied(free, True):
             return True
     return False
 
 
-def verify_path(problem: RationalProblem, path: CheckedPath, target: Vector) -> Verdict:
+def verify_path(
+    problem: RationalProblem, path: CheckedPath, target: Vector, polygon: Sequence[Vector] = LINE
+) -> Verdict:
     """Whether ``path`` solves HP23 (39) from the velocity before to ``target``, where the impact ends."""
     if path.v[0] != problem.v or path.v[-1] != tuple(target):
         return Verdict(False, "the path does not join the velocity before to the target")
@@ -114,8 +129,8 @@ def verify_path(problem: RationalProblem, path: CheckedPath, target: Vector) -> 
             return Verdict(False, f"segment {k}: the impulses do not give the change of velocity")
         if min(_rate(row, before) for row in problem.Jn) >= 0:
             return Verdict(False, f"segment {k}: the impact had ended before it")
-        for i, (normal, tangent) in enumerate(impulses):
-            problem_here = _contact_fault(problem, i, normal, tangent, before, after)
+        for i, impulse in enumerate(impulses):
+            problem_here = _contact_fault(problem, i, impulse, (before, after), polygon)
             if problem_here:
                 return Verdict(False, f"segment {k}, contact {problem.names[i]}: {problem_here}")
         if _energy(problem, after) > _energy(problem, before):
@@ -127,42 +142,63 @@ def verify_path(problem: RationalProblem, path: CheckedPath, target: Vector) -> 
 
 
 def _contact_fault(
-    problem: RationalProblem, i: int, normal: Fraction, tangent: Fraction, before: Vector, after: Vector
+    problem: RationalProblem,
+    i: int,
+    impulse: Impulse,
+    ends: tuple[Vector, Vector],
+    polygon: Sequence[Vector],
 ) -> str:
-    """What is wrong with one contact's impulse along the segment from ``before`` to ``after``, if anything.
+    """What is wrong with one contact's impulse along the segment between ``ends``, if anything.
 
-    y and t are linear along the segment, so both ends decide for all of it.
+    y and t are linear along the segment and the most that friction can dissipate is convex in t, so both
+    ends decide for all of it.
     """
+    normal, tangent = impulse[0], impulse[1:]
     if normal < 0:
         return "it pulls"
     if normal == 0:
-        return "friction without pressure" if tangent else ""
-    if max(_rate(problem.Jn[i], before), _rate(problem.Jn[i], after)) > 0:
+        return "friction without pressure" if any(tangent) else ""
+    if max(_rate(problem.Jn[i], v) for v in ends) > 0:
         return "it pushes while it separates"
-    slips = (_rate(problem.Jt[i][0], before), _rate(problem.Jt[i][0], after))
     limit = problem.mu[i] * normal
-    if slips == (0, 0):
-        return "" if abs(tangent) <= limit else "friction outside its cone"
-    if min(slips) < 0 < max(slips):
-        return "slip changes sign within the segment"
-    wanted = -limit if max(slips) > 0 else limit
-    return "" if tangent == wanted else "friction does not oppose slip fully"
+    if not _in_polygon(tangent, limit, polygon):
+        return "friction outside its cone"
+    for v in ends:
+        slip = [_rate(row, v) for row in problem.Jt[i]]
+        if _rate(tangent, slip) != -limit * max(_rate(d, slip) for d in polygon):
+            return "friction does not oppose slip fully"
+    return ""
+
+
+def _in_polygon(point: Vector, size: Fraction, polygon: Sequence[Vector]) -> bool:
+    """Whether a point lies in the hull of ``-size`` times the polygon's directions."""
+    if len(point) == 1:
+        return abs(point[0]) <= size
+    corners = [tuple(-size * x for x in d) for d in polygon]
+    for k, (x, y) in enumerate(corners):
+        next_x, next_y = corners[(k + 1) % len(corners)]
+        if (next_x - x) * (point[1] - y) - (next_y - y) * (point[0] - x) < 0:
+            return False
+    return True
 
 
 def rebuild_path(
-    problem: RationalProblem, target: Sequence[Fraction], statuses: Sequence[Sequence[str]]
+    problem: RationalProblem,
+    target: Sequence[Fraction],
+    statuses: Sequence[Sequence[str]],
+    polygon: Sequence[Vector] = LINE,
 ) -> CheckedPath | None:
     """A path to ``target`` whose segments have the given contact statuses, or None.
 
     A linear program in floating point finds which impulses and walls are active; the path is then the exact
     solution of those equations. It proves nothing until `verify_path` says so.
     """
-    program = _Program(problem, tuple(target), statuses)
+    program = _Program(problem, tuple(target), statuses, polygon)
     path = None
     for small in _SMALL:
         weights = program.solve(small)
         path = path if weights is None else program.path(weights)
-        if path is not None and verify_path(problem, path, tuple(target)):
+        if path is not None and verify_path(problem, path, tuple(target), polygon):
             break
     return path
 
@@ -171,12 +207,15 @@ class _Program:
     """Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each."""
 
     def __init__(
-        self, problem: RationalProblem, target: Vector | None, statuses: Sequence[Sequence[str]]
+        self,
+        problem: RationalProblem,
+        target: Vector | None,
+        statuses: Sequence[Sequence[str]],
+        polygon: Sequence[Vector],
     ) -> None:
-        self.problem, self.target = problem, target
-        # (segment, contact, normal share, tangential share); weights are >= 0
-        self.columns: list[tuple[int, int, Fraction, Fraction]] = []
-        self.cones: list[tuple[list[int], Fraction]] = []  # (columns of n, +t, -t; mu): |t| <= mu n
+        self.problem, self.target, self.polygon = problem, target, polygon
+        # (segment, contact, impulse of a unit weight); weights are >= 0
+        self.columns: list[tuple[int, int, Impulse]] = []
         self.equal: list[tuple[Vector, int]] = []  # (row of J, breakpoint): zero there
         self.below: list[tuple[Vector, int, Fraction]] = []  # (row, breakpoint, share of the margin): <= 0
         for k, words in enumerate(statuses):
@@ -188,29 +227,28 @@ class _Program:
             )
             self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
         self.segments = len(statuses)
-        self.effects = [self._effect(i, n, t) for _, i, n, t in self.columns]
+        none = tuple(Fraction(0) for _ in range(1 + problem.nt))
+        self.effects = [
+            _change(problem, [impulse if j == i else none for j in range(problem.nc)])
+            for _, i, impulse in self.columns
+        ]
 
     def _contact(self, k: int, i: int, word: str) -> None:
-        problem = self.problem
-        mu, normal, tangent = problem.mu[i], problem.Jn[i], problem.Jt[i][0]
-        self.below += [(normal, k, Fraction(0)), (normal, k + 1, Fraction(0))]
-        if mu == 0 or not any(tangent):
-            self.columns.append((k, i, Fraction(1), Fraction(0)))
-        elif word == "stick":
-            self.equal += [(tangent, k), (tangent, k + 1)]
-            first, one, none = len(self.columns), Fraction(1), Fraction(0)
-            self.columns += [(k, i, one, none), (k, i, none, one), (k, i, none, -one)]
-            self.cones.append(([first, first + 1, first + 2], mu))
-        else:
-            sign = 1 if word == "slide +" else -1
-            against = tuple(-sign * x for x in tangent)
-            self.below += [(against, k, Fraction(0)), (against, k + 1, Fraction(0))]
-            self.columns.append((k, i, Fraction(1), -sign * mu))
-
-    def _effect(self, i: int, normal: Fraction, tangential: Fraction) -> Vector:
-        problem = self.problem
-        force = [normal * n + tangential * t for n, t in zip(problem.Jn[i], problem.Jt[i][0], strict=True)]
-        return _solve_exact([list(row) for row in problem.M], force)
+        problem, polygon = self.problem, self.polygon
+        mu, normal, tangents = problem.mu[i], problem.Jn[i], problem.Jt[i]
+        self.below += [(normal, end, Fraction(0)) for end in (k, k + 1)]
+        if mu == 0 or not any(map(any, tangents)):
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
+            return
+        pressing, zero, positive = _friction_status(word, polygon)
+        if word == "stick":  # pressure alone is inside the cone; where mu is large, that matters to rounding
+            self.columns.append((k, i, (Fraction(1), *(mu * 0 for _ in tangents))))
+        for d in pressing:
+            impulse = (Fraction(1), *(-mu * x for x in d))
+            self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "stick" else impulse))
+        for end in (k, k + 1):
+            self.equal += [(_along(form, tangents), end) for form in zero]
+            self.below += [(_along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
 
     def _row(self, row: Vector, breakpoint_: int) -> tuple[list[Fraction], Fraction]:
         """``row . v`` at a breakpoint as coefficients of x and a constant."""
@@ -219,11 +257,6 @@ class _Program:
             for (segment, *_), effect in zip(self.columns, self.effects, strict=True)
         ]
         return coefficients, _rate(row, self.problem.v)
-
-    def _cone(self, columns: list[int], mu: Fraction) -> list[Fraction]:
-        """``t+ + t- - mu n`` as coefficients of the weights, over mu."""
-        values = dict(zip(columns, (Fraction(-1), 1 / mu, 1 / mu), strict=True))
-        return [values.get(j, Fraction(0)) for j in range(len(self.columns))]
 
     def solve(self, small: float) -> list[Fraction] | None:
         """Exact weights x, from the active set of a floating-point optimum of the margin."""
@@ -239,7 +272,6 @@ class _Program:
             coefficients, constant = self._row(row, self.segments)
             equations.append((coefficients, constant - _rate(row, self.target or ())))
         walls = [(*self._row(row, k), share) for row, k, share in self.below]
-        walls += [(self._cone(columns, mu), Fraction(0), Fraction(0)) for columns, mu in self.cones]
         speed = max(abs(float(_rate(row, self.problem.v))) for row in rows)
         sizes = [max(abs(float(_rate(row, effect))) for row in rows) / speed for effect in self.effects]
         x = self._optimum(equations, walls, np.array(sizes), speed)
@@ -250,7 +282,6 @@ class _Program:
         if min(weights, default=Fraction(0)) < 0:
             return False
         rows = [(*self._row(row, k), share) for row, k, share in self.below]
-        rows += [(self._cone(columns, mu), Fraction(0), Fraction(0)) for columns, mu in self.cones]
         for coefficients, constant, share in rows:
             value = _rate(coefficients, weights) + constant
             if value > 0 or (strictly and share and value == 0):
@@ -308,29 +339,60 @@ class _Program:
         """Breakpoints and impulses from weights; segments without impulse are left out."""
         points, impulses = [self.problem.v], []
         for k in range(self.segments):
-            push = [[Fraction(0), Fraction(0)] for _ in range(self.problem.nc)]
-            for (segment, i, normal, tangential), x in zip(self.columns, weights, strict=True):
+            push = [[Fraction(0)] * (1 + self.problem.nt) for _ in range(self.problem.nc)]
+            for (segment, i, impulse), x in zip(self.columns, weights, strict=True):
                 if segment == k:
-                    push[i][0] += normal * x
-                    push[i][1] += tangential * x
-            if any(n or t for n, t in push):
-                step = tuple((n, t) for n, t in push)
+                    push[i] = [total + share * x for total, share in zip(push[i], impulse, strict=True)]
+            if any(map(any, push)):
+                step = tuple(tuple(impulse) for impulse in push)
                 impulses.append(step)
                 points.append(_after(self.problem, points[-1], step))
         return CheckedPath(tuple(points), tuple(impulses))
 
 
-def _after(problem: RationalProblem, v: Vector, impulses: Sequence[tuple[Fraction, Fraction]]) -> Vector:
+Form = Sequence[Fraction]  # in the tangential velocity of one contact
+
+
+def _friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
+    """Directions that friction opposes, forms in the slip that are zero, and forms that are not negative.
+
+    In space "slide 2k" is the sector in which direction k opposes most, "slide 2k + 1" the ray on which it
+    and the next one oppose equally.
+    """
+    count, nt = len(polygon), len(polygon[0])
+    if word == "stick":
+        return list(polygon), [[Fraction(int(i == j)) for j in range(nt)] for i in range(nt)], []
+    if nt == 1:
+        d = polygon[0] if word == "slide +" else polygon[1]
+        return [d], [], [d]
+    k, between = divmod(int(word.split()[1]), 2)
+    d, before, after = polygon[k], polygon[k - 1], polygon[(k + 1) % count]
+    if between:
+        return [d, after], [_minus(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
+    return [d], [], [_minus(d, before), _minus(d, after)]
+
+
+def _minus(a: Form, b: Form) -> Form:
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def _along(form: Form, tangents: Sequence[Vector]) -> Vector:
+    """A form in the slip as a form in v."""
+    return tuple(_rate(form, column) for column in zip(*tangents, strict=True))
+
+
+def _after(problem: RationalProblem, v: Vector, impulses: Sequence[Impulse]) -> Vector:
     """``v + M^-1 J^T impulses``."""
+    return tuple(a + b for a, b in zip(v, _change(problem, impulses), strict=True))
+
+
+def _change(problem: RationalProblem, impulses: Sequence[Impulse]) -> Vector:
     force = [Fraction(0)] * problem.nv
-    for i, (normal, tangent) in enumerate(impulses):
-        if normal or tangent:
-            force = [
-                f + normal * n + tangent * t
-                for f, n, t in zip(force, problem.Jn[i], problem.Jt[i][0], strict=True)
-            ]
-    change = _solve_exact([list(row) for row in problem.M], force)
-    return tuple(a + b for a, b in zip(v, change, strict=True))
+    for i, impulse in enumerate(impulses):
+        for share, row in zip(impulse, (problem.Jn[i], *problem.Jt[i]), strict=True):
+            if share:
+                force = [f + share * x for f, x in zip(force, row, strict=True)]
+    return _solve_exact([list(row) for row in problem.M], force)
 
 
 def _rate(row: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:

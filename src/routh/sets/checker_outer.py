@@ -1,4 +1,4 @@
-"""An independent check that no solution of the relaxed inclusion leaves a region (planar contacts).
+"""An independent check that no solution of the relaxed inclusion leaves a region.
 
 As in `routh.sets.checker`, nothing of the construction is used: cells and forces are written down again, in
 velocity space. The polyhedra themselves are PPL's.
@@ -16,7 +16,7 @@ from itertools import product
 from math import lcm
 from typing import Any
 
-from routh.sets.checker import Vector, Verdict, _solve_exact
+from routh.sets.checker import LINE, Form, Vector, Verdict, _along, _change, _friction_status
 from routh.sets.rational import RationalProblem
 from routh.status import MissingExtraError
 
@@ -28,6 +28,8 @@ def verify_invariance(
     thresholds: Sequence[Fraction],
     region: Sequence[Polygon],
     outcomes: Sequence[Polygon],
+    *,
+    polygon: Sequence[Vector] = LINE,
 ) -> Verdict:
     """Whether ``region`` holds every state of the relaxed inclusion and ``outcomes`` every end of an impact.
 
@@ -37,18 +39,19 @@ def verify_invariance(
     region : polytopes whose union is claimed to contain v and to be invariant.
     outcomes : polytopes whose union is claimed to contain the part of it with ``Jn v >= 0`` and
         ``Jn_i v = 0`` for some i.
+    polygon : in space, the directions of polyhedral friction, see `routh.sets.checker`.
     """
-    if problem.nt != 1:
-        raise ValueError(f"problem: got nt = {problem.nt}; wanted planar contacts, nt = 1")
+    if any(len(d) != problem.nt for d in polygon):
+        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
     if any(limit <= 0 for limit in thresholds):
         return Verdict(False, "a threshold is not positive, so the relaxation proves nothing")
     ppl = _ppl()
-    pieces = [_polytope(ppl, polygon) for polygon in region]
-    ends = [_polytope(ppl, polygon) for polygon in outcomes]
+    pieces = [_polytope(ppl, vertices) for vertices in region]
+    ends = [_polytope(ppl, vertices) for vertices in outcomes]
     start = _polytope(ppl, [problem.v])
     if not any(piece.contains(start) for piece in pieces):
         return Verdict(False, "the velocity before is not in the region")
-    cells = list(_cells(ppl, problem, thresholds))
+    cells = list(_cells(ppl, problem, thresholds, polygon))
     for index, piece in enumerate(pieces):
         for words, walls, rays in cells:
             entry = ppl.C_Polyhedron(piece)
@@ -79,14 +82,14 @@ def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: li
 
 
 def _cells(
-    ppl: Any, problem: RationalProblem, thresholds: Sequence[Fraction]
+    ppl: Any, problem: RationalProblem, thresholds: Sequence[Fraction], polygon: Sequence[Vector]
 ) -> Iterator[tuple[tuple[str, ...], Any, list[Any]]]:
     """Every combination of statuses: its words, its walls and the extreme rays of its flow."""
+    slides = ["slide +", "slide -"] if problem.nt == 1 else [f"slide {k}" for k in range(2 * len(polygon))]
     choices = []
     for i in range(problem.nc):
-        slips = any(problem.Jt[i][0]) and problem.mu[i] > 0
-        choices.append(["separated", "stick", "slide +", "slide -"] if slips else ["separated", "push"])
-    effects = _effects(problem)
+        slips = any(map(any, problem.Jt[i])) and problem.mu[i] > 0
+        choices.append(["separated", "stick", *slides] if slips else ["separated", "push"])
     for words in product(*choices):
         if set(words) == {"separated"}:
             continue
@@ -98,33 +101,32 @@ def _cells(
                 walls.insert(gap >= 0)
                 continue
             walls.insert(gap <= 0)
-            slip = _form(ppl, problem.Jt[i][0], Fraction(0))
-            if word == "stick":
+            pressing: list[Vector] = [(Fraction(0),) * problem.nt]
+            zero: list[Form] = []
+            positive: list[Form] = []
+            if word != "push":
+                pressing, zero, positive = _friction_status(word, polygon)
+            for form in positive:
+                walls.insert(_form(ppl, _along(form, problem.Jt[i]), Fraction(0)) >= 0)
+            for form in zero:
+                slip = _form(ppl, _along(form, problem.Jt[i]), Fraction(0))
                 walls.insert(slip == 0)
                 held.append(slip == 0)
-            elif word != "push":
-                walls.insert(slip >= 0 if word == "slide +" else slip <= 0)
-            signs = {"stick": (1, -1), "slide +": (-1,), "slide -": (1,), "push": (0,)}[word]
-            for sign in signs:
-                rays.insert(ppl.ray(ppl.Linear_Expression(effects[i, sign], 0)))
+            for d in pressing:
+                rays.insert(ppl.ray(ppl.Linear_Expression(_effect(problem, i, d), 0)))
         cone = ppl.C_Polyhedron(rays)
         for constraint in held:
             cone.add_constraint(constraint)
         yield words, walls, [g for g in cone.minimized_generators() if not g.is_point()]
 
 
-def _effects(problem: RationalProblem) -> dict[tuple[int, int], list[int]]:
-    """Direction of v' for a unit normal force with friction ``sign mu`` along the tangent, as integers."""
-    result = {}
-    for i in range(problem.nc):
-        for sign in (-1, 0, 1):
-            force = [
-                n + sign * problem.mu[i] * t for n, t in zip(problem.Jn[i], problem.Jt[i][0], strict=True)
-            ]
-            change = _solve_exact([list(row) for row in problem.M], force)
-            scale = lcm(*(x.denominator for x in change))
-            result[i, sign] = [int(x * scale) for x in change]
-    return result
+def _effect(problem: RationalProblem, i: int, direction: Vector) -> list[int]:
+    """Direction of v' for a unit normal force at contact i with full friction against ``direction``."""
+    none = (Fraction(0),) * (1 + problem.nt)
+    impulse = (Fraction(1), *(-problem.mu[i] * x for x in direction))
+    change = _change(problem, [impulse if j == i else none for j in range(problem.nc)])
+    scale = lcm(*(x.denominator for x in change))
+    return [int(x * scale) for x in change]
 
 
 def _inside(ppl: Any, part: Any, pieces: Sequence[Any], first: int = 0) -> bool:
@@ -139,6 +141,8 @@ def _inside(ppl: Any, part: Any, pieces: Sequence[Any], first: int = 0) -> bool:
             continue
         rest = ppl.C_Polyhedron(part)
         for wall in pieces[k].minimized_constraints():
+            if rest.relation_with(wall).implies(ppl.Poly_Con_Relation.is_included()):
+                continue  # nothing is beyond it, though all of the rest may lie on it
             form = ppl.Linear_Expression(wall.coefficients(), wall.inhomogeneous_term())
             sides = [form <= 0, form >= 0] if wall.is_equality() else [form <= 0]
             for side in sides:

@@ -7,7 +7,8 @@ and persist until something happens; where several continuations exist (a contac
 or left; zero slip may stick or slide), one is drawn. There is no step and no error of a step.
 
 Every decision is a number from a tape. Tapes that reached farthest in some direction are changed a little and
-tried again, which moves the sampling towards what is not explored yet.
+tried again, which moves the sampling towards what is not explored yet; and the farthest outcome with the same
+contact statuses as theirs is found by a linear program (`routh.sets.polishing`) and joins the samples.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from routh.laws.base import require_inelastic
 from routh.problem import ImpactProblem
 from routh.sets.outcomes import Outcomes
+from routh.sets.polishing import APART, SMOOTH, Statuses, farthest
 from routh.sets.theory import pointedness
 from routh.status import Status
 from routh.validation import Array, integer, real
@@ -29,6 +31,8 @@ _ZERO = 1e-11  # scaled velocities below this are zero: rounding of a few dozen 
 _SEGMENTS = 64  # segments of one sample; more is a Zeno-like sequence
 _DECISIONS = 8  # numbers of the tape used by one segment, beside two per contact
 
+# velocity, impulse (nc, 2), segments, status, residual, rows of the tape used, statuses of the segments
+Walked = tuple[Array, Array, int, Status, float, int, tuple[Statuses, ...]]
 Elite = tuple[Array, int]  # a tape, and how many of its rows were used
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _TRIES = 12  # combinations of stick and slip that a segment may try
@@ -90,11 +94,13 @@ def fill(
         raise ValueError(f"directions: got {count}; wanted an even number, they come in opposite pairs")
     rng = np.random.default_rng(seed)
     walk = _Walk(problem)
+    tried: set[tuple[int, tuple[Statuses, ...]]] = set()  # directions and statuses whose extreme is known
     rows = watch_directions(problem, count)
     bred = np.vstack([rows, watch_directions(problem, _BREEDERS)])  # more directions keep more kinds of tapes
-    best = np.full(len(bred), -np.inf)
+    best = np.full(len(bred), -np.inf)  # of tapes
+    farthest_yet = np.full(count, -np.inf)  # of all samples, in the watched directions
     elite: list[Elite] = [(walk.tape(rng), 1)] * len(bred)
-    parts: list[tuple[Any, ...]] = []
+    parts: list[Walked] = []
     support: list[Array] = []
     quiet, drawn = 0, 0
     while drawn < max_samples and quiet < patience:
@@ -105,13 +111,23 @@ def fill(
         drawn += size
         ended = [k for k, result in enumerate(results) if result[3].ok]
         reach = np.array([results[k][0] for k in ended]).reshape(len(ended), problem.nv) @ bred.T
-        before = best.copy()
+        before = farthest_yet.copy()
         for j in range(len(bred)) if ended else ():
             k = int(np.argmax(reach[:, j]))
             if reach[k, j] > best[j]:
                 best[j], elite[j] = reach[k, j], (tapes[ended[k]], results[ended[k]][5])
-        support.append(best[:count].copy())
-        quiet = quiet + 1 if _quiet(before[:count], best[:count], tolerance) else 0
+        farthest_yet = np.maximum(farthest_yet, best[:count])
+        for j in range(count) if ended else ():
+            sequence = results[ended[int(np.argmax(reach[:, j]))]][6]
+            if drawn < max_samples and sequence and (j, sequence) not in tried:
+                tried.add((j, sequence))
+                extreme = walk.extreme(sequence, rows[j])
+                if extreme is not None:
+                    parts.append(extreme)
+                    drawn += 1
+                    farthest_yet = np.maximum(farthest_yet, rows @ extreme[0])
+        support.append(farthest_yet.copy())
+        quiet = quiet + 1 if _quiet(before, farthest_yet, tolerance) else 0
     outcomes = _collect(problem, parts, {"sampler": "fill", "seed": seed, "tolerance": tolerance})
     return Filling(outcomes, rows, np.array(support), quiet >= patience, tolerance)
 
@@ -153,7 +169,7 @@ def _next_tape(walk: _Walk, rng: np.random.Generator, elite: list[Elite], suppor
     return np.where(changed, np.clip(parent + shift, 0.0, np.nextafter(1.0, 0.0)), parent)
 
 
-def _collect(problem: ImpactProblem, parts: list[tuple[Any, ...]], settings: dict[str, Any]) -> Outcomes:
+def _collect(problem: ImpactProblem, parts: list[Walked], settings: dict[str, Any]) -> Outcomes:
     n = len(parts)
     return Outcomes(
         problem,
@@ -192,11 +208,12 @@ class _Walk:
         """Decisions for one sample, (segments, numbers)."""
         return rng.random((_SEGMENTS, _DECISIONS + 2 * self.nc))
 
-    def run(self, tape: Array) -> tuple[Array, Array, int, Status, float, int]:
-        """Velocity, impulse (nc, 2), segments, status, residual, and rows used, of the tape's solution."""
+    def run(self, tape: Array) -> Walked:
+        """The tape's solution."""
         c, impulse = self.start.copy(), np.zeros(2 * self.nc)
         status, used = Status.MAX_STEPS, 0
         rows = 0
+        sequence: list[Statuses] = []
         for numbers in tape:
             if c[::2].min() >= -_ZERO:
                 status = Status.SOLVED if used else Status.NO_IMPACT
@@ -205,7 +222,7 @@ class _Walk:
             chosen = self._rates(c, numbers)
             if chosen is None:
                 continue
-            rates, change, pushes = chosen
+            rates, change, pushes, slips = chosen
             length = self._length(c, change, pushes)
             if not np.isfinite(length):
                 continue
@@ -215,22 +232,38 @@ class _Walk:
             c[np.abs(c) < _ZERO] = 0.0
             impulse += length * rates
             used += 1
+            if not sequence or sequence[-1] != slips:
+                sequence.append(slips)
+        v, scaled, residual = self._outcome(impulse, c)
+        return v, scaled, used, status, residual, rows, tuple(sequence)
+
+    def extreme(self, sequence: tuple[Statuses, ...], direction: Array) -> Walked | None:
+        """The farthest outcome in a direction (nv,) of the solutions with these statuses."""
+        worth = (direction @ self.problem.response) * np.repeat(self.problem.scaling.impulse, 2)
+        found = farthest(self.G, self.start, self.mu, sequence, worth)
+        if found is None:
+            return None
+        v, scaled, residual = self._outcome(found.impulse, found.c)
+        return v, scaled, len(sequence), Status.SOLVED, max(residual, found.violation), 0, sequence
+
+    def _outcome(self, impulse: Array, c: Array) -> tuple[Array, Array, float]:
+        """Velocity, impulse (nc, 2) and the difference between c and the velocity recomputed."""
         scaled = impulse.reshape(self.nc, 2) * self.problem.scaling.impulse[:, None]
         v = self.problem.apply(scaled)
         after = (self.problem.contact_velocity(v) / self.problem.scaling.velocity[:, None]).ravel()
-        return v, scaled, used, status, float(np.max(np.abs(after - c))), rows
+        return v, scaled, float(np.max(np.abs(after - c)))
 
-    def _rates(self, c: Array, numbers: Array) -> tuple[Array, Array, np.ndarray] | None:
-        """Impulse rates (2 nc,), the change of c they cause, and which contacts push."""
+    def _rates(self, c: Array, numbers: Array) -> tuple[Array, Array, np.ndarray, Statuses] | None:
+        """Impulse rates (2 nc,), the change of c they cause, which contacts push, and their statuses."""
         y, t = c[::2], c[1::2]
         weights, held = self._roles(y, numbers)
         pushes = (weights > 0.0) | held
         options: list[tuple[int, ...]] = []
         for i in range(self.nc):
             if not pushes[i]:
-                options.append((2,))  # no friction
+                options.append((APART,))
             elif self.mu[i] == 0.0:
-                options.append((3,))  # no friction, but pushing
+                options.append((SMOOTH,))
             elif t[i] != 0.0:
                 options.append((int(np.sign(t[i])),))
             else:
@@ -240,7 +273,7 @@ class _Walk:
             if rates is not None:
                 change = self.G @ rates
                 if self._consistent(c, rates, change, pushes, slips):
-                    return rates, change, pushes
+                    return rates, change, pushes, slips
         return None
 
     def _roles(self, y: Array, numbers: Array) -> tuple[Array, np.ndarray]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from routh.sets.exact.algebra import (
     times,
     transpose,
 )
-from routh.validation import Array, real
+from routh.validation import Array, choice, real
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -112,17 +112,31 @@ class Snapped:
         return max(self.moved.values())
 
 
-def snap(problem: ImpactProblem, *, tolerance: float = tolerances.SNAP) -> Snapped:
+def snap(
+    problem: ImpactProblem,
+    *,
+    tolerance: float = tolerances.SNAP,
+    through: Literal["mass", "delassus"] = "mass",
+) -> Snapped:
     """The simplest rational problem within ``tolerance`` that keeps the coincidences of ``problem``.
 
     Equal entries (up to sign) stay equal; rows of J that are combinations of others stay so; contact
     velocities ``J v`` that are zero, or equal in pairs, become exactly so. ``tolerance`` is a share of the
     largest entry of each field (of ``|J| |v|`` for contact velocities).
+
+    ``through="delassus"`` snaps a triangular factor of ``B M^-1 B^T`` instead of M, B being J where that is
+    square and regular: exact sets compute with this matrix, whose entries otherwise have the determinant
+    of M below the line. It wants ``rank J = nv``. `Snapped.moved` says how far M moved.
     """
     tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
+    choice("through", through, ("mass", "delassus"))
     labels = _labels(problem)
-    M = _snap_entries(problem.M, tolerance)
     rows, dependent = _snap_rows(problem.J.reshape(-1, problem.nv), tolerance)
+    M = (
+        _snap_entries(problem.M, tolerance)
+        if through == "mass"
+        else _mass_by_delassus(problem.M, rows, tolerance)
+    )
     mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
     v, at_rest, equal = _snap_velocity(problem, M, rows, tolerance)
     width = 1 + problem.nt
@@ -191,6 +205,18 @@ def _snap_rows(rows: Array, tolerance: float) -> tuple[Matrix, list[int]]:
                 continue
         chosen.append(index)
     return tuple(snapped), dependent
+
+
+def _mass_by_delassus(M: Array, rows: Matrix, tolerance: float) -> Matrix:
+    """``B^T (L L^T)^-1 B`` with L simple: a mass matrix near M whose ``B M^-1 B^T`` is ``L L^T``."""
+    B = tuple(rows[i] for i in independent_rows(rows))
+    if len(B) < len(M):
+        raise ValueError(f"J: has rank {len(B)}; snapping through the Delassus matrix wants rank {len(M)}")
+    basis = _floats(B)
+    factor = np.linalg.cholesky(basis @ np.linalg.solve(M, basis.T))
+    width = tolerance * float(np.max(np.abs(factor)))
+    half = solve([[simplest(float(x), width) for x in row] for row in factor], B)  # L^-1 B
+    return product(transpose(half), half)
 
 
 def _snap_velocity(

@@ -17,6 +17,8 @@ from routh.validation import Array
 _NODES = np.array([0.2, 0.4, 0.6, 0.8, 1.0])  # where a step is looked at
 _PER_STEP = 12  # samples of one step of the integrator, at least
 _SHORTEST = 1e-5  # s, steps are not cut below this for the sake of turning slip
+_CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
+_HALVINGS = 30  # how near to the start of a step a hop is looked for
 _NO_SLIP = 1e-12  # m/s, below which a slip direction in space is that of the mode
 
 
@@ -138,16 +140,18 @@ def run_mode(
     solver = DOP853(motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step)
     samples = [motion.sample(t, y)]
     waiting = [time for time in grid if t < time < end]
+    crawled = 0
     while True:
         solver.max_step = min(options.max_step, motion.slip_time(solver.t, solver.y))
         solver.step()
-        if solver.status == "failed":
+        crawled = crawled + 1 if solver.step_size is not None and solver.step_size < _CRAWL else 0
+        if solver.status == "failed" or crawled > _MOST_CRAWLS:
             return Flow((*samples, motion.sample(solver.t, solver.y)), "singular", tuple(motion.contacts))
         dense = solver.dense_output()
         hit = _first_event(motion, dense, float(solver.t_old), float(solver.t), options.gap)
         until = solver.t if hit is None else hit[0]
         for time in _times(waiting, float(solver.t_old), float(solver.t), float(until)):
-            samples.append(motion.sample(time, dense(time)))
+            samples.append(motion.sample(time, motion.projected(dense(time))))
         waiting = [time for time in waiting if time >= until]
         if hit is not None:
             y = motion.projected(dense(until))
@@ -265,14 +269,26 @@ def _gap_hits(
             if lowest < t1 and a.gap[j] > gap >= distance(lowest):
                 hits.append((lowest, "graze", (contact,)))
             continue
-        first = t0
+        first: float | None = t0
         if not a.gap[j] > 0.0:
-            if not a.rate[j] > 0.0 or rate(lowest) >= 0.0:
-                hits.append((t0, "close", (contact,)))  # it sinks from the start
-                continue
-            first = _root(rate, t0, lowest)  # the top of a hop within the step
-        hits.append((_root(distance, first, lowest), "close", (contact,)))
+            first = _hop(distance, rate, t0, lowest, slack)
+        when = t0 if first is None else _root(distance, first, lowest)
+        hits.append((when, "close", (contact,)))
     return hits
+
+
+def _hop(
+    distance: Callable[[float], float], rate: Callable[[float], float], t0: float, t1: float, slack: float
+) -> float | None:
+    """A time at which a contact that is closed at t0 and t1 is open; None where it sinks from the start.
+
+    A contact that opens with no velocity, only with an acceleration, rises with the square of time: it is
+    looked for ever nearer to t0.
+    """
+    if rate(t0) > 0.0 > rate(t1):
+        return _root(rate, t0, t1)  # the top
+    times = (t0 + (t1 - t0) * 0.5**k for k in range(1, _HALVINGS))
+    return next((t for t in times if distance(t) > slack), None)
 
 
 def _root(function: Callable[[float], float], a: float, b: float) -> float:

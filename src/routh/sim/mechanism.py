@@ -71,6 +71,12 @@ class Mechanism:
         """``|v|_M``, sqrt(J)."""
         return float(np.sqrt(max(float(v @ self.model.mass(q) @ v), 0.0)))
 
+    def flattening(self, q: Array) -> float:
+        """The smallest eigenvalue of M scaled to a unit diagonal: 0 where a motion has no inertia."""
+        M = self.model.mass(q)
+        size = np.sqrt(M.diagonal())
+        return float(np.linalg.eigvalsh(M / np.outer(size, size))[0])
+
     def normal_velocity(self, q: Array, v: Array) -> Array:
         """``Jn v``, (nc,) m/s: the rate of the gaps."""
         return self.model.jacobians(q)[0] @ v

@@ -19,6 +19,7 @@ from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.validation import Array
 
+_FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
 MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
@@ -187,11 +188,11 @@ class Run:
             self.excluded, self.stopped_slip = set(), set()
         if flow.reason == "singular":
             self.record.event("singular", flow.contacts)
-            return (
-                self._impact(flow.contacts)
-                if flow.contacts
-                else self._stop(Status.NUMERICAL, "the integrator's step became too small in free motion")
-            )
+            worst = self.mechanism.flattening(self.q)
+            if flow.contacts and worst > _FLAT:
+                return self._impact(flow.contacts)
+            cause = f"; some motion has no inertia (M is singular to {worst:.0e})" if worst <= _FLAT else ""
+            return self._stop(Status.NUMERICAL, f"the integrator's step became too small{cause}")
         if flow.reason == "graze":
             self.record.event("graze", flow.contacts)
         if flow.reason == "stick":
@@ -233,12 +234,16 @@ class Run:
         slip = np.linalg.norm(np.einsum("ijk,k->ij", self._tangents(), v), axis=1)
         sticking = [c for c in contacts if slip[c] <= 3.0 * left]
         v = self.mechanism.hold(self.q, v, sticking, [c for c in contacts if c not in sticking])
-        self.q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
-        self.t += found.remaining
-        self.v = v
+        q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
+        end = self.mechanism.snapshot(self.t + found.remaining, q, v)
+        wanted = self.mechanism.model.mass(q) @ (v - self.v - found.remaining * end.free)
+        balanced = zeno.balanced(impulse, wanted, end.J, self.mechanism.mu, contacts)
+        if balanced is None:
+            return
+        self.t, self.q, self.v = end.t, q, v
         self.scale = max(self.mechanism.speed(self.q, v), 1e-3 * left)
         self.at_once, count, self.impacts = 0, len(self.impacts), []
-        self.record.add(self.t, self.q, v, impulse)
+        self.record.add(self.t, self.q, v, balanced)
         self.record.event(
             "zeno",
             contacts,

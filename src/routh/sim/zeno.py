@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 
 from routh import tolerances
+from routh.friction import facet_directions
 from routh.validation import Array
 
 LONGEST_CYCLE = 4  # impacts after which a pattern may repeat
@@ -46,6 +48,25 @@ def accumulation(times: Sequence[float] | Array) -> Accumulation | None:
             return found if found.remaining < tolerances.ZENO_REMAINING else None
     found = _irregular(t)
     return found if found is not None and found.remaining < 0.1 * tolerances.ZENO_REMAINING else None
+
+
+def balanced(impulse: Array, wanted: Array, J: Array, mu: Array, contacts: Sequence[int]) -> Array | None:
+    """Impulses of the skipped impacts, (nc, 1 + nt) N s, that change momentum by ``wanted`` (nv,).
+
+    Those extrapolated, ``impulse``, if they do. Else, where the decay is irregular, some that the friction
+    cones of ``contacts`` allow; None where there are none: then the limit cannot be reached.
+    """
+    allowed = tolerances.ZENO_MOMENTUM * float(np.abs(wanted).max())
+    if np.abs(np.tensordot(impulse, J, axes=2) - wanted).max() <= allowed:
+        return impulse
+    directions = facet_directions(J.shape[1] - 1)
+    edges = [np.insert(mu[c] * directions, 0, 1.0, axis=1) for c in contacts]  # (k, 1 + nt) of each cone
+    rays = np.vstack([edge @ J[c] for c, edge in zip(contacts, edges, strict=True)])
+    weights = nnls(rays.T, wanted)[0].reshape(len(edges), -1)
+    found = np.zeros_like(impulse)
+    for c, edge, weight in zip(contacts, edges, weights, strict=True):
+        found[c] = weight @ edge
+    return found if np.abs(np.tensordot(found, J, axes=2) - wanted).max() <= allowed else None
 
 
 def pattern(contacts: Sequence[tuple[int, ...]], cycle: int) -> int:

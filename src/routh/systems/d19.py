@@ -244,18 +244,20 @@ def sphere_stack(
     count: int = 10,
     radius: float = 0.1,
     mass: float = 1.0,
-    gap: float = 0.01,
+    gap: float = 0.0,
     mu: float = 0.5,
     young: float = STEEL_MODULUS,
     damping: float = 1.0,
-    anticipate: bool = True,
+    anticipate: bool = False,
     dt: float = 0.01,
 ) -> ConstrainedMotion:
-    """Spheres one above the other, ``gap`` (m) apart, that fall and form a stack: D19 6.5, Fig. 10.
+    """Spheres one above the other that stand on each other, or fall and form a stack: D19 6.5, Fig. 10.
 
-    Sizes and masses are ours. The stiffness ``young radius`` is that of a bar as long and as wide as the
-    sphere's radius. With D19's rule that only closed gaps act (``anticipate=False``) stacks of more than
-    about twenty spheres fly apart at this step: contacts felt late unfold all at once.
+    With ``gap`` 0 every contact starts pressed by the weight above it; otherwise the spheres start ``gap``
+    (m) apart in mid-air, as D19's do. Sizes and masses are ours. The stiffness ``young radius`` is that of
+    a bar as long and as wide as the sphere's radius. With D19's rule that only closed gaps act
+    (``anticipate=False``) more than about twenty falling spheres fly apart at this step: contacts felt late
+    unfold all at once.
     """
     n, r = integer("count", count, at_least=1), real("radius", radius, above=0.0)
     bodies = [spatial.sphere(f"sphere {i}", r, mass=mass) for i in range(n)]
@@ -263,8 +265,10 @@ def sphere_stack(
     contacts += [
         SphereContact(f"{i} on {i - 1}", f"sphere {i}", f"sphere {i - 1}", mu=mu) for i in range(1, n)
     ]
+    stiffness, apart = real("young", young, above=0.0) * r, real("gap", gap, at_least=0.0)
+    pressed = mass * GRAVITY * np.arange(n, 0, -1) / stiffness if apart == 0.0 else np.zeros(n)
     q = np.zeros((n, 7))
-    q[:, 2] = r + gap + (2 * r + gap) * np.arange(n)
+    q[:, 2] = r + apart + (2 * r + apart) * np.arange(n) - np.cumsum(pressed)
     q[:, 3] = 1.0
     return _motion(
         "sphere-stack",
@@ -272,7 +276,7 @@ def sphere_stack(
         "D19 section 6.5, Fig. 10",
         SpatialModel(bodies, contacts),
         State(q.ravel(), np.zeros(6 * n)),
-        compliance=Compliance(real("young", young, above=0.0) * r, damping, anticipate=anticipate),
+        compliance=Compliance(stiffness, damping, anticipate=anticipate),
         dt=dt,
         duration=5.0,
     )

@@ -1,8 +1,9 @@
 """Names for the places in the kernel's work arrays, and its numerical constants.
 
 The kernel is plain scalar Python that runs interpreted, compiled for threads, and compiled for CUDA; so it
-works on three small float64 arrays owned by the caller: ``series`` (coefficients of power series, one per
-row), ``tail`` (the rest direction ahead) and ``state`` (where the impact stands).
+works on three small float64 arrays owned by the caller: ``series`` (coefficients of power series along an
+arc, ``series[kind, row, power]``), ``arc`` (what else belongs to it, ``arc[kind, entry]``) and ``state``
+(where the impact stands). The kinds with a series are STEP and FALL.
 """
 
 from __future__ import annotations
@@ -11,50 +12,53 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Order of the power series, in the sliding variable and around rest directions. Even.
-ORDER = 20
+#: Order of the power series.
+ORDER = 28
 #: Share of the sliding speed that truncating a series may cost. The step length follows from it.
-TRUNCATION = 1e-12
+TRUNCATION = 1e-11
 #: Where sliding is slow, what it moves is a small part of the impact, and truncation is measured by the
 #: impact's own size instead; but it stays below this share of the sliding speed.
 LOOSEST_TRUNCATION = 1e-4
 #: 1 / k, so that the series need no divisions.
-INVERSE = np.array([0.0, *(1.0 / k for k in range(1, ORDER + 1))])
+INVERSE = np.array([0.0, *(1.0 / k for k in range(1, ORDER + 3))])
+#: What a difference of equal numbers leaves of them.
+CANCELLED = 1e-15
 #: Segments (series steps, closed forms) after which an impact is given up with a status.
 MAX_SEGMENTS = 500
 #: Events that are recorded in order; later ones are dropped from the record, never from the impact.
 MAX_EVENTS = 15
 
-# rows of `series`: a sliding step in tau ...
-X, Y, R, VZ, EN, IX, IY, IZ = range(8)
-# ... and the approach to a rest direction, in y = y0 exp(f1 tau)
-U, T, RHO, PU, PT, PR, Q, QI, S = range(8, 17)
-# ... and sums under way
-SUM, WORK = range(17, 19)
-SERIES_ROWS = 19
+# kinds of segment
+STEP, FALL, LINE = range(3)
 
-# entries of `tail`
-SX, SY, G0, F1, KIND, YMAX, TMIN, TMAX, AMP, Y0, VZS, RHO1, Q0, Q1, M1 = range(15)
-PU0, PT0, PR0, S0, EXPANDED = range(15, 20)  # the integrals' rows at y0; whether the series is there
-TAIL_SIZE = 20
-UNKNOWN, NO_TAIL, FALLING, RUNNING = -1.0, 0.0, 1.0, 2.0
+# rows of `series`: q, q (1 + w^2)^2, the integrals I_z, I_s, I_s_perp and v_z, two of E, see `_arc`
+Q, Z, IZ, IU, IT, VZ, EA, EB = range(8)
+SERIES_SHAPE = (2, 8, ORDER + 1)
+
+# entries of `arc`: the base direction s, which side s_perp is, the unit of x, the power of x in front of the
+# integrals, their amplitude and linear part, v_z without what the series add, the integrals at the beginning
+SX, SY, SIDE, UNIT, POWER, AMP, LINEAR, VZS, BEGIN_Z, BEGIN_U, BEGIN_T, BEGIN_E = range(12)
+# polynomials in x: P, 2 H and W_zz - mu d.s times 1 + w^2; what turns dI_z / dx into that by the parameter
+P0, P1, P2, P3, P4, H1, H2, H3, H4, V0, V1, V2, PACE = range(12, 25)
+# of the rest direction ahead alone: g and f' there, what is known of it, the x where FALL begins
+G0, F1, KIND, EXPANDED, X0 = range(25, 30)
+ARC_SHAPE = (2, 30)
+UNKNOWN, NO_TAIL, FALLING = -1.0, 0.0, 1.0
 
 # entries of `state`
 GX, GY, SLIDE, JX, JY, JZ, VN, ENERGY, STORED, RETURNED = range(10)
 SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED1, TURNED2 = range(10, 20)
-SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, STATUS, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(
-    20, 33
-)
+SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(20, 32)
 # the point last evaluated: v_z, and since the segment's start E, impulses; the sliding velocity
 P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
-STATE_SIZE = 40
+# v_z, E and I_z since the segment's start, where the search for events begins and where the segment ends
+FROM_VZ, FROM_E, FROM_JZ, TO_VZ, TO_E, TO_JZ = range(40, 46)
+STATE_SIZE = 46
 
 # phases
 COMPRESSION, RESTITUTION, DONE = 0.0, 1.0, 2.0
 # modes: sliding freely, or a line in impulse space (stick, resumed slip, no friction)
 SLIDING, ON_LINE = 0.0, 1.0
-# kinds of segment
-STEP, FALL, RUN, LINE = range(4)
 # letters of the event record, base 8
 END_COMPRESSION, VANISHED, LINED_UP, END, COMPRESSED_AGAIN = 1, 2, 3, 4, 5
 LETTERS = "?cslrk"

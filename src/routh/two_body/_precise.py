@@ -111,8 +111,12 @@ def resumed(p: Any) -> tuple[float, float]:
 
 def vanish(p: Any, y: Any, phase: int, e: float, lost: bool) -> None:
     """Stick or resume slip, then the line to the end."""
+    # B^-1 d, corrected by its residual
     det = p[0] * p[2] - p[1] * p[1]
-    kx, ky = (p[2] * p[3] - p[1] * p[4]) / det, (p[0] * p[4] - p[1] * p[3]) / det
+    kx = ky = 0.0
+    for _ in range(3):
+        rx, ry = p[3] - (p[0] * kx + p[1] * ky), p[4] - (p[1] * kx + p[2] * ky)
+        kx, ky = kx + (p[2] * rx - p[1] * ry) / det, ky + (p[0] * ry - p[1] * rx) / det
     sx, sy = -kx, -ky
     if kx * kx + ky * ky > p[6] * p[6]:
         cx, cy = resumed(p)

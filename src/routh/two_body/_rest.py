@@ -5,39 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from routh.two_body._layout import (
-    EXPANDED,
-    F1,
-    FALLING,
-    G0,
-    INVERSE,
-    KIND,
-    M1,
-    NO_TAIL,
-    ORDER,
-    PR,
-    PT,
-    PU,
-    Q0,
-    Q1,
-    QI,
-    RHO,
-    RHO1,
-    RUNNING,
-    SUM,
-    SX,
-    SY,
-    TMAX,
-    TMIN,
-    TRUNCATION,
-    YMAX,
-    Contact,
-    Q,
-    S,
-    T,
-    U,
-)
-from routh.two_body._series import horner
+from routh.two_body import _layout as at
+from routh.two_body._arc import lay_out
+from routh.two_body._layout import Contact
 
 
 def direction_rates(con: Contact, sx: float, sy: float) -> tuple[float, float, float]:
@@ -101,76 +71,16 @@ def centrifugal(con: Contact) -> tuple[float, float]:
     return sx / norm, sy / norm
 
 
-def find_tail(tail: Any, con: Contact, sx: float, sy: float) -> None:
-    """Find the rest direction ahead and what kind it is."""
+def find_tail(arc: Any, con: Contact, sx: float, sy: float, f: float) -> None:
+    """Find the rest direction ahead of s, where the direction turns at the rate f, and what kind it is."""
     rx, ry, found = rest_ahead(con, sx, sy)
     _f, g0, f1 = direction_rates(con, rx, ry)
-    tail[SX], tail[SY], tail[G0], tail[F1] = rx, ry, g0, f1
-    tail[KIND] = NO_TAIL
+    lay_out(arc, at.FALL, con, rx, ry, -1.0 if f > 0.0 else 1.0)  # s lies on the side of s_perp
+    arc[at.FALL, at.G0], arc[at.FALL, at.F1] = g0, f1
+    arc[at.FALL, at.EXPANDED] = 0.0
+    arc[at.FALL, at.KIND] = at.NO_TAIL
     if not found or f1 > -1e-4 * con.turn_rate:
-        return  # a double root: the direction converges algebraically, the series in tau goes on
-    tail[M1] = -con.mu * (
-        (con.wxx * rx + con.wxy * ry) * -ry + (con.wxy * rx + con.wyy * ry) * rx
-    )  # -mu s.B s_perp
-    along, across = con.dx * rx + con.dy * ry, con.dy * rx - con.dx * ry
-    tail[RHO1] = tail[M1] / f1
-    tail[Q0] = con.wzz - con.mu * along
-    tail[Q1] = con.wzz * tail[RHO1] - con.mu * (along * tail[RHO1] + across)
-    # where no denominator of the full series is small beside f1
-    small = min(abs(g0), abs(g0 + f1), abs(2.0 * g0 + f1))
-    tail[KIND] = FALLING if small >= -1e-3 * f1 else RUNNING
-    tail[EXPANDED] = 0.0
-
-
-def expand_tail(series: Any, tail: Any, con: Contact) -> None:
-    """Power series in y of gamma = C exp(g0 tau) (u s + t s_perp), y = y0 exp(f1 tau), and of its integrals.
-
-    gamma' = -mu B gamma + r d gives, order by order, (k - 1) f1 t_k = n_k d_perp and
-    k f1 u_k = n_k d_par + m t_k, with rho_k = u_k + n_k from rho rho = u u + t t. The integrals divide by
-    g0 + k f1 and, for E, by 2 g0 + k f1; f1 < 0 and g0 < -f1, so only the first few could be small.
-    """
-    g0, f1, m1 = tail[G0], tail[F1], tail[M1]
-    along, across = con.dx * tail[SX] + con.dy * tail[SY], con.dy * tail[SX] - con.dx * tail[SY]
-    tail[EXPANDED] = 1.0
-    per_f1 = 1.0 / f1
-    for k in range(ORDER + 1):
-        series[SUM, k] = 0.0
-    for k in range(ORDER + 1):
-        n = 0.5 * series[SUM, k]
-        if k == 0:
-            u, t = 1.0, 0.0
-        elif k == 1:
-            u, t = m1 / f1, 1.0
-        else:
-            t = n * across * per_f1 * INVERSE[k - 1]
-            u = (n * along + m1 * t) * per_f1 * INVERSE[k]
-        rho = u + n
-        inverse = 1.0 / (g0 + k * f1)
-        q = con.wzz * rho - con.mu * (along * u + across * t)
-        series[U, k], series[T, k], series[RHO, k] = u, t, rho
-        series[PU, k], series[PT, k], series[PR, k] = u * inverse, t * inverse, rho * inverse
-        series[Q, k], series[QI, k] = q, q * inverse
-        for j in range(1, min(k, ORDER + 1 - k)):
-            series[SUM, k + j] += 2.0 * (u * series[U, j] + t * series[T, j] - rho * series[RHO, j])
-        if 0 < 2 * k <= ORDER:
-            series[SUM, 2 * k] += u * u + t * t - rho * rho
-    longest = 0.9
-    for k in (ORDER - 1, ORDER):
-        size = max(abs(series[U, k]), abs(series[T, k]), abs(series[RHO, k]))
-        if size * longest**k > TRUNCATION:
-            longest = math.exp(math.log(TRUNCATION / size) / k)
-    tail[YMAX] = longest
-    low, high = horner(series, U, -longest), horner(series, U, longest)
-    if not (low > 0.1 and high > 0.1):
-        tail[KIND] = NO_TAIL
-        return
-    tail[TMIN], tail[TMAX] = horner(series, T, -longest) / low, horner(series, T, longest) / high
-
-
-def expand_tail_energy(series: Any, tail: Any) -> None:
-    """The row S: the integral of v_z r's part that is quadratic in the amplitude."""
-    for n in range(ORDER + 1):
-        total = 0.0
-        for j in range(n + 1):
-            total += series[QI, j] * series[RHO, n - j]
-        series[S, n] = total / (2.0 * tail[G0] + n * tail[F1])
+        return  # a double root: the direction converges algebraically, the steps go on
+    # where no denominator of FALL's series is small beside f1; if one is, g0 > 0 and the impact ends soon
+    if min(abs(g0 + f1), abs(2.0 * g0 + f1)) >= -1e-3 * f1:
+        arc[at.FALL, at.KIND] = at.FALLING

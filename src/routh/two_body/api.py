@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.status import MissingExtraError, RouthError, Status
+from routh.kernels.gpu import find_cuda
+from routh.status import Status
 from routh.two_body import _kernel
-from routh.two_body._layout import EVENT_TOLERANCE, HYPOTHESES, SERIES_ROWS, STATE_SIZE, TAIL_SIZE
+from routh.two_body._layout import ARC_SHAPE, EVENT_TOLERANCE, HYPOTHESES, SERIES_SHAPE, STATE_SIZE
 from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
 from routh.validation import Array, choice, integer, real, real_array
 
@@ -45,10 +46,10 @@ def impact(
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
     out, codes = np.zeros((1, _kernel.OUT_SIZE)), np.zeros((1, 1), dtype=np.int64)
-    series = np.zeros((SERIES_ROWS, _kernel.SERIES_COLUMNS))
-    tail, state = np.zeros(TAIL_SIZE), np.zeros(STATE_SIZE)
+    series = np.zeros(SERIES_SHAPE)
+    arc, state = np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE)
     status = _kernel.solve_one(
-        series, tail, state, w, velocity, friction, restitution, kind, near, out[0], codes[0]
+        series, arc, state, w, velocity, friction, restitution, kind, near, out[0], codes[0]
     )
     many = _collect(w[None], velocity[None], out, codes, np.array([status], dtype=np.int8))
     energy = Energy(*(float(np.asarray(part)[0]) for part in _parts(many.energy)))
@@ -156,12 +157,7 @@ def _run_cpu(arguments: tuple[Any, ...], threads: int | None) -> None:
 
 
 def _run_cuda(arguments: tuple[Any, ...], n: int) -> None:
-    try:
-        from numba import cuda
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
-    if not cuda.is_available():
-        raise RouthError('device: got "cuda"; there is no CUDA GPU here, wanted "cpu"')
+    cuda = find_cuda()
     on_device = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
     block = 64
     _kernel.cuda_kernel()[(n + block - 1) // block, block](*on_device)

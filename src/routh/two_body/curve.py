@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.two_body import _layout, _solve
-from routh.two_body._kernel import SERIES_COLUMNS, decode
+from routh.two_body._kernel import decode
 from routh.two_body._layout import (
+    ARC_SHAPE,
     DONE,
     ENERGY,
     EVENT_TOLERANCE,
@@ -27,9 +28,8 @@ from routh.two_body._layout import (
     P_JZ,
     P_VZ,
     PHASE,
-    SERIES_ROWS,
+    SERIES_SHAPE,
     STATE_SIZE,
-    TAIL_SIZE,
 )
 from routh.two_body._segments import evaluate
 from routh.two_body.api import inverse_inertia_checked
@@ -71,14 +71,14 @@ def hodograph(
         kind,
         real("event_tolerance", event_tolerance, above=0.0, at_most=0.1),
     )
-    series, tail, state = np.zeros((SERIES_ROWS, SERIES_COLUMNS)), np.zeros(TAIL_SIZE), np.zeros(STATE_SIZE)
-    _solve.begin(tail, state, con, *velocity)
+    series, arc, state = np.zeros(SERIES_SHAPE), np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE)
+    _solve.begin(arc, state, con, *velocity)
     rows: list[Array] = []
     for _ in range(MAX_SEGMENTS):
         anchor = state.copy()
-        _solve.choose_segment(series, tail.copy(), anchor, con)  # the line's own numbers, where it is one
-        shape, end = _solve.run_segment(series, tail, state, con)
-        rows.append(_sample(series, tail, anchor, state, con, shape, end, points))
+        _solve.choose_segment(series, arc.copy(), anchor, con)  # the line's own numbers, where it is one
+        shape, end = _solve.run_segment(series, arc, state, con)
+        rows.append(_sample(series, arc, anchor, state, con, shape, end, points))
         if state[PHASE] == DONE:
             break
     table = np.concatenate(rows)
@@ -88,7 +88,7 @@ def hodograph(
 
 def _sample(
     series: Array,
-    tail: Array,
+    arc: Array,
     anchor: Array,
     after: Array,
     con: _layout.Contact,
@@ -99,7 +99,7 @@ def _sample(
     """Points of one segment, (points, 7): impulse, sliding velocity, v_z, E."""
     rows = np.zeros((points, 7))
     for row, p in zip(rows, np.linspace(0.0, end, points), strict=True):
-        evaluate(series, tail, anchor, con, shape, p)
+        evaluate(series, arc, anchor, con, shape, p)
         row[:3] = anchor[[JX, JY, JZ]] + anchor[[P_JX, P_JY, P_JZ]]
         row[3:] = anchor[P_GX], anchor[P_GY], anchor[P_VZ], anchor[ENERGY] + anchor[P_E]
     # what the end of compression took off the stored energy within this segment

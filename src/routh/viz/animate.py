@@ -1,10 +1,15 @@
-"""Animations of motions: GIF, MP4 or a folder of PNG frames; the futures of a fan as ghosts."""
+"""Animations of motions: GIF, MP4 or a folder of PNG frames.
+
+Above, the bodies: the first future filled, the others as dashed outlines. Below, the gaps of the contacts
+over time, since impacts part futures by millimetres long before that shows in the picture of a whole body.
+"""
 
 from __future__ import annotations
 
 import importlib
 import math
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +25,24 @@ from routh.viz.bodies import draw_bodies, draw_planes, frame
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 MOST_GHOSTS = 24  # futures drawn at once
 MOST_FRAMES = 2000
+_PANEL = 1.6  # inch, height of the panel of gaps
+_TOUCHED = 1e-6  # m: contacts that never come this near have no line
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """The picture that every frame is drawn into."""
+
+    fig: Figure
+    ax: Axes
+    cursor: Line2D | None  # the present time, in the panel of gaps
+    model: PlanarModel
+    futures: list[Trajectory]
+    title: str
 
 
 class MissingEncoderError(RouthError):
@@ -58,12 +78,12 @@ def animate(
     futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
     with style.context():
-        fig, ax = _stage(model, futures, integer("width", width, at_least=64))
+        stage = _stage(model, futures, integer("width", width, at_least=64), title)
         if kind == "frames":
-            _write_frames(fig, ax, model, futures, times, target, title)
+            _write_frames(stage, times, target)
         else:
-            _write_film(fig, ax, model, futures, times, target, kind, fps, title)
-        style.close(fig)
+            _write_film(stage, times, target, kind, fps)
+        style.close(stage.fig)
     return target
 
 
@@ -100,26 +120,70 @@ def _times(futures: list[Trajectory], fps: int, speed: float) -> Array:
     return np.minimum(first + np.arange(count) * speed / fps, last)
 
 
-def _stage(model: PlanarModel, futures: list[Trajectory], width: int) -> tuple[Figure, Axes]:
-    """Empty axes that hold the whole motion, with the obstacles."""
+def _stage(model: PlanarModel, futures: list[Trajectory], width: int, title: str) -> _Stage:
+    """Empty axes that hold the whole motion, with the obstacles, and the panel of gaps."""
     seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
-    fig, axes = style.figure(1, 1, width=width / 100, height=width / 100)
+    gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
+    touched = [c for c in range(len(model.contacts)) if min(float(g[:, c].min()) for g in gaps) < _TOUCHED]
+    panel = _PANEL if touched and width >= 300 else 0.0
+    wide = width / 100
+    fig, axes = style.figure(1, 1, width=wide, height=wide)
     ax: Axes = axes[0]
     frame(ax, model, seen, pad=0.08)
+    across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
+    tall = min(max(wide * up / across, 0.4 * wide), wide)
+    middle = float(np.mean(ax.get_xlim()))
+    half = 0.5 * max(across, up * wide / tall)  # the ground reaches both sides of the picture
+    ax.set_xlim(middle - half, middle + half)
     draw_planes(ax, model)
-    high, wide = np.ptp(ax.get_ylim()), np.ptp(ax.get_xlim())
-    tall = min(max(width * float(high / wide), 0.4 * width), 1.2 * width)
-    fig.set_size_inches(width / 100, 2 * round(tall / 2) / 100)  # encoders want even numbers
-    return fig, ax
+    tall += panel
+    tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
+    fig.set_layout_engine("none")
+    fig.set_size_inches(wide, tall)
+    ax.set_position((0.0, panel / tall, 1.0, 1.0 - panel / tall))
+    cursor = None
+    if panel:
+        below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
+        _draw_gaps(below, model, futures, gaps, touched)
+        cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9)
+    return _Stage(fig, ax, cursor, model, futures, title)
 
 
-def _draw(ax: Axes, model: PlanarModel, futures: list[Trajectory], t: float, title: str) -> list[Any]:
+def _draw_gaps(
+    ax: Axes, model: PlanarModel, futures: list[Trajectory], gaps: list[Array], contacts: list[int]
+) -> None:
+    """The distance of each contact over time, a line per future."""
+    for k, c in enumerate(contacts):
+        color = style.CYCLE[k % len(style.CYCLE)]
+        for j, (one, gap) in enumerate(zip(futures, gaps, strict=True)):
+            ax.plot(
+                one.t,
+                1e3 * gap[:, c],
+                color=color,
+                linewidth=1.4 if j == 0 else 0.6,
+                alpha=1.0 if j == 0 else 0.5,
+                label=model.contacts[c].name if j == 0 else None,
+            )
+    ax.set_xlim(futures[0].t[0], max(one.t[-1] for one in futures))
+    ax.set_ylim(bottom=0.0)
+    ax.set_ylabel("gap (mm)")
+    ax.set_xlabel("time (s)")
+    if len(contacts) <= len(style.CYCLE):
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(contacts), borderaxespad=0.0)
+
+
+def _draw(stage: _Stage, t: float) -> list[Any]:
     """Draw all futures at one time; the artists, so that they can be removed."""
+    ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}
-    for k, one in enumerate(reversed(futures)):
-        leading = k == len(futures) - 1
-        draw_bodies(ax, model, _configuration(one, t), ghost=not leading, zorder=3.0 if leading else 2.0)
-    ax.text(0.02, 0.97, f"{title}  t = {t:.3f} s".strip(), transform=ax.transAxes, va="top", fontsize=9)
+    first, *others = stage.futures
+    draw_bodies(ax, stage.model, _configuration(first, t), zorder=2.0)
+    for one in others:
+        draw_bodies(ax, stage.model, _configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
+    words = f"{stage.title}  t = {t:.3f} s".strip()
+    ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)
+    if stage.cursor is not None:
+        stage.cursor.set_xdata([t, t])
     return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
 
 
@@ -127,43 +191,25 @@ def _configuration(one: Trajectory, t: float) -> Array:
     return np.array([np.interp(t, one.t, column) for column in one.q.T])
 
 
-def _write_frames(
-    fig: Figure,
-    ax: Axes,
-    model: PlanarModel,
-    futures: list[Trajectory],
-    times: Array,
-    target: Path,
-    title: str,
-) -> None:
+def _write_frames(stage: _Stage, times: Array, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for k, t in enumerate(times):
-        artists = _draw(ax, model, futures, float(t), title)
-        (target / f"frame-{k:05d}.png").write_bytes(style.png(fig, dpi=100))
+        artists = _draw(stage, float(t))
+        (target / f"frame-{k:05d}.png").write_bytes(style.png(stage.fig, dpi=100, crop=False))
         for artist in artists:
             artist.remove()
 
 
-def _write_film(
-    fig: Figure,
-    ax: Axes,
-    model: PlanarModel,
-    futures: list[Trajectory],
-    times: Array,
-    target: Path,
-    kind: str,
-    fps: int,
-    title: str,
-) -> None:
+def _write_film(stage: _Stage, times: Array, target: Path, kind: str, fps: int) -> None:
     from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "mp4":
         style.matplotlib().rcParams["animation.ffmpeg_path"] = _ffmpeg()
     writer: AbstractMovieWriter = PillowWriter(fps=fps) if kind == "gif" else FFMpegWriter(fps=fps)
-    with writer.saving(fig, str(target), dpi=100):
+    with writer.saving(stage.fig, str(target), dpi=100):
         for t in times:
-            artists = _draw(ax, model, futures, float(t), title)
+            artists = _draw(stage, float(t))
             writer.grab_frame()
             for artist in artists:
                 artist.remove()

@@ -29,6 +29,7 @@ td, th {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd;
 td.number, th.number {{ text-align: right; font-variant-numeric: tabular-nums }}
 tr.broken td {{ background: #fbeae5 }}
 img {{ max-width: 100%; height: auto }}
+.pairs {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 0 1.5rem }}
 figure {{ margin: 1.5rem 0 }} figcaption {{ color: #555; font-size: 13px }}
 </style></head><body>
 <h1>{title}</h1>
@@ -53,7 +54,8 @@ def report_html(found: RolloutAudit) -> str:
         parts.append(_figure(timeline_figure(found), "Distance of MuJoCo's outcome from the set, over time."))
         parts.append(_table(found))
         parts.append("<h2>The farthest</h2>")
-        parts += [_impact_section(found, i) for i in np.argsort(-_finite(found.distances))[:_SHOWN]]
+        sections = [_impact_section(found, i) for i in np.argsort(-_finite(found.distances))[:_SHOWN]]
+        parts.append(f'<div class="pairs">{"".join(sections)}</div>')
     return _PAGE.format(title=title, body="\n".join(parts))
 
 
@@ -72,12 +74,12 @@ def timeline_figure(found: RolloutAudit) -> Figure:
     ):
         if chosen.any():
             ax.plot(times[chosen], distances[chosen], marker, color=color, label=label)
-    ax.plot(times, apart, "_", color=style.GREY, label="distance between samples")
+    ax.plot(times, apart, "_", markersize=9, color=style.GREY, label="distance between samples")
     ax.set_xlim(0.0, found.duration)
-    ax.set_ylim(bottom=0.0)
+    ax.set_ylim(0.0, 1.15 * max(float(distances.max()), float(apart.max()), 1e-3))
     ax.set_xlabel("time, s")
     ax.set_ylabel("distance / speed before")
-    ax.legend(loc="upper right")
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
     return fig
 
 
@@ -85,17 +87,19 @@ def timeline_figure(found: RolloutAudit) -> Figure:
 def impact_figure(impact: CaughtImpact) -> Figure:
     """One impact's set of outcomes with MuJoCo's."""
     fig, axes = style.figure(width=style.COLUMN, aspect=0.85)
-    draw_audit(impact.audit, axes[0])
-    axes[0].legend(loc="best")
+    draw_audit(impact.audit, axes[0], name="MuJoCo's")
+    axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
     return fig
 
 
 def _summary(found: RolloutAudit) -> str:
     count, broken = len(found.impacts), sum(bool(i.audit.broken) for i in found.impacts)
     inside = sum(i.audit.inside for i in found.impacts)
+    away = count - inside - broken
     lines = [
         f"<p>{found.duration:g} s of simulation at steps of {found.timestep:g} s: <b>{count}</b> impacts, "
-        f"{inside} of them outcomes that rigid bodies can have, {broken} that break a law of impact.</p>",
+        f"{inside} of them outcomes that rigid bodies can have, {broken} that break a law of impact, and "
+        f"{away} that break none but lie away from the samples.</p>",
         "<p>For each impact the set of all outcomes was sampled for rigid bodies with Coulomb friction; "
         "distances are in the kinetic-energy norm, as a share of the speed before. MuJoCo's contacts are "
         "soft, so some distance is expected.</p>",
@@ -133,7 +137,10 @@ def _table(found: RolloutAudit) -> str:
 def _impact_section(found: RolloutAudit, index: int) -> str:
     impact = found.impacts[index]
     names = escape(", ".join(impact.problem.names))
-    text = f"Impact {index + 1} at {impact.time:.3f} s, contacts {names}. {escape(impact.audit.verdict)}."
+    text = (
+        f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: MuJoCo's outcome {escape(impact.audit.verdict)}. "
+        f"Contacts: {names}."
+    )
     return _figure(impact_figure(impact), text)
 
 

@@ -20,13 +20,19 @@ _CLOSED = 1e-9  # m: a polyline whose ends are nearer than this is filled
 
 
 def draw_bodies(
-    ax: Axes, model: PlanarModel, q: ArrayLike, *, ghost: bool = False, zorder: float = 2.0
+    ax: Axes,
+    model: PlanarModel,
+    q: ArrayLike,
+    *,
+    ghost: bool = False,
+    color: str = style.GREY,
+    zorder: float = 2.0,
 ) -> None:
-    """Draw the outlines of all bodies at configuration ``q``; a ghost is only a dashed line."""
+    """Draw the outlines of all bodies at configuration ``q``; a ghost is only a dashed line in ``color``."""
     width = {body.name: 2.2 if _is_rod(body.outline) else 0.9 for body in model.bodies}
     for name, line in model.outlines(q):
         if ghost:
-            ax.plot(*line.T, color=style.GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
+            ax.plot(*line.T, color=color, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
         elif len(line) == 1:
             ax.plot(*line.T, "o", color=style.BODY_EDGE, zorder=zorder + 0.2)
         elif len(line) > 3 and np.linalg.norm(line[0] - line[-1]) < _CLOSED:

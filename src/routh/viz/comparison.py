@@ -72,23 +72,29 @@ def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
     return np.concatenate(found) if found else np.empty((0, problem.nv))
 
 
-def sequences(problem: ImpactProblem) -> dict[str, ImpactResult]:
+def friction_of(outcomes: Outcomes) -> str:
+    """The friction of the laws beside these outcomes: the one of the samples. In the plane both are one."""
+    cone = outcomes.problem.nt == 2 and outcomes.settings.get("friction") == "cone"
+    return "cone" if cone else "polyhedral"
+
+
+def sequences(problem: ImpactProblem, *, friction: str = "polyhedral") -> dict[str, ImpactResult]:
     """Single impacts in the order of the contacts and in the reverse order, by their description."""
     orders = [tuple(range(problem.nc)), tuple(reversed(range(problem.nc)))][: min(problem.nc, 2)]
     found = {}
     for order in orders:
         names = [problem.names[i] for i in order]
         text = ", ".join(names[:5]) + (", …" if len(names) > 1 else "")
-        found[text] = Sequential(order=order)(problem)
+        found[text] = Sequential(order=order, friction=friction)(problem)
     return found
 
 
 def simultaneous_solutions(
-    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS
+    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS, friction: str = "polyhedral"
 ) -> tuple[tuple[ImpactResult, ...], bool]:
-    """All simultaneous solutions and True; the canonical one and False beyond ``enumerated`` contacts."""
-    law = Simultaneous()
-    if problem.nc <= enumerated:
+    """All simultaneous solutions and True; one and False beyond ``enumerated`` contacts or for the cone."""
+    law = Simultaneous(friction=friction)
+    if problem.nc <= enumerated and friction == "polyhedral":
         try:
             return tuple(law.all(problem)), True
         except CapacityError:

@@ -86,8 +86,22 @@ def exact_figure(exact: ExactSet, outcomes: Outcomes, laws: dict[str, Array]) ->
         panel.set_ylabel(y_label)
         panel.grid(True)
         panel.margins(0.08)
+        panel.ticklabel_format(useOffset=False)
+        panel.locator_params(axis="x", nbins=5)
+        _hide_rounding(panel, rows, problem)
     axes[0].legend(loc="best")
     return fig
+
+
+def _hide_rounding(axes: Any, rows: Array, problem: ImpactProblem) -> None:
+    """Where all that is drawn differs by rounding only, widen the axis to 2 % of what impacts can change."""
+    scales = problem.speed * np.linalg.norm(np.linalg.solve(problem.cholesky, rows.T), axis=0)
+    for scale, limits, widen in zip(
+        scales, (axes.get_xlim(), axes.get_ylim()), (axes.set_xlim, axes.set_ylim), strict=True
+    ):
+        if limits[1] - limits[0] < 1e-9 * scale:
+            centre = 0.5 * (limits[0] + limits[1])
+            widen(centre - 0.01 * scale, centre + 0.01 * scale)
 
 
 def contact_rows(

@@ -8,7 +8,7 @@ import numpy as np
 
 from routh.sets.outcomes import Outcomes
 from routh.viz import style
-from routh.viz.comparison import Comparison, sequences, simultaneous_solutions
+from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
 from routh.viz.velocity import Panel, contact_panel, default_panels, velocity_figure
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ def outcomes_figure(outcomes: Outcomes, *, view: str = "ends") -> Figure:
     problem = outcomes.problem
     if not np.any(outcomes.terminated):
         raise ValueError("outcomes: no sample terminated, so there is no post-impact set to draw")
-    solutions, complete = simultaneous_solutions(problem)
-    shown = Comparison(outcomes, np.empty((0, problem.nv)), sequences(problem), solutions, complete)
+    friction = friction_of(outcomes)
+    solutions, complete = simultaneous_solutions(problem, friction=friction)
+    one_by_one = sequences(problem, friction=friction)
+    shown = Comparison(outcomes, np.empty((0, problem.nv)), one_by_one, solutions, complete)
     panels = panels_of_most_interest(outcomes)
     width = style.COLUMN if len(panels) == 1 else style.TWO_COLUMNS
     return velocity_figure(shown, panels, width=width, view=view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +40,8 @@ def draw_scan(scan: Scan, ax: Any = None) -> Axes:
     return ax
 
 
-def draw_audit(audit: Audit, ax: Any = None) -> Axes:
-    """The set in its two most telling directions, with the velocity after that was audited."""
+def draw_audit(audit: Audit, ax: Any = None, *, name: str = "the audited one") -> Axes:
+    """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
     ax = _axes(ax, width=style.COLUMN, aspect=0.8)
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
@@ -55,9 +55,9 @@ def draw_audit(audit: Audit, ax: Any = None) -> Axes:
     ax.scatter(*cloud.T, s=6, color=style.SET, alpha=0.5, linewidths=0, rasterized=True, label="outcomes")
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
     ax.plot(0.0, 0.0, "o", color=style.SET, fillstyle="none", markersize=6, label="nearest")
-    ax.plot(*after, "X", color=style.VERMILION, markersize=6, label="audited")
-    ax.set_xlabel("1st direction / speed before")
-    ax.set_ylabel("2nd direction / speed before")
+    ax.plot(*after, "X", color=style.VERMILION, markersize=6, label=name)
+    ax.set_xlabel(f"towards {name} / speed before")
+    ax.set_ylabel("widest spread of the set / speed before")
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
@@ -83,50 +83,68 @@ def _telling_axes(audit: Audit, ends: Array) -> Array:
 def facet_figure(
     truth: Outcomes,
     polyhedral: Mapping[int, Outcomes],
-    errors: Mapping[int, Sequence[float]],
+    headings: Array,
+    errors: Mapping[int, Array],
     *,
     contact: int = 0,
 ) -> Figure:
-    """Outcomes with few facets against the true cone, and how the error falls with the number of facets.
+    """Where facets take one landing; how far off they are for every direction of slip; and the worst of it.
 
     Parameters
     ----------
     truth : outcomes with the true cone; polyhedral : facets -> outcomes of the same draws.
-    errors : facets -> distances between samples of the same draw, over the speed before.
+    headings : directions of slip, (k,) degrees; errors : facets -> (k,) median distances between samples of
+        the same draw, over the speed before.
     contact : whose tangential velocities are shown.
     """
-    shown = sorted(polyhedral)[:2]
-    fig, axes = style.figure(1, len(shown) + 1, width=style.TWO_COLUMNS, aspect=0.95)
-    for ax, facets in zip(axes, shown, strict=False):
-        exact = truth.contact_velocity[:, contact, 1:]
-        coarse = polyhedral[facets].contact_velocity[:, contact, 1:]
-        ax.plot(*exact.T, ".", color=style.SET, markersize=2, label="true cone")
-        ax.plot(*coarse.T, ".", color=style.VERMILION, markersize=2, label="facets")
-        ax.set_title(f"{facets} facets")
-        ax.set_xlabel("1st tangential velocity, m/s")
-        ax.set_aspect("equal", adjustable="datalim")
-    axes[0].set_ylabel("2nd tangential velocity, m/s")
-    axes[0].legend(loc="best", markerscale=3)
-    draw_facet_errors(axes[-1], errors)
+    fig, axes = style.figure(1, 3, width=style.TWO_COLUMNS, aspect=0.95)
+    colors = dict(
+        zip(sorted(polyhedral), (style.VERMILION, style.ORANGE, style.PURPLE, style.GREEN), strict=False)
+    )
+    for facets, outcomes in sorted(polyhedral.items()):
+        _draw_slip(axes[0], outcomes, contact, colors[facets], "s", f"{facets} facets")
+    _draw_slip(axes[0], truth, contact, style.SET, "o", "true cone")
+    axes[0].set_title("slip of one foot after")
+    axes[0].set_xlabel("1st tangent, m/s")
+    axes[0].set_ylabel("2nd tangent, m/s")
+    axes[0].set_aspect("equal", adjustable="datalim")
+    for facets, error in sorted(errors.items()):
+        axes[1].plot(headings, 100.0 * np.asarray(error), color=colors[facets])
+    axes[1].set_xlabel("direction of slip, degrees")
+    axes[1].set_ylabel("error, % of speed")
+    axes[1].set_xlim(headings[0], headings[-1])
+    axes[1].set_ylim(bottom=0.0)
+    axes[1].set_title("error by direction")
+    draw_facet_errors(axes[2], errors)
     style.letter(axes)
+    style.legend_below(fig, axes[:1], columns=5)
     return fig
 
 
-def draw_facet_errors(ax: Axes, errors: Mapping[int, Sequence[float]]) -> None:
-    """Median and largest error over the number of facets, with the slope of the angle of a facet."""
+def _draw_slip(ax: Axes, outcomes: Outcomes, contact: int, color: str, marker: str, label: str) -> None:
+    slip = outcomes.contact_velocity[outcomes.terminated, contact, 1:]
+    ax.plot(*slip.T, marker, color=color, markersize=3, markeredgewidth=0, label=label)
+
+
+def draw_facet_errors(ax: Axes, errors: Mapping[int, Array]) -> None:
+    """The largest and the mean error over all directions, with the slope of the angle of a facet."""
     facets = np.array(sorted(errors))
-    median = np.array([np.median(errors[k]) for k in facets])
-    largest = np.array([np.max(errors[k]) for k in facets])
-    ax.loglog(facets, largest, marker="o", color=style.VERMILION, label="largest")
-    ax.loglog(facets, median, marker="s", color=style.SET, label="median")
-    reference = largest[0] * facets[0] / facets
-    ax.loglog(facets, reference, color=style.GREY, linewidth=0.8, linestyle="--", label="slope 1")
+    for take, marker, label in ((np.max, "o", "worst direction"), (np.mean, "s", "mean")):
+        values = 100.0 * np.array([float(take(errors[k])) for k in facets])
+        ax.loglog(facets, values, marker=marker, color=style.BLACK, linewidth=0.9, label=label)
+        if label == "worst direction":
+            ax.loglog(
+                facets, values[0] * facets[0] / facets, color=style.GREY, linestyle="--", label="1 / facets"
+            )
     ax.set_xticks(facets, [str(k) for k in facets])
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if low <= tick <= high]
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     ax.set_xlabel("facets")
-    ax.set_ylabel("distance / speed before")
-    ax.set_title("error")
-    ax.legend(loc="best")
+    ax.set_ylabel("error, % of speed")
+    ax.set_title("error by facets")
+    ax.legend(loc="lower left")
 
 
 def _axes(ax: Any, *, width: float, aspect: float) -> Any:

@@ -85,6 +85,10 @@ RC: dict[str, Any] = {
 }
 
 
+# Constrained layout may leave a title over the edge where panels keep their aspect: save all that is drawn.
+WHOLE: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.03}
+
+
 def matplotlib() -> Any:
     """The package, or an error that says how to install it."""
     try:
@@ -134,14 +138,14 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    fig.savefig(target, dpi=dpi, metadata=_metadata(target.suffix))
+    fig.savefig(target, dpi=dpi, metadata=_metadata(target.suffix), **WHOLE)
     return target
 
 
-def png(fig: Figure, *, dpi: int = 160) -> bytes:
-    """A figure as the bytes of a PNG file."""
+def png(fig: Figure, *, dpi: int = 160, crop: bool = True) -> bytes:
+    """A figure as the bytes of a PNG file; with ``crop`` as large as what is drawn, else as the figure."""
     buffer = BytesIO()
-    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"))
+    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **(WHOLE if crop else {}))
     return buffer.getvalue()
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WORDS = {"n": "normal", "t": "tangential"}
+_LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
+_LONGEST_ORDER = 30  # characters of an order of contacts in the legend
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,12 @@ def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> 
         still = np.abs(values).max() < noise
         getattr(ax, f"set_{name}lim")(limits(values, smallest=max(0.15 * spread, noise) if still else noise))
         getattr(ax, f"set_{name}label")(axis.label(problem))
+    names = [problem.names[axis.contact] for axis in panel]
+    if len(names[0]) > _LONGEST_NAME and names[0] == names[1]:
+        ax.set_title(names[0])
+        for name in "xy":
+            label = getattr(ax, f"get_{name}label")()
+            getattr(ax, f"set_{name}label")(label.removeprefix(f"{names[0]} "))
     mark_approach(ax, panel)
 
 
@@ -137,7 +145,8 @@ def _draw_classical(
     marks: list[tuple[str, ImpactResult, str, Any, str | None]] = []
     styles = zip(shown.sequential.items(), style.SEQUENTIAL, style.DASHES[1:], strict=False)
     for (order, result), color, dashes in styles:
-        marks.append(("s", result, color, dashes, f"one at a time: {order}"))
+        short = order if len(order) <= _LONGEST_ORDER else f"{order.split(', ')[0]} first"
+        marks.append(("s", result, color, dashes, f"one at a time: {short}"))
     word = "all at once" if shown.all_simultaneous else "all at once (one solution)"
     for i, result in enumerate(shown.simultaneous):
         marks.append(("D", result, style.SIMULTANEOUS, "-", None if i else word))
@@ -167,7 +176,7 @@ def velocity_figure(
     ``view`` "way" shows the whole impact, "ends" only where it ends.
     """
     chosen = default_panels(shown.problem) if panels is None else list(panels)
-    across = min(len(chosen), 3) if columns is None else columns
+    across = (2 if len(chosen) == 4 else min(len(chosen), 3)) if columns is None else columns
     rows = -(-len(chosen) // across)
     size = (style.COLUMN if across == 1 else style.TWO_COLUMNS) if width is None else width
     fig, axes = style.figure(rows, across, width=size, height=rows * size / across * 0.85 + 0.35)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from routh.sets.exact.algebra import (
     Matrix,
     Vector,
@@ -27,6 +29,7 @@ from routh.sets.exact.algebra import (
 from routh.sets.exact.facets import friction_directions
 from routh.sets.rational import RationalProblem
 from routh.status import MissingExtraError
+from routh.validation import Array
 
 Row = tuple[int, ...]
 
@@ -59,6 +62,7 @@ class Automaton:
     back: Matrix  # (nv, dim): v = base + back z
     base: Vector  # (nv,)
     rows: Matrix  # (dim, nv): z = rows v
+    gram: Array  # (dim, dim): B M^-1 B^T over the squared speed before, the dual norm of forms in z
 
 
 def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
@@ -90,7 +94,16 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
         block = slice(first, first + width)
         modes.append(_modes(mu[i], forms[block], image[block], directions))
     return Automaton(
-        len(B), start, tuple(normals), tuple(modes), tuple(units), tuple(stretches), back, base, B
+        len(B),
+        start,
+        tuple(normals),
+        tuple(modes),
+        tuple(units),
+        tuple(stretches),
+        back,
+        base,
+        B,
+        np.array([[float(x) for x in row] for row in gram]) / speed**2,
     )
 
 

@@ -17,10 +17,13 @@ from typing import Any
 
 from routh.sets.exact.algebra import integers
 from routh.sets.exact.automaton import Automaton, Mode, Row
-from routh.sets.exact.pieces import Piece, covered, merged
+from routh.sets.exact.pieces import Piece, covered, merged, nearly_covered
 from routh.status import MissingExtraError
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
+_CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
+_ENCLOSED = 16  # pieces that may be enclosed; where that many do not end a sequence, more do not either
+_BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
 
 Location = tuple[int, ...]  # per contact: index into its modes
 
@@ -40,11 +43,11 @@ class Budget:
 
     seconds: float
     pieces: int
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=time.thread_time)
 
     def spent(self, pieces: int) -> bool:
         """Whether time or the number of stored polyhedra has run out."""
-        return pieces > self.pieces or time.perf_counter() - self.started > self.seconds
+        return pieces > self.pieces or time.thread_time() - self.started > self.seconds
 
 
 class Cell:
@@ -113,6 +116,7 @@ class Reach:
         self.complete = False
         self.steps = 0
         self.explored = 0
+        self.cut_off = 0  # pieces left out (or, relaxed, absorbed) because they are almost nothing new
         self._normals = [self.form(row) for row in automaton.normals]
         self.walls = [[self._walls(i, mode) for mode in modes] for i, modes in enumerate(automaton.modes)]
         self.at_contact = [
@@ -221,10 +225,11 @@ class Reach:
     def run(self, budget: Budget) -> bool:
         """Explore until nothing new appears (True) or the budget is spent (False).
 
-        Wide pieces first: they swallow the narrow ones that would otherwise be explored for nothing.
+        Wide pieces of few vertices first: they swallow the narrow ones that would otherwise be explored
+        for nothing, and what is simple stays simple.
         """
         queue: list[tuple[float, int, Cell | None, Piece]] = []
-        queue.append((0.0, 0, None, Piece(self.point(self.auto.start))))
+        queue.append((0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram)))
         stored = 0
         while queue:
             _, _, origin, source = heapq.heappop(queue)
@@ -234,21 +239,56 @@ class Reach:
                 if budget.spent(stored):
                     return False
                 cell = self.cell(location)
+                if any(old.poly.contains(entry) for old in cell.pieces):
+                    continue  # stored pieces hold what flows from them within their cell
                 grown = self._flow(entry, cell)
                 if grown is None or any(old.poly.contains(grown) for old in cell.pieces):
                     continue
-                piece = Piece(grown, location=location, parent=source)
+                piece = Piece(grown, self.auto.gram, location=location, parent=source)
                 if self.explored > _EASY and cell.pieces:
-                    if covered(piece, cell.pieces, self.ppl):
+                    simpler = self._simplified(piece, cell)
+                    if simpler is None:
                         continue
-                    piece = merged(piece, cell.pieces, self.ppl)
+                    piece = simpler
                 kept = [old for old in cell.pieces if not piece.poly.contains(old.poly)]
                 stored += 1 + len(kept) - len(cell.pieces)
                 cell.pieces = [*kept, piece]
                 self.explored += 1
-                heapq.heappush(queue, (-self._width(piece.poly), self.explored, cell, piece))
+                rank = -self._width(piece.poly) / len(piece.poly.minimized_generators())
+                heapq.heappush(queue, (rank, self.explored, cell, piece))
         self.complete = True
         return True
+
+    def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
+        """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
+
+        Sequences of switches that go on for ever add less and less. The inner set leaves the rest out; the
+        relaxed one moves the facets of a stored piece outwards until the rest lies within.
+        """
+        if not self.relaxed:
+            if nearly_covered(piece, cell.pieces, _CLOSE):
+                self.cut_off += 1
+                return None
+            return merged(piece, cell.pieces, self.ppl)
+        if covered(piece, cell.pieces, self.ppl):
+            return None
+        for old in cell.pieces if self.cut_off < _ENCLOSED else ():
+            if not old.outside(piece.points, _CLOSE).any():
+                self.cut_off += 1
+                return Piece(self._absorbing(old, piece, cell), self.auto.gram, location=piece.location)
+        return merged(piece, cell.pieces, self.ppl, excess=_CLOSE)
+
+    def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> Any:
+        """``old`` with the facets that ``new`` violates moved outwards, within the cell."""
+        wider = self.ppl.C_Polyhedron(self.auto.dim)
+        for c in old.poly.minimized_constraints():
+            form = self.ppl.Linear_Expression(c.coefficients(), c.inhomogeneous_term())
+            for side in (form, -form) if c.is_equality() else (form,):
+                wider.add_constraint(_moved_out(side, new.poly))
+        wider.add_constraints(cell.constraints)
+        wider.add_generators(cell.rays)
+        wider.add_constraints(cell.constraints)
+        return wider
 
     def jams(self) -> bool:
         """Whether forces can cancel (z' = 0) in some reached location, so that a solution may never end."""
@@ -329,6 +369,16 @@ class Reach:
                     result = self.ppl.C_Polyhedron(part)
                 result.add_constraint(constraint)
         return result
+
+
+def _moved_out(form: Any, part: Any) -> Any:
+    """``form >= 0``, moved out by a simple number not below `_BEYOND` times what ``part`` violates it by."""
+    least = part.minimize(form)
+    room = -_BEYOND * Fraction(int(least["inf_n"]), int(least["inf_d"]))
+    if room <= 0:
+        return form >= 0
+    scale = 10 ** (2 + max(0, len(str(room.denominator)) - len(str(room.numerator))))
+    return form * scale + math.ceil(room * scale) >= 0
 
 
 def _minus(row: Row) -> Row:

@@ -35,7 +35,7 @@ class ExactSet:
     outer: PolytopeUnion
     status: Status
     eta: float  # relaxation of "may push", a share of the speed before
-    seconds: float
+    seconds: float  # processor time spent, s
     explored: tuple[int, int]  # polyhedra explored for the inner and the outer set
     outer_from: str  # how the outer set was obtained
     snapped: Snapped | None = field(default=None, repr=False)  # where the problem came in floating point

@@ -16,7 +16,7 @@ def terminal_pieces(reach: Reach) -> list[Piece]:
     """
     found: list[Piece] = []
     for poly in _ended(reach):
-        piece = Piece(poly)
+        piece = Piece(poly, reach.auto.gram)
         if any(old.poly.contains(poly) for old in found):
             continue
         found = [old for old in found if not poly.contains(old.poly)]
