@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -115,9 +114,15 @@ def threads_table(n):
 
 
 def memory_row():
-    """The peak of `memory_of_a_robot` in a process of its own, where nothing else has needed memory."""
-    code = "import sampling; sampling.memory_of_a_robot()"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+    """`memory_of_a_robot` in a process of its own, where nothing else has needed memory before."""
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sampling; "
+    subprocess.run([sys.executable, "-c", code + "sampling.memory_of_a_robot()"], check=True)
+
+
+def peak_memory():
+    """The most bytes that this process has held (getrusage would count its parent's, too)."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 def memory_of_a_robot():
@@ -140,9 +145,9 @@ def memory_of_a_robot():
         "threads": 1,
     }
     run(problem, 1, **settings)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_memory()
     returned = sum(array.nbytes for array in run(problem, n, **settings))
-    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    grown = peak_memory() - before
     size = f"{returned / 2**20:.0f} MiB"
     print(f"memory, nv = 18, 4 contacts, 2^20 samples: {grown / returned:.2f} times the {size} returned")
 

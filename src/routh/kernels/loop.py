@@ -14,7 +14,7 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, read_impu
 
 NO_IMPACT, MAX_STEPS, NUMERICAL = 1, 2, 6  # the numbers of routh.status.Status
 PENDING = -1  # a sample that left the table: steps, residual and impulse (scaled) say how far it got
-WALK_LIMIT = 1000  # vertices of one step before `run_samples` decides
+WALK_LIMIT = wide(1000)  # vertices of one step before `run_samples` decides
 
 
 @inlined
@@ -75,7 +75,7 @@ def run_known(
         for j in range(n):
             x[j] = start[j]
             total[j] = 0.0
-        count, ended, worst = 0, MAX_STEPS, 0.0
+        count, ended, worst = wide(0), MAX_STEPS, 0.0
         if not approaches(sizes, x, approach):
             ended = NO_IMPACT
         while ended == MAX_STEPS and count < max_steps:
@@ -122,7 +122,7 @@ def run_samples(
     max_steps, approach, limit = settings
     v, impulse, steps, status, residuals = outputs
     x, p, after, total, _ = vectors
-    n = shape[0] * (1 + shape[1])
+    n, sizes = shape[0] * (1 + shape[1]), (shape[0], shape[1], data[1].shape[0])
     for row in range(begin, end):
         if status[row] != PENDING:
             continue
@@ -130,10 +130,10 @@ def run_samples(
             total[j] = impulse[row, j // (1 + shape[1]), j % (1 + shape[1])]
         velocity_after(n, data[0], start, total, x)
         count, ended, worst = wide(steps[row]), MAX_STEPS, residuals[row]
-        if count == 0 and not approaches(shape, x, approach):
+        if count == 0 and not approaches(sizes, x, approach):
             ended = NO_IMPACT
         while ended == MAX_STEPS and count < max_steps:
-            step_bounds(shape, key, points, row, first + row, count, size, x[n:])
+            step_bounds(sizes, key, points, row, first + row, count, size, x[n:])
             outcome, residual = solve(shape, data, normals, table, grow, x, p, after, work)
             count += 1
             worst = residual if not residual <= worst else worst
@@ -142,9 +142,9 @@ def run_samples(
                 x[j] = after[j]
             if not residual < limit:
                 ended = NUMERICAL if outcome == SOLVED else outcome
-            elif not approaches(shape, x, approach):
+            elif not approaches(sizes, x, approach):
                 ended = SOLVED
-        write_outcome(shape, frame, total, v, impulse, row)
+        write_outcome(sizes, frame, total, v, impulse, row)
         steps[row] = count
         status[row] = ended
         residuals[row] = worst

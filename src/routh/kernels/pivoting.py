@@ -30,6 +30,7 @@ from routh.kernels.dictionary import (
     T,
     along,
     exchange,
+    wide,
 )
 from routh.kernels.slots import fill_slots
 from routh.kernels.walking import TIE, read_impulses
@@ -83,32 +84,32 @@ def candidates(
         size = max(size, abs(x[row]))
     least = -SMALL_RATE * largest
     t, dt = x[2 * n], dx[2 * n]
-    count = 0
+    count, none = wide(0), wide(0)
     if dt < 0.0:
-        count = _note(count, T, 0, 0, t, dt, found, which)
+        count = _note(count, T, none, none, t, dt, found, which)
     for i in range(nc):
         own, slip = i * width, n + i * width
         here = i == at
         if state[i, NORMAL] == FREE:
             if dx[own] < least and not (here and entering == LN):
-                count = _note(count, LN, i, 0, x[own], dx[own], found, which)
+                count = _note(count, LN, i, none, x[own], dx[own], found, which)
             fall = cover[i, 1] * dt - dx[own]
             if fall < least and not (here and entering == SB):
-                count = _note(count, SB, i, 0, bound[i] + cover[i, 1] * t - x[own], fall, found, which)
+                count = _note(count, SB, i, none, bound[i] + cover[i, 1] * t - x[own], fall, found, which)
         else:
             sign = 1.0 if state[i, NORMAL] == OPEN else -1.0
             kind = SN if state[i, NORMAL] == OPEN else BETA
             fall = sign * (dx[slip] + cover[i, 0] * dt)
             if fall < least and not (here and entering == kind):
-                count = _note(count, kind, i, 0, sign * (x[slip] + cover[i, 0] * t), fall, found, which)
-        a, b = state[i, A], state[i, B]
+                count = _note(count, kind, i, none, sign * (x[slip] + cover[i, 0] * t), fall, found, which)
+        a, b = wide(state[i, A]), wide(state[i, B])
         base, base_fall = cover[i, 0] * t, cover[i, 0] * dt
         if state[i, SLIDING]:
             base = -along(nt, slip, dirs, a, x)
             base_fall = -along(nt, slip, dirs, a, dx)
             fall = base_fall - cover[i, 0] * dt
             if fall < least and not (here and entering == GAMMA):
-                count = _note(count, GAMMA, i, 0, base - cover[i, 0] * t, fall, found, which)
+                count = _note(count, GAMMA, i, none, base - cover[i, 0] * t, fall, found, which)
         elif a >= 0:
             fall = mu[i] * dx[own] + cover[i, 1] * dt - dx[own + 1]
             value = mu[i] * x[own] + cover[i, 1] * t - x[own + 1]
@@ -116,7 +117,7 @@ def candidates(
                 fall -= dx[own + 2]
                 value -= x[own + 2]
             if fall < least and not (here and entering == SG):
-                count = _note(count, SG, i, 0, value, fall, found, which)
+                count = _note(count, SG, i, none, value, fall, found, which)
         pushes = a >= 0 and (b >= 0 or not state[i, SLIDING])
         if pushes and dx[own + 1] < least and not (here and entering == LD and towards == a):
             count = _note(count, LD, i, a, x[own + 1], dx[own + 1], found, which)
@@ -147,7 +148,7 @@ def refine(shape: Any, data: Any, c: Any, bound: Any, made: int, p: Any, work: A
     state, columns, _, _, D, x, g, _, w = work
     nc, nt = shape
     n = nc * (1 + nt)
-    if made < 0 or not exchange(shape, data, state, T, 0, 0, made, D, g):
+    if made < 0 or not exchange(shape, data, state, T, wide(0), wide(0), made, D, g):
         return
     x[2 * n] = 0.0
     for _ in range(2):
