@@ -12,7 +12,7 @@ from routh.sets.checker import check_member
 from routh.sets.checker_outer import verify_invariance
 from routh.sets.exact.facets import friction_directions
 from routh.sets.exact.polytopes import _distance_to_hull
-from routh.sets.rational import RationalProblem
+from routh.sets.rational import RationalProblem, snap
 from routh.status import CapacityError, Status
 
 pytest.importorskip("ppl")
@@ -147,6 +147,23 @@ def test_bad_input_is_named():
         routh.exact_set(block().problem.replace(restitution=0.5))
     with pytest.raises(ValueError, match="which: got 'middle'"):
         routh.exact_set(block()).support([1, 0, 0], which="middle")
+
+
+def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
+    rng = np.random.default_rng(29)
+    A, J = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+    problem = routh.ImpactProblem(
+        A @ A.T / 6 + 0.2 * np.eye(6), J[:3], J[3:], rng.uniform(0, 1, 3), rng.normal(size=6)
+    )
+    exact = routh.exact_set(snap(problem, tolerance=1e-3, through="delassus").rational, seconds=30)
+    inner, outer = exact.reached
+    assert exact.status is Status.SOLVED
+    assert inner.cut_off > 0
+    assert outer.cut_off > 0
+    assert exact.gap < 0.05
+    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9))
+    reached = routh.fill(exact.problem, max_samples=300, seed=0).outcomes
+    assert np.all(exact.contains(reached.v[reached.terminated], tol=1e-9))
 
 
 def corner(radius=0):

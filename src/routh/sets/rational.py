@@ -215,7 +215,10 @@ def _mass_by_delassus(M: Array, rows: Matrix, tolerance: float) -> Matrix:
     basis = _floats(B)
     factor = np.linalg.cholesky(basis @ np.linalg.solve(M, basis.T))
     width = tolerance * float(np.max(np.abs(factor)))
-    half = solve([[simplest(float(x), width) for x in row] for row in factor], B)  # L^-1 B
+    simple = [[simplest(float(x), width) for x in row] for row in factor]
+    for k, row in enumerate(simple):  # a small number on the diagonal must not become 0
+        row[k] = row[k] or simplest(float(factor[k, k]), tolerance * float(factor[k, k]))
+    half = solve(simple, B)  # L^-1 B
     return product(transpose(half), half)
 
 

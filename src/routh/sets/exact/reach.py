@@ -22,7 +22,7 @@ from routh.status import MissingExtraError
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
 _CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
-_ENCLOSED = 16  # pieces that may be enclosed; where that many do not end a sequence, more do not either
+_ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
 _BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
 
 Location = tuple[int, ...]  # per contact: index into its modes
@@ -111,6 +111,7 @@ class Reach:
         self.modes = automaton.modes
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
+        self.enclosing = self.relaxed  # whether pieces may be enclosed in larger ones
         self.cells: dict[Location, Cell] = {}
         self.flows = {} if flows is None else flows  # extreme flow rays; they do not depend on eta
         self.complete = False
@@ -228,10 +229,11 @@ class Reach:
         Wide pieces of few vertices first: they swallow the narrow ones that would otherwise be explored
         for nothing, and what is simple stays simple.
         """
-        queue: list[tuple[float, int, Cell | None, Piece]] = []
-        queue.append((0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram)))
+        queue = self._begin()
         stored = 0
         while queue:
+            if self.enclosing and self.cut_off >= _ENCLOSED:
+                self.enclosing, stored, queue = False, 0, self._begin()
             _, _, origin, source = heapq.heappop(queue)
             if origin is not None and not any(source is piece for piece in origin.pieces):
                 continue  # a larger piece has taken its place
@@ -259,6 +261,12 @@ class Reach:
         self.complete = True
         return True
 
+    def _begin(self) -> list[tuple[float, int, Cell | None, Piece]]:
+        """Nothing reached but the start, which is to be explored."""
+        for cell in self.cells.values():
+            cell.pieces = []
+        return [(0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram))]
+
     def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
 
@@ -272,11 +280,11 @@ class Reach:
             return merged(piece, cell.pieces, self.ppl)
         if covered(piece, cell.pieces, self.ppl):
             return None
-        for old in cell.pieces if self.cut_off < _ENCLOSED else ():
+        for old in cell.pieces if self.enclosing else ():
             if not old.outside(piece.points, _CLOSE).any():
                 self.cut_off += 1
                 return Piece(self._absorbing(old, piece, cell), self.auto.gram, location=piece.location)
-        return merged(piece, cell.pieces, self.ppl, excess=_CLOSE)
+        return merged(piece, cell.pieces, self.ppl, excess=_CLOSE if self.enclosing else 0.0)
 
     def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> Any:
         """``old`` with the facets that ``new`` violates moved outwards, within the cell."""
