@@ -293,7 +293,7 @@ def draw(predicted: Predicted, path: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("share of impacts")
     handles, names = axes[1].get_legend_handles_labels()
-    axes[0].legend(handles, names, fontsize=8, loc="center right")
+    axes[0].legend(handles, names, fontsize=8, loc="lower right")
     figure.savefig(path, dpi=150)
 
 

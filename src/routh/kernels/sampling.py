@@ -110,7 +110,9 @@ def _grow(problem: ImpactProblem, data: KernelData, size: Array, max_steps: int,
     settings, key = (max_steps, tolerances.APPROACH, data.limit), generator_key(PILOT_SEED)
     normals, frame = facet_normals(data.dirs), velocity_frame(problem, data)
     vectors, scratch, points = vectors_of(data), pivoting_of(data), np.empty((PILOT_ROUND, 0))
-    used, known = table[1][2], 0
+    used, known, room = table[1][2], 0, len(table[1][3])
+    if room <= used[0]:
+        return  # vertices have no names that fit: every step is pivoted
     for first in range(0, PILOT_ROUNDS * PILOT_ROUND, PILOT_ROUND):
         run_samples(
             data.shape, data.solver, normals, table, True, settings, key, points, first, 0, PILOT_ROUND, size,
