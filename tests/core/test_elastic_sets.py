@@ -40,9 +40,10 @@ def test_hypotheses_give_the_inelastic_set_without_restitution():
     assert np.all(plain.created == 0.0)
 
 
-def test_three_balls_fill_the_arc_and_nothing_else():
+@pytest.mark.parametrize("step", [0.03, 0.3, 3.0])
+def test_three_balls_fill_the_arc_and_nothing_else(step):
     problem = row_of_balls(3, 1.0)
-    outcomes = routh.sample(problem, 4096, step=3.0)
+    outcomes = routh.sample(problem, 4096, step=step)
     assert np.all(outcomes.status == routh.Status.SOLVED)
     v = outcomes.v
     np.testing.assert_allclose(v.sum(axis=1), 1.0, atol=1e-12)
@@ -57,7 +58,8 @@ def test_three_balls_fill_the_arc_and_nothing_else():
     angle = np.sort(angle)
     assert angle[0] >= -1e-5
     assert angle[-1] <= 60.0 + 1e-5
-    assert np.diff(np.concatenate([[0.0], angle, [60.0]])).max() < 1.5
+    if step == 3.0:  # independent small steps average to equal rates: samples gather, the arc does not shrink
+        assert np.diff(np.concatenate([[0.0], angle, [60.0]])).max() < 1.5
 
 
 def test_five_balls_stay_on_their_sphere():
