@@ -27,6 +27,7 @@ from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
     from routh.sets.barrier import BarrierBound
+    from routh.sets.fan_bound import FanBound
 
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 
@@ -171,7 +172,9 @@ class OuterBound:
         return table, offsets.ravel(), [("second order", size)] * problem.nc
 
 
-def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound | BarrierBound:
+def outer_bound(
+    problem: ImpactProblem, *, level: int = 0, splits: ArrayLike = ()
+) -> OuterBound | BarrierBound | FanBound:
     """A certified outer bound for any inelastic impact, in the plane or in space with the true cone.
 
     Cheap (one small cone program per contact and direction) and valid for every problem, but looser than
@@ -180,11 +183,17 @@ def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound | Barri
 
     Parameters
     ----------
-    level : 0, linear functions of the velocity (any problem); 1, quadratic; 2, continuous and quadratic
-        on each orthant of the normal velocities (planar contacts, `routh.sets.barrier`). Each level
-        contains the one before, so the bound can only shrink; the cost grows with ``2^nc`` at level 2.
+    level : 0, linear functions of the velocity (any problem); and for planar contacts 1, quadratic; 2,
+        continuous and quadratic on each orthant of the normal velocities (`routh.sets.barrier`); 3, also
+        on each orthant of all contact velocities (`routh.sets.fan_bound`). The bound can only shrink from
+        level to level; the cost grows with ``2^nc`` at level 2 and ``5^nc`` at level 3.
+    splits : (k, nv) linear forms in the velocity whose signs split the cells of level 3 further. Each may
+        double their number, and the bound without them is contained.
     """
-    integer("level", level, at_least=0, at_most=2)
+    integer("level", level, at_least=0, at_most=3)
+    rows = real_array("splits", splits, [(0,), (None, problem.nv)], f"shape (k, {problem.nv})")
+    if rows.size and (level < 3 or not np.all(np.any(rows != 0.0, axis=1))):
+        raise ValueError(f"splits: got {len(rows)} at level {level}; wanted level 3, and no row of zeros")
     if np.any(problem.restitution != 0.0):
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; the bound is for inelastic impacts and wants 0"
@@ -193,6 +202,10 @@ def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound | Barri
         return OuterBound(problem)
     if problem.nt != 1:
         raise ValueError(f"level: got {level} in space; wanted 0, or planar contacts")
+    if level == 3:
+        from routh.sets.fan_bound import FanBound
+
+        return FanBound(problem, rows.reshape(-1, problem.nv))
     from routh.sets.barrier import BarrierBound
 
     return BarrierBound(problem, level == 2)
