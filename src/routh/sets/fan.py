@@ -1,7 +1,7 @@
 """The cells of an impact's contact velocities, as signs of linear forms (planar contacts).
 
-The normal and tangential velocities of the contacts, and any further forms, are coordinates z of velocity. The
-right-hand side of HP23 (39) is the same throughout each cell of their signs, with a cell of its own for
+Coordinates z of the velocity are the normal and tangential velocities of the contacts, and any further forms.
+The right-hand side of HP23 (39) is the same throughout each cell of their signs, with a cell of its own for
 contacts that push without slip. J may have dependent rows: then z lies in a subspace, and some signs are
 impossible or leave coordinates at zero.
 """

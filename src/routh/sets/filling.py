@@ -21,6 +21,7 @@ import numpy as np
 
 from routh.laws.base import require_inelastic
 from routh.problem import ImpactProblem
+from routh.sets.climbing import Walked, climb
 from routh.sets.outcomes import Outcomes
 from routh.sets.polishing import APART, SMOOTH, Statuses, farthest
 from routh.sets.theory import pointedness
@@ -31,8 +32,6 @@ _ZERO = 1e-11  # scaled velocities below this are zero: rounding of a few dozen 
 _SEGMENTS = 64  # segments of one sample; more is a Zeno-like sequence
 _DECISIONS = 8  # numbers of the tape used by one segment, beside two per contact
 
-# velocity, impulse (nc, 2), segments, status, residual, rows of the tape used, statuses of the segments
-Walked = tuple[Array, Array, int, Status, float, int, tuple[Statuses, ...]]
 Elite = tuple[Array, int]  # a tape, and how many of its rows were used
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _TRIES = 12  # combinations of stick and slip that a segment may try
@@ -70,6 +69,7 @@ def fill(
     directions: int = 32,
     batch: int = 256,
     patience: int = 20,
+    climbs: int = 0,
     seed: int = 0,
 ) -> Filling:
     """Sample until the set has stopped growing in every direction.
@@ -81,6 +81,9 @@ def fill(
     directions : even number of directions, in opposite pairs, in which growth is watched.
     batch : samples in a round.
     patience : quiet rounds in a row after which sampling stops.
+    climbs : changed sequences of contact statuses that are tried in each watched direction in the end, one
+        linear program each (`routh.sets.climbing`): for problems of many contacts, where tapes rarely meet
+        the sequences that reach farthest.
     """
     require_inelastic(problem, "fill")
     if problem.nt != 1:
@@ -88,6 +91,7 @@ def fill(
     real("tolerance", tolerance, above=0.0)
     integer("max_samples", max_samples, at_least=1)
     integer("patience", patience, at_least=1)
+    integer("climbs", climbs, at_least=0)
     batch = min(integer("batch", batch, at_least=1), max_samples)
     count = integer("directions", directions, at_least=2)
     if count % 2:
@@ -128,8 +132,26 @@ def fill(
                     farthest_yet = np.maximum(farthest_yet, rows @ extreme[0])
         support.append(farthest_yet.copy())
         quiet = quiet + 1 if _quiet(before, farthest_yet, tolerance) else 0
+    if climbs and np.all(np.isfinite(farthest_yet)):  # something has ended
+        parts = _climbed(walk, parts, rows, climbs, rng)
+        support.append(np.max([rows @ part[0] for part in parts if part[3].ok], axis=0))
     outcomes = _collect(problem, parts, {"sampler": "fill", "seed": seed, "tolerance": tolerance})
     return Filling(outcomes, rows, np.array(support), quiet >= patience, tolerance)
+
+
+def _climbed(
+    walk: _Walk, parts: list[Walked], rows: Array, tries: int, rng: np.random.Generator
+) -> list[Walked]:
+    """The samples, and what climbing from them reaches in each direction.
+
+    In two turns: what one direction finds is a start for the others.
+    """
+    seeds = [part for part in parts if part[3].ok and part[6]]
+    for row in (*rows, *rows):
+        reach = np.array([row @ part[0] for part in seeds])
+        found = climb(walk.extreme, [part[6] for part in seeds], reach, row, (tries + 1) // 2, rng)
+        parts, seeds = parts + found, seeds + found
+    return parts
 
 
 def _quiet(before: Array, after: Array, tolerance: float) -> bool:
@@ -244,7 +266,8 @@ class _Walk:
         if found is None:
             return None
         v, scaled, residual = self._outcome(found.impulse, found.c)
-        return v, scaled, len(sequence), Status.SOLVED, max(residual, found.violation), 0, sequence
+        moves = tuple(statuses for statuses, moving in zip(sequence, found.moving, strict=True) if moving)
+        return v, scaled, len(moves), Status.SOLVED, max(residual, found.violation), 0, moves
 
     def _outcome(self, impulse: Array, c: Array) -> tuple[Array, Array, float]:
         """Velocity, impulse (nc, 2) and the difference between c and the velocity recomputed."""

@@ -29,6 +29,7 @@ class Extreme:
     impulse: Array
     c: Array
     violation: float
+    moving: tuple[bool, ...]  # per segment: whether anything happens in it
 
 
 def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], cost: Array) -> Extreme | None:
@@ -74,7 +75,8 @@ def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], co
     )
     if not violation <= _FEASIBLE:
         return None
-    return Extreme(effects @ x, start + moved @ x, violation)
+    moving = np.bincount(segments, weights=np.abs(x), minlength=len(sequence)) > 0.0
+    return Extreme(effects @ x, start + moved @ x, violation, tuple(bool(m) for m in moving))
 
 
 def _sticks(status: int, mu: float) -> bool:
