@@ -5,6 +5,7 @@ python benchmarks/exact_sets.py bodies --count 1000  # planar single bodies with
 python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
+python benchmarks/exact_sets.py refine               # the finest of these bounds, split further
 python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
@@ -198,28 +199,57 @@ def filling() -> None:
 
 
 def stack(directions: int) -> None:
-    """The disc stack from both sides: samples that are outcomes, bounds that are certified, and the gap."""
+    """The disc stack from both sides: samples that are outcomes, bounds that are certified, and the gap.
+
+    Inner supports are the best found so far, by this row or those before.
+    """
     problem = systems.get("disk-stack").rational.problem
     rows = watch_directions(problem, directions)
     half = len(rows) // 2
-    print("samples, level: largest and mean (outer width / inner width), CPU s of each")
-    for samples, level in ((2**9, 0), (2**11, 1), (2**13, 2)):
+    inner = np.full(len(rows), -np.inf)
+    print("samples, climbs, level: largest and mean (outer width / inner width); largest gap over the speed")
+    for samples, climbs, level in ((512, 0, 0), (2048, 0, 1), (512, 250, 2), (512, 1000, 2), (512, 4000, 2)):
         started = time.process_time()
-        outcomes = routh.fill(problem, max_samples=samples, patience=10**6).outcomes
+        filling = routh.fill(
+            problem, max_samples=samples, directions=directions, patience=10**6, climbs=climbs
+        )
         sampled = time.process_time()
-        inner = np.max(outcomes.v[outcomes.terminated] @ rows.T, axis=0)
+        ended = filling.outcomes.v[filling.outcomes.terminated]
+        inner = np.maximum(inner, np.max(ended @ rows.T, axis=0))
         outer = routh.outer_bound(problem, level=level).support(rows)
         ratio = (outer[:half] + outer[half:]) / (inner[:half] + inner[half:])
         print(
-            f"{samples:6} {level}: {ratio.max():6.2f} {ratio.mean():6.2f}   inner within outer "
-            f"{bool(np.all(inner <= outer))}; {sampled - started:.0f}, {time.process_time() - sampled:.0f}",
+            f"{samples:6} {climbs:5} {level}: {ratio.max():6.2f} {ratio.mean():6.2f}  "
+            f"{np.max(outer - inner) / problem.speed:5.2f}   inner within outer "
+            f"{bool(np.all(inner <= outer))}; CPU {sampled - started:.0f} s inside, "
+            f"{time.process_time() - sampled:.0f} s outside",
             flush=True,
         )
 
 
+def refine() -> None:
+    """Level 3, split further: support over the exact one in the direction where level 3 is worst."""
+    print("system: (bound / exact support) after 0, 1, 2, ... splits; cells; CPU s")
+    for name in ("compass-gait", "box-wall"):
+        exact = routh.exact_set(systems.get(name).rational)
+        rows = watch_directions(exact.problem, 8)
+        rows = rows[exact.support(rows) > 1e-3 * exact.problem.speed]
+        bound = routh.outer_bound(exact.problem, level=3)
+        row = max(rows, key=lambda d: bound.support(d) / exact.support(d))
+        for splits in range(5):
+            started = time.process_time()
+            bound = bound.refined(row, splits=min(splits, 1))
+            spent = time.process_time() - started
+            print(
+                f"{name:16} {splits}: {bound.support(row) / exact.support(row):6.3f}  {bound.cells:4} cells, "
+                f"{spent:.0f} s",
+                flush=True,
+            )
+
+
 def bounds() -> None:
     """Width of the certified bounds over the exact width, in 8 directions."""
-    print("system: largest (outer width / exact width) at levels 0, 1, 2; CPU s")
+    print("system: largest (outer width / exact width) at levels 0, 1, 2, 3; CPU s")
     for name in SYSTEMS:
         exact = routh.exact_set(systems.get(name).rational)
         rows = watch_directions(exact.problem, 8)
@@ -228,7 +258,7 @@ def bounds() -> None:
         width = top[:half] + top[half:]
         wide = width > 1e-6 * width.max()
         cells = []
-        for level in (0, 1, 2):
+        for level in (0, 1, 2, 3):
             started = time.process_time()
             outer = routh.outer_bound(exact.problem, level=level).support(rows)
             ratio = ((outer[:half] + outer[half:])[wide] / width[wide]).max()
@@ -241,7 +271,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["systems", "bodies", "general", "filling", "bounds", "stack"])
+    parser.add_argument(
+        "what", choices=["systems", "bodies", "general", "filling", "bounds", "refine", "stack"]
+    )
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds for each problem")
     parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
@@ -255,6 +287,8 @@ def main() -> None:
         filling()
     elif options.what == "bounds":
         bounds()
+    elif options.what == "refine":
+        refine()
     elif options.what == "stack":
         stack(options.directions)
     else:

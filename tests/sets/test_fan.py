@@ -89,14 +89,18 @@ def test_a_spoilt_function_proves_less():
         assert bound.proved(x + 0.1 * rng.normal(size=len(x)), ends, delta, d) > good + 1e-2
 
 
-def test_splits_only_tighten_and_still_hold_the_exact_set():
+def test_splits_tighten_step_by_step_and_still_hold_the_exact_set():
     pytest.importorskip("ppl")
     exact = routh.exact_set(systems.get("compass-gait").rational)
     problem = exact.problem
     row = watch_directions(problem, 8)[5]
-    split = problem.Jt[0, 0] - problem.Jt[1, 0]
-    plain, finer = (FanBound(problem, s) for s in (no_splits(problem), split[None]))
+    plain = routh.outer_bound(problem, level=3)
+    finer = plain.refined(row)
     assert finer.cells > plain.cells
-    assert exact.support(row) - 1e-9 <= finer.alone(row) <= plain.alone(row) + 1e-4
+    assert exact.support(row) - 1e-9 <= finer.support(row) <= 0.7 * plain.support(row)
+    again = routh.outer_bound(problem, level=3, splits=finer.splits)
+    assert again.support(row) == pytest.approx(finer.support(row), rel=1e-6)
+    for other in watch_directions(problem, 8)[:3]:
+        assert finer.alone(other) >= exact.support(other) - 1e-9
     with pytest.raises(ValueError, match="splits: got 1 at level 2"):
-        routh.outer_bound(problem, level=2, splits=split[None])
+        routh.outer_bound(problem, level=2, splits=finer.splits)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from scipy.optimize import linprog
@@ -107,6 +107,24 @@ class Fan:
             signs = np.where(held, 0, signs)
             found.setdefault((tuple(signs), rays), FanCell(signs, rays))
         return tuple(found.values())
+
+    @cached_property
+    def first_walls(self) -> Array:
+        """Forms in v whose sign tells which of two coordinates a ray brings to zero first, (k, nv).
+
+        Where one ray acts, what follows changes there, and so does the slope of the farthest outcome.
+        """
+        rows = np.vstack([self.problem.Jn, self.problem.Jt[list(self.slips), 0]])
+        found = []
+        for ray in self.rays.values():
+            rate = rows @ (self.back @ ray)
+            moved = np.flatnonzero(np.abs(rate) > _DEPENDENT * np.abs(rate).max())
+            for a, b in combinations(moved, 2):
+                form = rows[a] * rate[b] - rows[b] * rate[a]
+                size = float(np.linalg.norm(form))
+                if size > _DEPENDENT * np.linalg.norm(rows) * np.abs(rate).max():
+                    found.append(form / size)
+        return np.array(found).reshape(len(found), self.problem.nv)
 
     def ends(self, last: int) -> tuple[np.ndarray, ...]:
         """Signs of the cells in which nothing approaches and the contact ``last`` is at rest."""

@@ -26,7 +26,7 @@ from routh.problem import ImpactProblem
 from routh.sets.barrier import BarrierBound
 from routh.sets.cone_program import ConeProgram
 from routh.sets.fan import Fan
-from routh.validation import Array, real_array
+from routh.validation import Array, integer, real_array
 
 _ROUNDING = 1e-9  # added to each bound, as a share of the direction's size: the rounding of the evaluation
 
@@ -83,6 +83,19 @@ class FanBound:
         program, ends, delta = self._program(d / size)
         x = program.minimise([self._value_at_start], rough=True)
         return np.inf if x is None else size * (self.proved(x, ends, delta, d / size) + _ROUNDING)
+
+    def refined(self, direction: ArrayLike, *, splits: int = 1) -> FanBound:
+        """A tighter bound for one direction (nv,): cells split further, greedily, by `Fan.first_walls`.
+
+        Each split tries them all, so this costs that many programs, and the cells multiply; on problems of
+        two contacts it takes seconds.
+        """
+        d = real_array("direction", direction, [(self.problem.nv,)], f"shape ({self.problem.nv},)")
+        bound = self
+        for _ in range(integer("splits", splits, at_least=0)):
+            finer = [FanBound(self.problem, np.vstack([bound.splits, w])) for w in self._fan.first_walls]
+            bound = min([bound, *finer], key=lambda choice: choice.alone(d))
+        return bound
 
     @cached_property
     def _fan(self) -> Fan:
