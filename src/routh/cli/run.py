@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 import time
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
 from routh import systems
-from routh.cli import tables
+from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
-from routh.sets import Outcomes, sample
-from routh.status import MissingExtraError
+from routh.sets import sample
 from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
+from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
 CHEAP_CONTACTS = 8
@@ -30,38 +30,51 @@ CHEAP_CONTACTS = 8
 class Request:
     """How to sample."""
 
-    samples: int | None
-    step: float | None
-    max_steps: int | None
-    points: str
-    seed: int
-    device: str
-    threads: int | None
+    samples: int | None = None
+    step: float | None = None
+    max_steps: int | None = None
+    points: str = "random"
+    seed: int = 0
+    device: str = "cpu"
+    threads: int | None = None
     friction: str | None = None  # None: polyhedral, or the true cone for robots
 
 
-def run_system(name: str, changes: list[str], request: Request, picture: Path | bool, output: Output) -> int:
+def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
     """Sample a named system; the exit code."""
     system = systems.get(name, **parse_changes(changes))
-    place = Path(f"{name}.png") if picture is True else picture
     if system.kind == "motion":
+        options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
         return run_motion(system, place, output)
     assert system.problem is not None
-    step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    if has_single_elastic_contact(system.problem):
-        return run_elastic(system.problem, title, system.paper.source, output)
-    return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
+    step = None if changes else system.paper.step
+    return _run_problem(system.problem, title, system.paper.source, request, place, output, step=step)
 
 
-def run_file(file: Path, request: Request, picture: Path | bool, output: Output) -> int:
+def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
-    place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    problem = load_problem(file)
+    return _run_problem(load_problem(file), title, "your own", request, place, output)
+
+
+def _run_problem(
+    problem: ImpactProblem,
+    title: str,
+    source: str,
+    request: Request,
+    place: Path | None,
+    output: Output,
+    *,
+    step: float | None = None,
+) -> int:
+    """Sample what has a set; ``step`` (N s) is the default one."""
     if has_single_elastic_contact(problem):
-        return run_elastic(problem, title, "your own", output)
-    return sample_and_show(problem, title, "your own", request.step, request, place, output)
+        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
+        options.refuse(request, why)
+        return run_elastic(problem, title, source, output)
+    wanted = request if request.step is not None else replace(request, step=step)
+    return sample_and_show(problem, title, source, wanted, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -104,9 +117,8 @@ def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
-    step: float | None,
     request: Request,
-    place: Path | bool,
+    place: Path | None,
     output: Output,
 ) -> int:
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
@@ -116,7 +128,7 @@ def sample_and_show(
         outcomes = sample(
             problem,
             n,
-            step=step,
+            step=request.step,
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
@@ -150,23 +162,8 @@ def sample_and_show(
         output.say()
         if not output.quiet:
             output.show(terminal_picture(laws, output.console))
-    written = _write_picture(laws.outcomes, place, output)
+    written = None
+    if place is not None and outcomes.terminated.any():
+        written = output.picture(place, lambda: outcomes_figure(outcomes))
     output.emit({**tables.as_data(laws, seconds), "picture": None if written is None else str(written)})
     return 0 if outcomes.terminated.any() else 1
-
-
-def _write_picture(outcomes: Outcomes, place: Path | bool, output: Output) -> Path | None:
-    if place is False or not outcomes.terminated.any():
-        return None
-    assert isinstance(place, Path)
-    try:
-        with output.busy("drawing the picture"):
-            from routh.viz import style
-            from routh.viz.outcomes import outcomes_figure
-
-            style.save(outcomes_figure(outcomes), place)
-    except MissingExtraError as error:
-        output.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
-        return None
-    output.say(f"\npicture: [bold]{place}[/bold]")
-    return place
