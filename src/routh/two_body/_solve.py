@@ -193,7 +193,7 @@ def run_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, f
     if state[at.MODE] != at.ON_LINE:
         line_up = lined_up_at(arc, state, con, kind)
         if kind != at.LINE:
-            miss = near_miss_at(series, arc, state, con, kind, end)
+            miss = near_miss_at(series, arc, state, kind, end)
     state[at.FROM_VZ], state[at.FROM_E], state[at.FROM_JZ] = state[at.VN], 0.0, 0.0
     state[at.TO_VZ], state[at.TO_E], state[at.TO_JZ] = state[at.P_VZ], state[at.P_E], state[at.P_JZ]
     here, letter = 0.0, 0

@@ -67,7 +67,7 @@ def problem(
         chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
         touching = named_points(model, data, chosen, real("ground", ground))
         if geometry is not None:
-            touching += shape_points(model, data, geometry, ground, reach)
+            touching += shape_points(data, geometry, ground, reach)
         rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], mu)
     if geometry is not None:
         rows += _pair_rows(model, data, geometry, reach, mu)
