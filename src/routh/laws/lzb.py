@@ -19,6 +19,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh import tolerances
 from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
@@ -85,6 +86,7 @@ class _Springs:
         spring = stiffness * problem.scaling.mass ** ((law.exponent - 1.0) / 2.0) / problem.scaling.mass
         self.K = spring / spring.max()
         self.depth = np.zeros(problem.nc)
+        self.fault = 0.0  # the worst breach of Coulomb's law by any increment, over its largest rate
         self._cache: dict[tuple[int, ...], Array] = {}
         self._last: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -103,7 +105,9 @@ class _Springs:
         cumulative = np.concatenate([np.zeros((1, self.problem.nc, 2)), np.cumsum(steps, axis=0)])
         path = self.problem.apply(cumulative, self.v0)
         after = (self.problem.contact_velocity(path[-1]) / self.problem.scaling.velocity[:, None]).ravel()
-        residual = float(np.max(np.abs(after - self.c)))
+        residual = float(np.max(np.abs(after - self.c), initial=self.fault))
+        if status is Status.SOLVED and not residual < tolerances.RESIDUAL:
+            status = Status.NUMERICAL
         return ImpactResult(self.problem, path[-1], cumulative[-1], status, ImpactPath(path, steps), residual)
 
     def _advance(self) -> Array:
@@ -152,6 +156,7 @@ class _Springs:
                 best, best_fault, self._last[resting] = trial, fault, signs
             if fault <= 1e-12:
                 break
+        self.fault = max(self.fault, best_fault)
         return best
 
     def _trial(self, rates: Array, resting: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Array, float]:
