@@ -98,6 +98,18 @@ def test_impact_reads_a_file(routh_command, problem_file, tmp_path):
     assert (tmp_path / "own.png").exists()
 
 
+def test_an_impact_with_restitution_is_sampled_without_inelastic_laws(routh_command, tmp_path):
+    bouncy = systems.get("rocking-block").problem.replace(restitution=0.3)
+    bouncy.save(tmp_path / "bouncy.npz")
+    code, out, _ = routh_command("impact", "bouncy.npz", "--samples", "4", "--out", "bouncy.png")
+    assert code == 0
+    assert "single answer are inelastic" in out
+    assert "all at once" not in out
+    assert (tmp_path / "bouncy.png").exists()
+    data = json.loads(routh_command("impact", "bouncy.npz", "--samples", "4", "--no-picture", "--json")[1])
+    assert (data["terminated"], data["laws"]) == (4, [])
+
+
 def test_a_motion_shows_its_first_state_and_how_to_go_on(routh_command, tmp_path):
     code, out, _ = routh_command("run", "zeno-block")
     assert code == 0

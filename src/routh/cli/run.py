@@ -19,7 +19,7 @@ from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
 from routh.sets import sample
-from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
+from routh.viz.comparison import compare
 from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
@@ -138,12 +138,7 @@ def sample_and_show(
         )
     seconds = time.perf_counter() - start
     with output.busy("solving with the classical laws"):
-        friction = friction_of(outcomes)
-        solutions, complete = simultaneous_solutions(
-            problem, enumerated=tables.ENUMERATED_CONTACTS, friction=friction
-        )
-        one_by_one = sequences(problem, friction=friction)
-        laws = Comparison(outcomes, problem.v[None][:0], one_by_one, solutions, complete)
+        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
     output.show(title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
     output.show(tables.mode_table(outcomes))
@@ -152,8 +147,11 @@ def sample_and_show(
     for line in tables.remarks(outcomes):
         output.show(line)
     output.say()
-    output.show(tables.law_table(laws))
-    if len(solutions) > 1:
+    if shown.simultaneous:
+        output.show(tables.law_table(shown))
+    else:
+        output.say("Laws with a single answer are inelastic: none stands beside an impact with restitution.")
+    if len(shown.simultaneous) > 1:
         output.say(
             "Steps of this impact can have several solutions. Each sample takes one of them by a fixed"
         )
@@ -161,9 +159,9 @@ def sample_and_show(
     if outcomes.terminated.any():
         output.say()
         if not output.quiet:
-            output.show(terminal_picture(laws, output.console))
+            output.show(terminal_picture(shown, output.console))
     written = None
     if place is not None and outcomes.terminated.any():
         written = output.picture(place, lambda: outcomes_figure(outcomes))
-    output.emit({**tables.as_data(laws, seconds), "picture": None if written is None else str(written)})
+    output.emit({**tables.as_data(shown, seconds), "picture": None if written is None else str(written)})
     return 0 if outcomes.terminated.any() else 1
