@@ -145,7 +145,7 @@ def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int
         return (at.LINE, reach, True) if reach <= end else (at.LINE, end, False)
     if arc[at.FALL, at.KIND] == at.UNKNOWN:
         find_tail(arc, con, sx, sy, f)
-        if abs(f) <= con.near * abs(slope):  # beside a rest direction from the start
+        if state[at.LINED] == 0.0 and abs(f) <= con.near * abs(slope):  # beside a rest direction already
             state[at.LINED] = 1.0
             record(state, at.LINED_UP)
     w = half_tangent(arc, at.FALL, state[at.GX], state[at.GY], r)
