@@ -1,4 +1,4 @@
-"""Every tolerance of the library, in one place. All of them are dimensionless.
+"""The tolerances of the library, each with its reason. They are dimensionless where no unit is named.
 
 Solvers scale their problem first (see ``routh.problem.Scaling``): velocities by ``|v|_M``
 and the contact's effective mass, impulses likewise. A tolerance here is therefore a share of the problem's
@@ -58,7 +58,7 @@ COULOMB_ITERATION = 1e-11
 #: squares the tangential damper, so an interior-point method keeps only about half of the digits.
 PAPER_PROGRAM = 1e-6
 
-# Event-driven simulation works in the model's own units: three of its tolerances carry one.
+# Event-driven simulation works in the model's own units: some of its tolerances carry one.
 
 #: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
 CLOSED_GAP = 1e-9
