@@ -100,9 +100,7 @@ class Snapped:
 
     rational: RationalProblem = field(repr=False)
     moved: dict[str, float]  # largest change of M, Jn, Jt, mu and v, as a share of the largest entry of each
-    at_rest: tuple[
-        str, ...
-    ]  # contact velocity components that were within tolerance of zero and now are zero
+    at_rest: tuple[str, ...]  # contact velocity components that were within tolerance of zero, now zero
     equal: tuple[tuple[str, str], ...]  # pairs of components within tolerance of each other, now equal
     dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
 
