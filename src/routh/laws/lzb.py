@@ -24,7 +24,7 @@ from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchang
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.validation import Array, integer, per_contact, real
+from routh.validation import Array, integer, per_contact, real, real_array
 
 _ZERO = 1e-12  # scaled velocities below this are zero
 
@@ -47,14 +47,14 @@ class LZB:
     max_steps: int = 1_000_000
 
     def __post_init__(self) -> None:
-        values = np.atleast_1d(np.asarray(self.stiffness, dtype=np.float64))
-        if not np.all((values > 0.0) & np.isfinite(values)):
-            raise ValueError(f"stiffness: got {self.stiffness!r}; wanted positive numbers")
+        values = real_array("stiffness", self.stiffness, [(), (None,)], "a number or one per contact")
+        if not np.all(values > 0.0):
+            raise ValueError(f"stiffness: got {values.min():g}; wanted positive numbers")
         real("exponent", self.exponent, at_least=1.0)
         real("resolution", self.resolution, above=0.0)
         integer("max_steps", self.max_steps, at_least=1)
-        if np.ndim(self.stiffness):
-            object.__setattr__(self, "stiffness", tuple(float(x) for x in values))
+        if values.ndim:
+            object.__setattr__(self, "stiffness", tuple(values.tolist()))
 
     def __call__(
         self,
@@ -184,6 +184,7 @@ class _Springs:
 
 def stiffness_sweep(ratios: ArrayLike, *, nc: int = 2, soft: int = 0) -> list[LZB]:
     """One law per ratio of the other contacts' stiffness to that of contact ``soft``."""
+    integer("soft", soft, at_least=0, at_most=nc - 1)
     laws = []
     for ratio in np.atleast_1d(np.asarray(ratios, dtype=np.float64)):
         values = np.full(nc, float(ratio))
