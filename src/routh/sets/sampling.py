@@ -65,6 +65,8 @@ def sample(
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
+        if device != "cpu":
+            raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     if np.any(problem.restitution > 0.0):
         return elastic_outcomes(draw, hypothesis, threads, device)
     return draw.outcomes(*_kernel_samples(draw, device, threads))

@@ -99,6 +99,8 @@ def batch(
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
     choice("device", device, ("cpu", "cuda"))
+    if threads is not None and device != "cpu":
+        raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     # fresh arrays: the compiled loop knows writable ones in C order only
     w = np.array(np.broadcast_to(w, (n, 3, 3)), order="C")
     velocity = np.array(np.broadcast_to(velocity, (n, 3)), order="C")
