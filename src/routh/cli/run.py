@@ -18,8 +18,8 @@ from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
-from routh.sets import sample
-from routh.viz.comparison import compare
+from routh.sets import Outcomes, sample
+from routh.viz.comparison import Comparison, compare
 from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
@@ -123,9 +123,24 @@ def sample_and_show(
 ) -> int:
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
+    outcomes = _drawn(problem, request, output)
+    seconds = time.perf_counter() - start
+    with output.busy("solving with the classical laws"):
+        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
+    output.show(title)
+    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
+    _show(shown, output)
+    ended, written = bool(outcomes.terminated.any()), None
+    if place is not None and ended:
+        written = output.picture(place, lambda: outcomes_figure(outcomes))
+    output.emit({**tables.as_data(shown, seconds), "picture": None if written is None else str(written)})
+    return 0 if ended else 1
+
+
+def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes:
     n = default_samples(problem) if request.samples is None else request.samples
     with output.busy(f"drawing {n} outcomes"):
-        outcomes = sample(
+        return sample(
             problem,
             n,
             step=request.step,
@@ -136,16 +151,14 @@ def sample_and_show(
             device=request.device,
             threads=request.threads,
         )
-    seconds = time.perf_counter() - start
-    with output.busy("solving with the classical laws"):
-        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
-    output.show(title)
-    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
-    output.show(tables.mode_table(outcomes))
-    for line in tables.contact_key(problem.names):
+
+
+def _show(shown: Comparison, output: Output) -> None:
+    """The tables, and the picture in the terminal."""
+    output.show(tables.mode_table(shown.outcomes))
+    for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{escape(line)}[/dim]")
-    for line in tables.remarks(outcomes):
-        output.show(line)
+    output.show(*tables.remarks(shown.outcomes))
     output.say()
     if shown.simultaneous:
         output.show(tables.law_table(shown))
@@ -153,15 +166,8 @@ def sample_and_show(
         output.say("Laws with a single answer are inelastic: none stands beside an impact with restitution.")
     if len(shown.simultaneous) > 1:
         output.say(
-            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed"
+            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed "
+            "rule (Lemke's), so the set may be larger than what the samples show."
         )
-        output.say("rule (Lemke's), so the set may be larger than what the samples show.")
-    if outcomes.terminated.any():
-        output.say()
-        if not output.quiet:
-            output.show(terminal_picture(shown, output.console))
-    written = None
-    if place is not None and outcomes.terminated.any():
-        written = output.picture(place, lambda: outcomes_figure(outcomes))
-    output.emit({**tables.as_data(shown, seconds), "picture": None if written is None else str(written)})
-    return 0 if outcomes.terminated.any() else 1
+    if shown.outcomes.terminated.any() and not output.quiet:
+        output.show("", terminal_picture(shown, output.console))
