@@ -51,7 +51,7 @@ def zeno(_: argparse.Namespace) -> None:
     cycles = np.array([_half_cycle(0.7**k) for k in range(80)])
     print(f"impacts simulated            {len(impacts)}")
     print(f"reduction, largest |r - 0.7| {max(abs(r - 0.7) for r in ratios):.2e}")
-    print(f"apex                         {motion.q[:, 2].max():.6f} rad (paper: .22; facts: 0.21976)")
+    print(f"apex                         {motion.q[:, 2].max():.6f} rad (paper: .22)")
     print(f"t*  simulated, by (56)       {motion.t[event.index]:.9f}  {cycles[:, 0].sum():.9f} (paper 2.67)")
     print(f"s*  simulated, by (63)       {motion.s[event.index]:.9f}  {cycles[:, 1].sum():.9f} (paper 28.4)")
     print(f"at t*                        {event.data['continuation']}, skipped {event.data['skipped']:.1e} s")
