@@ -33,7 +33,7 @@ FUTURES = {
         {},
     ),  # its legs lie flat from 0.15 s on: without a mass, the hip then has no inertia
     "ramone": (0.1, {}),
-    "rimless-wheel-slope": (1.0, {"mu": 0.25}),
+    "rimless-wheel-slope": (3.0, {"mu": 0.25}),
     "disk-stack": (0.2, {}),
     "box-wall": (0.3, {}),
 }
