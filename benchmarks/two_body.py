@@ -112,8 +112,9 @@ def extremes(seed, n=200_000):
     print(f"\n{n} extreme impacts")
     for hypothesis in ("stronge", "poisson", "newton"):
         many = two_body.batch(w, v, mu, e, hypothesis=hypothesis)
-        print(f"  {hypothesis}: {np.mean(many.status == 0):.6f} solved, largest residual "
-              f"{many.residual.max():.1e}, at most {many.segments.max():.0f} segments")  # fmt: skip
+        became = ", ".join(f"{np.sum(many.status == s)} {Status(s).name}" for s in np.unique(many.status))
+        print(f"  {hypothesis}: {became}; largest residual {many.residual.max():.1e}, "
+              f"at most {many.segments.max():.0f} segments")  # fmt: skip
 
 
 def on_gpu(w, v, mu, e, many):

@@ -333,4 +333,4 @@ def near_miss_at(series: Any, arc: Any, state: Any, con: Contact, kind: int, end
     _, z = coordinates(arc, kind, found)
     weight = arc[kind, at.AMP] * z if kind == at.FALL else 1.0 / arc[kind, at.UNIT]
     rho = 0.5 * weight * polynomial(arc, kind, high) * horner(series, kind, at.Q, high)
-    return found if rho * (1.0 + w * w) < con.near * state[at.SLIDE0] else NOT_FOUND
+    return found if rho * (1.0 + w * w) < at.VANISHED_SHARE * state[at.SLIDE0] else NOT_FOUND

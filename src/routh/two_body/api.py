@@ -36,8 +36,8 @@ def impact(
     mu : Coulomb friction, >= 0.
     e : coefficient of restitution in [0, 1], of the kind that the hypothesis means.
     hypothesis : "stronge" (energy), "poisson" (impulse) or "newton" (velocity).
-    event_tolerance : angle in rad, and share of the initial sliding speed, within which the events l and s
-        are declared where they are approached but never reached. It never changes the answer.
+    event_tolerance : angle in rad within which event l is declared, since an invariant direction is
+        approached but never reached. It never changes the answer.
     """
     w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
     velocity = real_array("v", v, [(3,)], "shape (3,)")
