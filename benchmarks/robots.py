@@ -6,6 +6,7 @@
     python benchmarks/robots.py facets        4 to 32 facets against the true cone, with a figure
     python benchmarks/robots.py heatmap       which landings of ANYmal are ambiguous, with a figure
     python benchmarks/robots.py timing        a quadruped landing on four feet, us per sample
+    python benchmarks/robots.py motion        the same robot's motion through the landing, checked
 
 Needs gymnasium, dm_control and example-robot-data (pip install 'routh[robots]').
 """
@@ -319,12 +320,36 @@ def timing(samples, device):
     )
 
 
+def motion():
+    """Solo12 falls 5 mm on its four feet, with springs and dampers in its joints."""
+    path = urdf_path("solo12")
+    robot = pn.GroundedRobot(
+        pn.load(path, roots=urdf_roots(path), floating=True, geometry=False).model, mu=0.7
+    )
+    knees = np.array([0.0, 0.8, -1.6, 0.0, 0.8, -1.6, 0.0, -0.8, 1.6, 0.0, -0.8, 1.6])
+    q = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], knees])
+    q[2] -= robot.gaps(q).min() - 0.005
+
+    def springs(_, q, v):
+        return np.concatenate([np.zeros(6), 10.0 * (knees - q[7:]) - 0.5 * v[6:]])
+
+    begin = time.process_time()
+    state = routh.State(q, np.zeros(robot.nv))
+    found = routh.simulate(robot, state, duration=0.06, sample_dt=0.01, control=springs)
+    seconds = time.process_time() - begin
+    verdict = routh.sim.verify(robot, found, control=springs)
+    print(f"0.06 s in {seconds:.0f} s of CPU: finished {found.ok}, {len(found)} samples")
+    print("events:", ", ".join(f"{event.kind} ({len(event.contacts)})" for event in found.events))
+    broken = [f"{v.condition} {v.size:.2f} (interval {v.index})" for v in verdict.violations]
+    print("beyond what is allowed:", ", ".join(broken) or "nothing")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", choices=["agreement", "differences", "landings", "facets", "heatmap", "timing"]
+        "what", choices=["agreement", "differences", "landings", "facets", "heatmap", "timing", "motion"]
     )
     parser.add_argument("--states", type=int, default=200)
     parser.add_argument("--samples", type=int, default=None)
@@ -340,6 +365,8 @@ def main():
         landings(given.samples or 200)
     elif given.what == "facets":
         facets(given.samples or 40, given.out)
+    elif given.what == "motion":
+        motion()
     elif given.what == "heatmap":
         heatmap(given.samples or 64, given.out)
     else:
