@@ -56,7 +56,7 @@ def unilateral() -> None:
             one, two = solve(system).forces[0], solve(system, method="paper").forces[0]
             if one.max() > 0.0:
                 gaps.append(np.abs(one - two).max() / one.max())
-        share = np.mean(np.array(gaps) > 1e-3)
+        share = np.mean(~(np.array(gaps) <= 1e-3))
         print(f"{n:5} {len(gaps):8} {100 * share:6.1f}% {np.max(gaps):7.2f}")
 
 

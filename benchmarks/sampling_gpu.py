@@ -60,7 +60,7 @@ def compare(name, n):
     launch, _ = gpu.prepare_launch(problem, draw, "polyhedral", empty_outputs(problem, n))
     kernel = kernel_milliseconds(launch)
     scale = np.abs(problem.v).max()
-    apart = np.abs(on_cpu[0] - on_gpu[0]).max(axis=1) > 1e-12 * scale
+    apart = ~(np.abs(on_cpu[0] - on_gpu[0]).max(axis=1) <= 1e-12 * scale)
     valid = on_gpu[4][apart] < data.limit
     print(
         f"{name:16s} kernel {kernel:9.3f} ms   with transfers {1e3 * whole:8.1f} ms   "

@@ -98,12 +98,32 @@ def test_impact_reads_a_file(routh_command, problem_file, tmp_path):
     assert (tmp_path / "own.png").exists()
 
 
+def test_an_impact_with_restitution_is_sampled_without_inelastic_laws(routh_command, tmp_path):
+    bouncy = systems.get("rocking-block").problem.replace(restitution=0.3)
+    bouncy.save(tmp_path / "bouncy.npz")
+    code, out, _ = routh_command("impact", "bouncy.npz", "--samples", "4", "--out", "bouncy.png")
+    assert code == 0
+    assert "single answer are inelastic" in out
+    assert "all at once" not in out
+    assert (tmp_path / "bouncy.png").exists()
+    data = json.loads(routh_command("impact", "bouncy.npz", "--samples", "4", "--no-picture", "--json")[1])
+    assert (data["terminated"], data["laws"]) == (4, [])
+
+
 def test_a_motion_shows_its_first_state_and_how_to_go_on(routh_command, tmp_path):
     code, out, _ = routh_command("run", "zeno-block")
     assert code == 0
     assert "restitution" in out
     assert "simulate" in out
     assert (tmp_path / "zeno-block.png").exists()
+
+
+@pytest.mark.parametrize("name", ["block-on-incline", "spring-mass-damper"])
+def test_a_motion_with_constraints_is_run_by_its_own_method(routh_command, name):
+    code, out, _ = routh_command("run", name, "--no-picture")
+    assert code == 0
+    assert "system.run()" in out
+    assert systems.get(name).run(duration=0.02).ok
 
 
 def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
@@ -137,6 +157,10 @@ def test_no_sample_that_terminates_is_exit_code_1(routh_command):
         (["run", "rocking-block", "--step", "-1"], "step: got -1"),
         (["run", "rocking-block", "--device", "abacus"], "device: got 'abacus'"),
         (["run", "rocking-block", "--out", "a.png", "--no-picture"], "wanted one of them"),
+        (["run", "rocking-block", "--exact", "--samples", "9"], "--samples: given together with --exact"),
+        (["run", "zeno-block", "--max-steps", "9"], "--max-steps: zeno-block is a motion"),
+        (["run", "bowling", "--seed", "1"], "--seed: one contact with restitution"),
+        (["animate", "pendulum-by-constraint", "--out", "frames"], "which moves by constraints"),
         (["impact", "missing.npz"], "there is no file missing.npz"),
         (["reproduce", "--only", "hp23-fig-99"], "there is no exhibit 'hp23-fig-99'; did you mean"),
     ],

@@ -35,7 +35,16 @@ def test_impact_of_a_robot(crate, tmp_path):
     assert "kept: 4 of 4" in result.output
     assert "contact 2: crate/floor#2" in result.output  # names too long for columns get a number and a key
     assert "one at a time: 1 2 3 4" in result.output
+    assert "true friction cone" in result.output
     assert picture.stat().st_size > 1000
+
+
+def test_polyhedral_friction_is_not_called_the_cone(crate):
+    words = ("--qvel", "2:-1.0", "--samples", 2, "--friction", "polyhedral", "--no-picture")
+    result = run("impact", crate, *words)
+    assert result.exit_code == 0, result.output
+    assert "polyhedral friction" in result.output
+    assert "true friction cone" not in result.output
 
 
 def test_impact_says_what_is_wrong(crate, tmp_path):

@@ -44,14 +44,6 @@ class RouthError(Exception):
     """Base class of the errors that are not plain bad input."""
 
 
-class SolveError(RouthError):
-    """A single solve failed where no status could be returned; carries the status."""
-
-    def __init__(self, status: Status, message: str = "") -> None:
-        self.status = status
-        super().__init__(message or status.sentence)
-
-
 class MissingExtraError(RouthError, ImportError):
     """An optional package is missing; the message names the ``pip install`` line that brings it."""
 

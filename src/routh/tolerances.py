@@ -1,4 +1,4 @@
-"""Every tolerance of the library, in one place. All of them are dimensionless.
+"""The tolerances of the library, each with its reason. They are dimensionless where no unit is named.
 
 Solvers scale their problem first (see ``routh.problem.Scaling``): velocities by ``|v|_M``
 and the contact's effective mass, impulses likewise. A tolerance here is therefore a share of the problem's
@@ -58,7 +58,7 @@ COULOMB_ITERATION = 1e-11
 #: squares the tangential damper, so an interior-point method keeps only about half of the digits.
 PAPER_PROGRAM = 1e-6
 
-# Event-driven simulation works in the model's own units: three of its tolerances carry one.
+# Event-driven simulation works in the model's own units: some of its tolerances carry one.
 
 #: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
 CLOSED_GAP = 1e-9
@@ -67,11 +67,17 @@ CLOSED_GAP = 1e-9
 #: ten times what a law may leave over.
 REST = 1e-7
 
-#: The same as a share of the greatest speed met so far: where everything comes to rest. See also REST_TIME.
+#: The same as a share of the greatest speed met so far: rounding of what that speed left behind.
 REST_FLOOR = 1e-13
 
-#: Speeds that the smooth forces bring about in this time, s, are rounding: where everything stands still.
-REST_TIME = 1e-10
+#: Everything stands still when the whole speed |v|_M is below this share of the greatest met so far: the
+#: integrator's default tolerance. While anything moves faster, a contact rests only by REST: one that hops
+#: slowly among slow motions separates, and pushing it would give it energy.
+STILL = 1e-9
+
+#: The greatest speed counts as at least this share of what the smooth forces alone would bring about from
+#: rest in the whole duration: a unit where nothing has moved yet.
+FALL = 1e-3
 
 #: A contact force solves the acceleration problem when its scaled violation is below this.
 CONTACT_FORCE = 1e-9

@@ -17,7 +17,7 @@ from routh.sets.sampling import _Draw
 def reference(problem, n, hypothesis, seed=0, **options):
     settings = {"step": None, "max_steps": 400, "points": "random", "friction": "polyhedral", "facets": None}
     draw = _Draw(problem, n, seed=seed, **{**settings, **options})
-    return draw, reference_elastic_samples(problem, draw, hypothesis, np.arange(n))
+    return draw, reference_elastic_samples(draw, hypothesis, np.arange(n))
 
 
 @pytest.mark.parametrize("seed", range(10))

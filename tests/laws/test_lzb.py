@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from routh import laws, systems
-from routh.laws.lzb import stiffness_sweep
+from routh.laws.lzb import _Springs, stiffness_sweep
 from routh.status import Status
 
 
@@ -56,6 +56,15 @@ def test_one_contact_is_rouths_method():
     problem = systems.get("rocking-block", mu=0.2).problem.subset(["A"]).replace(v=[0.3, -0.5, 0.1])
     ours, rouths = laws.LZB()(problem), laws.SingleContact()(problem)
     assert np.allclose(ours.v, rouths.v, rtol=0, atol=1e-10)
+
+
+def test_friction_that_breaks_coulombs_law_is_not_called_solved(monkeypatch):
+    problem = systems.get("compass-gait").problem
+    right = _Springs._trial
+    monkeypatch.setattr(_Springs, "_trial", lambda *given: (right(*given)[0], 1e-3))
+    result = laws.LZB()(problem)
+    assert result.status is Status.NUMERICAL
+    assert result.residual == 1e-3
 
 
 def test_nothing_approaches_and_bad_input():

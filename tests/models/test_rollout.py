@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from routh.models import mujoco as adapter
+from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -92,3 +93,17 @@ def test_the_report_is_one_page_and_escapes_names(tmp_path):
     empty = adapter.audit(model, data, duration=model.opt.timestep, n=8, threshold=100.0)
     assert "<b>0</b> impacts" in write_report(empty, tmp_path / "none.html").read_text()
     assert np.isfinite(found.distances).all()
+
+
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+def test_an_unstable_simulation_ends_in_an_error(flag, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its log beside
+    text = SCENE.format(name="scene", shape="sphere", cone="elliptic", integrator="Euler")
+    model = mujoco.MjModel.from_xml_string(text.replace("/>", f'><flag autoreset="{flag}"/></option>', 1))
+
+    def explode(model, data):
+        if data.time > 0.05:
+            data.qvel[0] = np.nan
+
+    with pytest.raises(ModelError, match=r"unstable at 0\.05"):
+        adapter.audit(model, mujoco.MjData(model), duration=0.2, n=4, control=explode)

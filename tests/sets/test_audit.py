@@ -125,3 +125,13 @@ def test_pictures(block):
         friction="polyhedral",
     )  # fmt: skip
     assert scan.plot().get_ylabel() == "mu"
+
+
+def test_a_set_without_a_sample_that_ended(block):
+    problem = block.problem
+    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1)
+    found = routh.audit(problem, np.zeros(3), outcomes=nothing)
+    assert found.distance == np.inf
+    assert not found.inside
+    assert "no sample of its set ended" in found.verdict
+    assert found.plot().get_legend_handles_labels()[1] == ["outcomes: no sample ended"]

@@ -68,6 +68,8 @@ def test_no_impact_and_bad_input():
     assert np.all(filling.outcomes.status == Status.NO_IMPACT)
     with pytest.raises(ValueError, match="directions: got 5"):
         routh.fill(block, directions=5)
+    with pytest.raises(ValueError, match="seed: got None"):
+        routh.fill(block, seed=None)
     space = routh.ImpactProblem(np.eye(3), [[0.0, 0, 1]], [[[1.0, 0, 0], [0, 1, 0]]], 0.5, [0.0, 0, -1])
     with pytest.raises(ValueError, match="use sample in space"):
         routh.fill(space)

@@ -98,6 +98,9 @@ def test_solve_and_product_are_exact():
         ({"mu": [-1]}, "mu: got 1 values"),
         ({"v": [1]}, "v: got length 1"),
         ({"Jt": [[[1, 0], [0, 1], [1, 1]]]}, "Jt: got 1 contacts"),
+        ({"M": [[1, 0], [0, -1]]}, "M: .*positive definite"),
+        ({"v": [0, float("nan")]}, "v: got nan"),
+        ({"mu": ["1/0"]}, "mu: got '1/0'"),
     ],
 )
 def test_bad_rational_problems_are_named(change, message):

@@ -166,6 +166,7 @@ def test_no_impact_is_a_status():
         ({"facets": 8}, "facets: got 8; planar friction has exactly 2 directions"),
         ({"device": "abacus"}, "device: got 'abacus'; wanted one of"),
         ({"threads": 0}, "threads: got 0; wanted an integer >= 1"),
+        ({"threads": 2, "device": "cuda"}, "threads: got 2 with device 'cuda'"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh.laws import ImpactPath, ImpactResult, Simultaneous
+from routh.laws import ImpactPath, ImpactResult, Newton, Simultaneous
 from routh.models.planar import DiscContact, PlanarModel, PlaneContact, box, corners, disc
 from routh.sim import verify, zeno
 
@@ -184,11 +184,67 @@ def test_geometric_decay_is_recognised_for_cycles_and_for_random_ratios():
     irregular = zeno.accumulation(times(np.cumprod(ratios)))
     assert irregular is not None
     assert irregular.cycle == 0
-    assert irregular.uncertainty == irregular.remaining
+    assert irregular.uncertainty >= irregular.remaining
     assert zeno.accumulation(times(np.ones(30))) is None
     assert zeno.accumulation(times(1.2 ** np.arange(30))) is None
     assert zeno.accumulation(times(0.5 ** np.arange(8))) is None  # decays, but is not near its end
     assert zeno.pattern([(0,), (1,), (0,), (1,), (0,), (1,)], 1) == 2
+
+
+def test_what_remains_of_a_random_decay_is_less_than_twice_its_last_four_intervals():
+    rng, shares = np.random.default_rng(1), []
+    for _ in range(100):
+        intervals = 1e-3 * 0.75 ** np.arange(80) * np.exp(rng.normal(0.0, 0.8, size=80))
+        for count in range(20, 60):
+            found = zeno.accumulation(np.cumsum([0.0, *intervals[:count]]))
+            if found is not None:
+                break
+        assert found is not None
+        assert found.remaining < 2.0 * intervals[count - 4 : count].sum()
+        assert intervals[count - 4 : count].sum() < intervals[count - 8 : count - 4].sum()
+        shares.append(found.remaining / intervals[count:].sum())
+    assert 0.5 < np.median(shares) < 2.0
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
+def test_a_foot_that_lifts_slowly_among_slow_motions_is_not_at_rest(factor):
+    """The trailing foot lifts at 6 nm/s, a fifth of the whole speed, and slips: no force acts there."""
+    gait = routh.systems.get("compass-gait")
+    Jn, Jt = gait.model.jacobians(gait.state.q)
+    feet = np.stack([Jn[0], Jt[0, 0], Jn[1], Jt[1, 0]])
+    v = factor * np.linalg.solve(feet, [0.0, 0.0, 6e-9, 1.8e-8])
+    motion = routh.simulate(gait.model, routh.State(gait.state.q, v), duration=0.01, seed=2)
+    assert motion.ok
+    verdict = verify(gait.model, motion)
+    assert verdict.ok, str(verdict)
+    assert any(event.kind == "impact without collision" for event in motion.events)
+    assert np.abs(motion.v[-1]).max() < 1e-15
+
+
+def test_an_impact_that_leaves_nothing_moving_ends_a_decay_without_a_jump():
+    ball = routh.systems.get("bouncing-ball", restitution=0.6, mu=0.0)
+
+    def tiring(problem, rng=None, *, without_collision=()):
+        """Newton's rule, without restitution as soon as 10 microseconds of bounces would remain."""
+        slow = -float((problem.Jn @ problem.v).min()) < 3.2e-5
+        return Newton()(problem.replace(restitution=0.0) if slow else problem, rng)
+
+    motion = routh.simulate(ball.model, ball.state, duration=2.0, law=tiring, sample_dt=0.1)
+    assert "zeno" not in [event.kind for event in motion.events]
+    assert np.abs(motion.v[-1]).max() == 0.0
+    verdict = verify(ball.model, motion)
+    assert verdict.ok, str(verdict)
+
+
+def test_a_decay_that_is_over_after_a_few_impacts():
+    ball = routh.systems.get("bouncing-ball", restitution=0.1, mu=0.0)
+    motion = routh.simulate(ball.model, ball.state, duration=1.0, law=Newton(), sample_dt=0.1)
+    event = next(event for event in motion.events if event.kind == "zeno")
+    assert event.data["impacts"] < 9
+    exact = math.sqrt(2.0 / 9.81) * 1.1 / 0.9
+    assert motion.t[event.index] == pytest.approx(exact, abs=1e-8)
+    verdict = verify(ball.model, motion)
+    assert verdict.ok, str(verdict)
 
 
 def test_the_impulses_of_skipped_impacts_balance_momentum_or_the_limit_is_not_taken():

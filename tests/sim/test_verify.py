@@ -229,6 +229,16 @@ def test_a_made_up_accumulation_is_caught(block, motion):
     assert "impacts decay before an accumulation" in found
 
 
+def test_a_jump_that_is_too_long_is_caught():
+    ball = routh.systems.get("bouncing-ball", restitution=0.5, mu=0.0)
+    motion = routh.simulate(ball.model, ball.state, duration=1.5, law=Newton())
+    assert verify(ball.model, motion).ok
+    i = next(event.index for event in motion.events if event.kind == "zeno")
+    later = np.where(np.arange(len(motion)) >= i, 1e-4, 0.0)
+    found = conditions(ball.model, replace(motion, t=motion.t + later, s=motion.s + later))
+    assert {"skipped time", "momentum at accumulations"} <= found
+
+
 def test_nan_fails(block, motion):
     assert not verify(block.model, changed(motion, "v", 30, np.nan)).ok
 

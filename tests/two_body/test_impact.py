@@ -47,12 +47,12 @@ def case(name):
 
 @pytest.mark.parametrize("name", list(data.ICOSAHEDRON_VARIATIONS))
 def test_the_captions_event_orders(name):
-    """They come out with a tolerance of 1e-2; the finer one changes the record, never the answer."""
+    """All come out with l within 1e-2 rad, six within 1e-3; the answer never changes."""
     coarse = two_body.impact(*case(name), event_tolerance=1e-2)
     fine = two_body.impact(*case(name))
     assert coarse.events == data.ICOSAHEDRON_VARIATIONS[name].events
     np.testing.assert_array_equal(coarse.impulse, fine.impulse)
-    at_1e3 = {"4c": "cr", "7": "lcr", "10b": "clr"}
+    at_1e3 = {"4c": "cr", "10b": "clr"}  # the printed data leave 4.4e-3 and 1.6e-3 rad: jw17-fig-4, -10
     assert fine.events == at_1e3.get(name, data.ICOSAHEDRON_VARIATIONS[name].events)
 
 

@@ -147,6 +147,8 @@ def test_separating_and_bad_rows():
         two_body.batch(w, v, mu, 2.0)
     with pytest.raises(ValueError, match="device: got 'tpu'"):
         two_body.batch(w, v, mu, e, device="tpu")
+    with pytest.raises(ValueError, match="threads: got 2 with device 'cuda'"):
+        two_body.batch(w, v, mu, e, device="cuda", threads=2)
 
 
 def test_continuous_in_friction_and_direction():

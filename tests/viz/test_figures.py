@@ -79,6 +79,15 @@ def test_the_figure_shows_each_law_once(outcomes):
     assert np.allclose(sorted(map(tuple, ends)), [(0.0, 0.093018), (0.093018, 0.0)], atol=1e-6)
 
 
+def test_samples_with_restitution_stand_alone():
+    bouncy = BLOCK.problem.replace(restitution=0.3)
+    outcomes = routh.sample(bouncy, 4, hypothesis="poisson")
+    shown = compare(outcomes)
+    assert (shown.simultaneous, shown.sequential) == ((), {})
+    assert not np.array_equal(shown.intermediate, compare(routh.sample(bouncy, 4)).intermediate)
+    assert labels(outcomes.plot()) == ["where it ends: the post-impact set"]
+
+
 def test_everything_that_is_drawn_is_inside_the_panels(outcomes):
     for ax in velocity_figure(compare(outcomes)).axes:
         (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()

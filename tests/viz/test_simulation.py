@@ -53,6 +53,21 @@ def test_films_have_every_frame(block, bundle, tmp_path):
     assert sorted(p.name for p in frames.iterdir()) == [f"frame-{k:05d}.png" for k in range(4)]
 
 
+def test_motions_too_small_to_be_seen_are_drawn_larger(block, bundle, tmp_path):
+    assert films._magnification(2.3e-4, 2.0) == 200.0
+    assert films._magnification(1e-3, 0.5) == 20.0
+    assert films._magnification(0.1, 2.0) == films._magnification(0.0, 2.0) == 1.0
+    shown = {}
+    for magnify in (None, 1, 1000):
+        folder = animate(
+            block.model, bundle[0], tmp_path / f"{magnify}", fps=2, speed=0.1, width=200, magnify=magnify
+        )
+        shown[magnify] = (folder / "frame-00001.png").read_bytes()
+    assert len(set(shown.values())) == 3
+    with pytest.raises(ValueError, match="magnify"):
+        animate(block.model, bundle, tmp_path / "film.gif", magnify=0.0)
+
+
 def test_films_that_cannot_be_made_are_refused(block, bundle, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"wanted .gif, .mp4"):
         animate(block.model, bundle, tmp_path / "film.avi")

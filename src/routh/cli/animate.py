@@ -12,6 +12,7 @@ from routh import laws, systems
 from routh.cli.output import Output
 from routh.models.planar import PlanarModel
 from routh.sim import simulate_many
+from routh.systems.d19 import ConstrainedMotion
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,11 @@ def animate_system(name: str, parameters: dict[str, Any], film: Film, out: Path,
     system = systems.get(name, **parameters)
     model, state = system.model, system.state
     if not isinstance(model, PlanarModel) or state is None:
-        raise ValueError(f"name: {name!r} is not planar; animations are drawn of planar systems")
+        raise ValueError(f"name: got {name!r}, which is not planar; wanted a planar system")
+    if isinstance(system, ConstrainedMotion):  # the event-driven simulator knows contacts, not constraints
+        raise ValueError(
+            f"name: got {name!r}, which moves by constraints; wanted a system with contacts only"
+        )
     with output.busy(f"simulating {film.futures} futures of {name}"):
         bundle = simulate_many(
             model, state, n=film.futures, duration=film.duration, law=laws.SetValued(), seed=film.seed

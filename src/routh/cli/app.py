@@ -136,14 +136,16 @@ def run(
     """
     from routh.cli.run import Request, run_system
 
+    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    output = Output(json=json, quiet=quiet)
     if exact:
         from routh.cli.exact import run_exact
 
-        output = Output(json=json, quiet=quiet)
-        raise typer.Exit(run_exact(name, change or [], _picture(out, no_picture), output))
-    request = Request(samples, step, max_steps, points.value, seed, device, threads)
-    code = run_system(name, change or [], request, _picture(out, no_picture), Output(json=json, quiet=quiet))
-    raise typer.Exit(code)
+        options.refuse(request, "given together with --exact, which does not sample; wanted one of them")
+        place = _picture(out, no_picture, f"{name}-exact.png")
+        raise typer.Exit(run_exact(name, change or [], place, output))
+    place = _picture(out, no_picture, f"{name}.png")
+    raise typer.Exit(run_system(name, change or [], request, place, output))
 
 
 @command("impact")
@@ -195,14 +197,11 @@ def impact(
 
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground)
+    place, output = _picture(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
-        code = robots.run_robot(
-            file, placed, request, _picture(out, no_picture), Output(json=json, quiet=quiet)
-        )
-        raise typer.Exit(code)
+        raise typer.Exit(robots.run_robot(file, placed, request, place, output))
     placed.refuse_for(file)
-    code = run_file(file, request, _picture(out, no_picture), Output(json=json, quiet=quiet))
-    raise typer.Exit(code)
+    raise typer.Exit(run_file(file, request, place, output))
 
 
 @command("audit")
@@ -322,11 +321,11 @@ def animate(
     raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
 
 
-def _picture(out: Path | None, without: bool) -> Path | bool:
-    """Where the picture goes: a path, True for the default place, False for none."""
+def _picture(out: Path | None, without: bool, default: str) -> Path | None:
+    """Where the picture goes; None where none is wanted."""
     if out is not None and without:
         raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return out if out is not None else not without
+    return None if without else out or Path(default)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ HYPOTHESES = {"stronge": "energy", "poisson": "impulse", "newton": "velocity"}
 
 
 def has_single_elastic_contact(problem: ImpactProblem) -> bool:
-    """Whether the impact is one contact that rebounds: the set-valued law is for inelastic impacts."""
+    """Whether the impact is one contact that rebounds: it follows one path, so there is no set to sample."""
     return problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
 
 

@@ -15,9 +15,10 @@ from routh.sets.exact.build import exact_set
 from routh.sets.exact.result import ExactSet
 from routh.sets.filling import fill
 from routh.status import Status
+from routh.viz.exact import exact_figure
 
 
-def run_exact(name: str, changes: list[str], place: Path | bool, output: Output) -> int:
+def run_exact(name: str, changes: list[str], place: Path | None, output: Output) -> int:
     """Compute a system's exact set, print its vertices and draw it; the exit code."""
     system = systems.get(name, **parse_changes(changes))
     with output.busy("computing the exact set"):
@@ -29,8 +30,9 @@ def run_exact(name: str, changes: list[str], place: Path | bool, output: Output)
         f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
         f"gap {exact.gap:.1e} of the speed before"
     )
-    target = Path(f"{name}-exact.png") if place is True else place
-    written = _draw(exact, target, output) if isinstance(target, Path) else None
+    written = None
+    if place is not None and exact.rational.nt == 1 and len(exact.inner):
+        written = output.picture(place, lambda: _figure(exact))
     output.emit({**_as_data(exact), "system": name, "picture": None if written is None else str(written)})
     return 0 if exact.status is not Status.INCOMPLETE else 1
 
@@ -49,18 +51,9 @@ def _table(exact: ExactSet) -> Table:
     return table
 
 
-def _draw(exact: ExactSet, place: Path, output: Output) -> Path | None:
-    """The set over samples that fill it; planar systems with an impact only."""
-    if exact.rational.nt != 1 or not len(exact.inner):
-        return None
-    from routh.viz import style
-    from routh.viz.exact import exact_figure
-
-    with output.busy("drawing the picture"):
-        outcomes = fill(exact.problem, max_samples=1024).outcomes
-        style.save(exact_figure(exact, outcomes, {}), place)
-    output.say(f"\npicture: [bold]{place}[/bold]")
-    return place
+def _figure(exact: ExactSet) -> Any:
+    """The set over samples that fill it."""
+    return exact_figure(exact, fill(exact.problem, max_samples=1024).outcomes, {})
 
 
 def _as_data(exact: ExactSet) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from rich.table import Table
 from routh.cli.output import Output
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
-from routh.status import MissingExtraError
 from routh.systems import System
+from routh.systems.d19 import ConstrainedMotion
 from routh.validation import Array
+from routh.viz.snapshots import state_figure
 
 
-def run_motion(system: System, place: Path | bool, output: Output) -> int:
+def run_motion(system: System, place: Path | None, output: Output) -> int:
     """Show where a motion starts and say how to simulate it; the exit code."""
     assert system.model is not None
     assert system.state is not None
@@ -27,13 +28,15 @@ def run_motion(system: System, place: Path | bool, output: Output) -> int:
         output.show(_state_table(model, state), "")
     if model.contacts:
         output.show(_contact_table(model, gaps, Jn @ state.v))
-        output.say("\nSimulate it in Python:")
-        output.say(f"  system = routh.systems.get({system.name!r})")
-        output.say("  trajectory = routh.sim.simulate(system.model, system.state, duration=2.0)")
+    output.say("\nSimulate it in Python:")
+    output.say(f"  system = routh.systems.get({system.name!r})")
+    if isinstance(system, ConstrainedMotion):
+        output.say("  trajectory = system.run()")
     else:
-        output.say("It has no contacts: its constraints are set up by the code that reproduces it, see")
-        output.say("routh reproduce --list")
-    written = _draw_state(system, place, output)
+        output.say("  trajectory = routh.simulate(system.model, system.state, duration=2.0)")
+    written = None
+    if place is not None and model.nt == 1:
+        written = output.picture(place, lambda: state_figure(system))
     output.emit(
         {
             "system": system.name,
@@ -66,19 +69,3 @@ def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
     for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
         table.add_row(info.name, f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}")
     return table
-
-
-def _draw_state(system: System, place: Path | bool, output: Output) -> Path | None:
-    if place is False or system.model is None or system.model.nt != 1:
-        return None
-    assert isinstance(place, Path)
-    try:
-        from routh.viz import style
-        from routh.viz.snapshots import state_figure
-
-        style.save(state_figure(system), place)
-    except MissingExtraError as error:
-        output.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
-        return None
-    output.say(f"picture: [bold]{place}[/bold]")
-    return place

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,7 +40,7 @@ MaxSteps = Annotated[
 ]
 Points = Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")]
 Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results.")]
-Device = Annotated[str, typer.Option(help="Where to compute.")]
+Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="CPU threads. Default: all cores.", show_default=False)
 ]
@@ -55,3 +56,10 @@ Picture = Annotated[
 NoPicture = Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the table: no progress, no explanations.")]
+
+
+def refuse(settings: Any, why: str) -> None:
+    """Raise for the first option of a dataclass that is not at its default: none is ignored in silence."""
+    for field in fields(settings):
+        if getattr(settings, field.name) != field.default:
+            raise ValueError(f"--{field.name.replace('_', '-')}: {why}")

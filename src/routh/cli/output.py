@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -19,6 +20,8 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+
+from routh.status import MissingExtraError
 
 PATIENCE = 2.0  # s before anything says that it is still at work
 
@@ -47,6 +50,19 @@ class Output:
         """The result for machines, where that is what they want."""
         if self.json:
             print(json.dumps(plain(data), allow_nan=False))
+
+    def picture(self, place: Path, draw: Callable[[], Any]) -> Path | None:
+        """Save the figure that ``draw`` makes; without Matplotlib say so: the tables stand without it."""
+        from routh.viz import style
+
+        try:
+            with self.busy("drawing the picture"):
+                style.save(draw(), place)
+        except MissingExtraError as error:
+            self.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
+            return None
+        self.say(f"\npicture: [bold]{place}[/bold]")
+        return place
 
     @property
     def watched(self) -> bool:

@@ -108,10 +108,10 @@ def _lines(
     label = panel[0].label(shown.problem)
     low, high = f"{left:.3g}", f"{right:.3g}"
     lines.append(Text(f"{'':{margin}}{low}{label:^{max(width - len(low) - len(high), 1)}}{high}"))
-    key = Text.assemble(
-        " " * margin, ("⣿", _SHADES[1]), " the set   ", ("◆", "bright_red"), " all at once   "
-    )
-    key.append("■", "bright_yellow").append(" one at a time")
+    key = Text.assemble(" " * margin, ("⣿", _SHADES[1]), " the set")
+    if shown.simultaneous:
+        key.append("   ◆", "bright_red").append(" all at once   ")
+        key.append("■", "bright_yellow").append(" one at a time")
     lines.append(key)
     return lines
 

@@ -47,7 +47,7 @@ def _table(results: Sequence[Finished]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("exhibit and quantity")
     for column in ("paper", "ours", "difference"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right", max_width=16)  # long words must not squeeze out the names
     for result in results:
         seconds = "kept" if result.reused else f"{result.seconds:.1f} s"
         table.add_row(f"[cyan]{result.name}[/cyan] [dim]{result.status}, {seconds}[/dim]", "", "", "")

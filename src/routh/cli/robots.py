@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from routh.cli import options
 from routh.cli.output import Output
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ class Placed:
 
     def refuse_for(self, file: Path) -> None:
         """An option that a file of matrices cannot honour is an error."""
-        for field in fields(self):
-            if getattr(self, field.name) not in (None, False):
-                raise ValueError(f"--{field.name}: {file} is no robot; wanted a file {', '.join(SUFFIXES)}")
+        options.refuse(self, f"{file} is no robot; wanted a file {', '.join(SUFFIXES)}")
 
 
 @dataclass(frozen=True)
@@ -109,15 +108,15 @@ def is_robot(file: Path) -> bool:
     return file.suffix.lower() in SUFFIXES
 
 
-def run_robot(file: Path, placed: Placed, request: Request, picture: Path | bool, output: Output) -> int:
+def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, output: Output) -> int:
     """Sample the impact of a robot; the exit code."""
     from routh.cli.run import sample_and_show
 
     problem = robot_problem(file, placed, output)
-    place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
     wanted = replace(request, friction=request.friction or "cone")
-    return sample_and_show(problem, title, "the true friction cone", request.step, wanted, place, output)
+    source = "the true friction cone" if wanted.friction == "cone" else "polyhedral friction"
+    return sample_and_show(problem, title, source, wanted, place, output)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:

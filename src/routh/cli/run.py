@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 import time
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
 from routh import systems
-from routh.cli import tables
+from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
 from routh.sets import Outcomes, sample
-from routh.status import MissingExtraError
-from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
+from routh.viz.comparison import Comparison, compare
+from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
 CHEAP_CONTACTS = 8
@@ -30,38 +30,51 @@ CHEAP_CONTACTS = 8
 class Request:
     """How to sample."""
 
-    samples: int | None
-    step: float | None
-    max_steps: int | None
-    points: str
-    seed: int
-    device: str
-    threads: int | None
+    samples: int | None = None
+    step: float | None = None
+    max_steps: int | None = None
+    points: str = "random"
+    seed: int = 0
+    device: str = "cpu"
+    threads: int | None = None
     friction: str | None = None  # None: polyhedral, or the true cone for robots
 
 
-def run_system(name: str, changes: list[str], request: Request, picture: Path | bool, output: Output) -> int:
+def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
     """Sample a named system; the exit code."""
     system = systems.get(name, **parse_changes(changes))
-    place = Path(f"{name}.png") if picture is True else picture
     if system.kind == "motion":
+        options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
         return run_motion(system, place, output)
     assert system.problem is not None
-    step = system.paper.step if request.step is None and not changes else request.step
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    if has_single_elastic_contact(system.problem):
-        return run_elastic(system.problem, title, system.paper.source, output)
-    return sample_and_show(system.problem, title, system.paper.source, step, request, place, output)
+    step = None if changes else system.paper.step
+    return _run_problem(system.problem, title, system.paper.source, request, place, output, step=step)
 
 
-def run_file(file: Path, request: Request, picture: Path | bool, output: Output) -> int:
+def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
-    place = Path(f"{file.stem}.png") if picture is True else picture
     title = f"[bold cyan]{file}[/bold cyan]"
-    problem = load_problem(file)
+    return _run_problem(load_problem(file), title, "your own", request, place, output)
+
+
+def _run_problem(
+    problem: ImpactProblem,
+    title: str,
+    source: str,
+    request: Request,
+    place: Path | None,
+    output: Output,
+    *,
+    step: float | None = None,
+) -> int:
+    """Sample what has a set; ``step`` (N s) is the default one."""
     if has_single_elastic_contact(problem):
-        return run_elastic(problem, title, "your own", output)
-    return sample_and_show(problem, title, "your own", request.step, request, place, output)
+        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
+        options.refuse(request, why)
+        return run_elastic(problem, title, source, output)
+    wanted = request if request.step is not None else replace(request, step=step)
+    return sample_and_show(problem, title, source, wanted, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -104,19 +117,33 @@ def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
-    step: float | None,
     request: Request,
-    place: Path | bool,
+    place: Path | None,
     output: Output,
 ) -> int:
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
     start = time.perf_counter()
+    outcomes = _drawn(problem, request, output)
+    seconds = time.perf_counter() - start
+    with output.busy("solving with the classical laws"):
+        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
+    output.show(title)
+    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
+    _show(shown, output)
+    ended, written = bool(outcomes.terminated.any()), None
+    if place is not None and ended:
+        written = output.picture(place, lambda: outcomes_figure(outcomes))
+    output.emit({**tables.as_data(shown, seconds), "picture": None if written is None else str(written)})
+    return 0 if ended else 1
+
+
+def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes:
     n = default_samples(problem) if request.samples is None else request.samples
     with output.busy(f"drawing {n} outcomes"):
-        outcomes = sample(
+        return sample(
             problem,
             n,
-            step=step,
+            step=request.step,
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
@@ -124,49 +151,23 @@ def sample_and_show(
             device=request.device,
             threads=request.threads,
         )
-    seconds = time.perf_counter() - start
-    with output.busy("solving with the classical laws"):
-        friction = friction_of(outcomes)
-        solutions, complete = simultaneous_solutions(
-            problem, enumerated=tables.ENUMERATED_CONTACTS, friction=friction
-        )
-        one_by_one = sequences(problem, friction=friction)
-        laws = Comparison(outcomes, problem.v[None][:0], one_by_one, solutions, complete)
-    output.show(title)
-    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
-    output.show(tables.mode_table(outcomes))
-    for line in tables.contact_key(problem.names):
+
+
+def _show(shown: Comparison, output: Output) -> None:
+    """The tables, and the picture in the terminal."""
+    output.show(tables.mode_table(shown.outcomes))
+    for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{escape(line)}[/dim]")
-    for line in tables.remarks(outcomes):
-        output.show(line)
+    output.show(*tables.remarks(shown.outcomes))
     output.say()
-    output.show(tables.law_table(laws))
-    if len(solutions) > 1:
+    if shown.simultaneous:
+        output.show(tables.law_table(shown))
+    else:
+        output.say("Laws with a single answer are inelastic: none stands beside an impact with restitution.")
+    if len(shown.simultaneous) > 1:
         output.say(
-            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed"
+            "Steps of this impact can have several solutions. Each sample takes one of them by a fixed "
+            "rule (Lemke's), so the set may be larger than what the samples show."
         )
-        output.say("rule (Lemke's), so the set may be larger than what the samples show.")
-    if outcomes.terminated.any():
-        output.say()
-        if not output.quiet:
-            output.show(terminal_picture(laws, output.console))
-    written = _write_picture(laws.outcomes, place, output)
-    output.emit({**tables.as_data(laws, seconds), "picture": None if written is None else str(written)})
-    return 0 if outcomes.terminated.any() else 1
-
-
-def _write_picture(outcomes: Outcomes, place: Path | bool, output: Output) -> Path | None:
-    if place is False or not outcomes.terminated.any():
-        return None
-    assert isinstance(place, Path)
-    try:
-        with output.busy("drawing the picture"):
-            from routh.viz import style
-            from routh.viz.outcomes import outcomes_figure
-
-            style.save(outcomes_figure(outcomes), place)
-    except MissingExtraError as error:
-        output.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
-        return None
-    output.say(f"\npicture: [bold]{place}[/bold]")
-    return place
+    if shown.outcomes.terminated.any() and not output.quiet:
+        output.show("", terminal_picture(shown, output.console))

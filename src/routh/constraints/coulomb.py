@@ -68,7 +68,7 @@ def solve_coulomb(rows: Rows, modes: Modes | None = None) -> CoulombResult:
     best: CoulombResult | None = None
     for rule in ("stick", "turn", "hold"):
         found = _newton(rows, start, rule)
-        if best is None or not found.residual >= best.residual:
+        if best is None or found.residual < best.residual:
             best = found
         if best.residual < tolerances.COULOMB_ITERATION:
             break
@@ -87,7 +87,7 @@ def _newton(rows: Rows, modes: Modes, rule: str) -> CoulombResult:
         following = _next_modes(rows, modes, force, wish, rule)
         if _same(modes, following):
             residual = residuals_of(rows, force).largest
-            if not residual >= best.residual:
+            if residual < best.residual:  # a NaN never wins
                 best = CoulombResult(force, a, modes, iteration, residual)
             if residual < tolerances.COULOMB_ITERATION:
                 break
@@ -148,10 +148,8 @@ def _next_modes(rows: Rows, modes: Modes, force: Array, wish: Array, rule: str) 
     pull = np.where(stuck[:, None], held, tau)
     size = np.linalg.norm(pull, axis=1)
     beyond = size > limit * (1.0 + 1e-12)
-    reversed_ = slipped & ((tau * modes.direction).sum(axis=1) < 0.0)
-    if rule != "stick":
-        reversed_ &= False
-    slips = (beyond & ~reversed_) | ~can_stick(rows)
+    turned = slipped & ((tau * modes.direction).sum(axis=1) < 0.0) & (rule == "stick")
+    slips = (beyond & ~turned) | ~can_stick(rows)
     mode = np.where(closed, np.where(slips, SLIP, STICK), OPEN)
     moving = (mode == SLIP) & can_stick(rows) & (size > 0.0)
     safe = np.where(moving, size, 1.0)

@@ -103,7 +103,8 @@ class ElasticFoundation:
     stiffness, damping : number or (n,), of each spring, N/m and N s/m.
     body : index of the body among those of a `SpatialModel`.
     bodies : number of bodies of the model.
-    normal, height : the plane of the springs' free ends: ``normal . x = height``; unit vector and m.
+    normal, height : the plane of the springs' free ends, ``normal . x = height`` (m); the normal is scaled to
+        unit length.
     """
 
     def __init__(
@@ -123,7 +124,11 @@ class ElasticFoundation:
         self.stiffness, self.damping, self.name = checked.stiffness, checked.damping, str(name)
         self.body = integer("body", body, at_least=0, at_most=bodies - 1)
         self.nv = 6 * bodies
-        self.normal = real_array("normal", normal, [(3,)], "shape (3,)")
+        direction = real_array("normal", normal, [(3,)], "shape (3,)")
+        length = float(np.linalg.norm(direction))
+        if length == 0.0:
+            raise ValueError("normal: got a zero vector; wanted a direction")
+        self.normal = direction / length
         self.height = real("height", height)
 
     def at(self, state: State) -> Unilateral:

@@ -20,7 +20,7 @@ class DenseMass:
 
     def __init__(self, M: Any) -> None:
         self.M = real_array("M", M, [(None, None)], "shape (nv, nv)")
-        _check_symmetric(self.M, self.M.T)
+        _check_symmetric(self.M)
         # the inverse of the triangular factor: bodies are few where matrices are dense, calls are many
         self.half = lapack.dtrtri(_factor(self.M), lower=1)[0]
 
@@ -81,12 +81,12 @@ def mass_of(M: Any) -> Mass:
     return SparseMass(M) if sparse.issparse(M) else DenseMass(M)
 
 
-def _check_symmetric(M: Array, transposed: Array) -> None:
+def _check_symmetric(M: Array) -> None:
     if M.shape[0] != M.shape[1]:
         raise ValueError(f"M: got shape {M.shape}; wanted (nv, nv)")
     scale = np.abs(M).max(initial=0.0)
-    if not np.abs(M - transposed).max(initial=0.0) <= tolerances.SYMMETRY * scale:
-        raise ValueError(f"M: got asymmetry {np.abs(M - transposed).max():g}; wanted a symmetric matrix")
+    if not np.abs(M - M.T).max(initial=0.0) <= tolerances.SYMMETRY * scale:
+        raise ValueError(f"M: got asymmetry {np.abs(M - M.T).max():g}; wanted a symmetric matrix")
 
 
 def _factor(M: Array) -> Array:

@@ -81,7 +81,7 @@ def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
     found = solve_coulomb(rows, modes)
     if solver == "auto" and not found.residual < tolerances.COULOMB_ITERATION:
         other = solve_cone(rows)
-        if not other.residual >= found.residual:
+        if other.residual < found.residual:
             return other, "cone-program"
     return found, "newton"
 

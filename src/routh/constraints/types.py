@@ -204,5 +204,5 @@ def _tangents(Jt: Jacobian, nc: int, nv: int, nt: int | None) -> tuple[Jacobian,
     array = real_array("Jt", Jt, shapes, f"shape ({nc}, nt, {nv}) with nt 1 or 2")
     found = 1 if array.ndim == 2 else array.shape[1]
     if nt not in (None, found):
-        raise ValueError(f"nt: got {nt!r} with a Jt of {found} tangents per contact")
+        raise ValueError(f"nt: got {nt!r}; wanted {found}, the tangents per contact of Jt")
     return array.reshape(nc * found, nv), found

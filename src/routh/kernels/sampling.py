@@ -158,7 +158,7 @@ def draw_again(problem: ImpactProblem, draw: Any, friction: str, outputs: Arrays
                 numbers = uniforms(seed, np.array([first + row]), k, problem.nc)[0]
             result = solver.solve(v[row].copy(), size * data.impulse * numbers)
             v[row], impulse[row], steps[row] = result.v, impulse[row] + result.impulse, k + 1
-            residual[row] = max(residual[row], result.residual)
+            residual[row] = np.maximum(residual[row], result.residual)  # NaN stays
             if result.status is not Status.SOLVED or np.all(problem.Jn @ v[row] >= ending):
                 status[row] = result.status
                 break

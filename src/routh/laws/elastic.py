@@ -52,7 +52,7 @@ def accumulate_elastic(
         if left == 0.0:
             rates, left, drawn = draw(drawn), 1.0, drawn + 1
         found = step.solve(velocities[-1], budget, rates if left == 1.0 else left * rates)
-        residual = max(residual, found.step.residual)
+        residual = float(np.maximum(residual, found.step.residual))  # NaN stays
         impulses.append(found.step.impulse)
         velocities.append(found.step.v)
         if found.step.status is not Status.SOLVED:

@@ -19,11 +19,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh import tolerances
 from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.validation import Array, integer, per_contact, real
+from routh.validation import Array, integer, per_contact, real, real_array
 
 _ZERO = 1e-12  # scaled velocities below this are zero
 
@@ -46,14 +47,14 @@ class LZB:
     max_steps: int = 1_000_000
 
     def __post_init__(self) -> None:
-        values = np.atleast_1d(np.asarray(self.stiffness, dtype=np.float64))
-        if not np.all((values > 0.0) & np.isfinite(values)):
-            raise ValueError(f"stiffness: got {self.stiffness!r}; wanted positive numbers")
+        values = real_array("stiffness", self.stiffness, [(), (None,)], "a number or one per contact")
+        if not np.all(values > 0.0):
+            raise ValueError(f"stiffness: got {values.min():g}; wanted positive numbers")
         real("exponent", self.exponent, at_least=1.0)
         real("resolution", self.resolution, above=0.0)
         integer("max_steps", self.max_steps, at_least=1)
-        if np.ndim(self.stiffness):
-            object.__setattr__(self, "stiffness", tuple(float(x) for x in values))
+        if values.ndim:
+            object.__setattr__(self, "stiffness", tuple(values.tolist()))
 
     def __call__(
         self,
@@ -85,6 +86,7 @@ class _Springs:
         spring = stiffness * problem.scaling.mass ** ((law.exponent - 1.0) / 2.0) / problem.scaling.mass
         self.K = spring / spring.max()
         self.depth = np.zeros(problem.nc)
+        self.fault = 0.0  # the worst breach of Coulomb's law by any increment, over its largest rate
         self._cache: dict[tuple[int, ...], Array] = {}
         self._last: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -103,7 +105,9 @@ class _Springs:
         cumulative = np.concatenate([np.zeros((1, self.problem.nc, 2)), np.cumsum(steps, axis=0)])
         path = self.problem.apply(cumulative, self.v0)
         after = (self.problem.contact_velocity(path[-1]) / self.problem.scaling.velocity[:, None]).ravel()
-        residual = float(np.max(np.abs(after - self.c)))
+        residual = float(np.max(np.abs(after - self.c), initial=self.fault))
+        if status is Status.SOLVED and not residual < tolerances.RESIDUAL:
+            status = Status.NUMERICAL
         return ImpactResult(self.problem, path[-1], cumulative[-1], status, ImpactPath(path, steps), residual)
 
     def _advance(self) -> Array:
@@ -152,6 +156,7 @@ class _Springs:
                 best, best_fault, self._last[resting] = trial, fault, signs
             if fault <= 1e-12:
                 break
+        self.fault = max(self.fault, best_fault)
         return best
 
     def _trial(self, rates: Array, resting: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Array, float]:
@@ -179,6 +184,7 @@ class _Springs:
 
 def stiffness_sweep(ratios: ArrayLike, *, nc: int = 2, soft: int = 0) -> list[LZB]:
     """One law per ratio of the other contacts' stiffness to that of contact ``soft``."""
+    integer("soft", soft, at_least=0, at_most=nc - 1)
     laws = []
     for ratio in np.atleast_1d(np.asarray(ratios, dtype=np.float64)):
         values = np.full(nc, float(ratio))

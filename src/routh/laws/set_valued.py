@@ -109,7 +109,7 @@ def accumulate(
         if k == max_steps:
             break
         result = solver.solve(velocities[-1], draw(k))
-        residual = max(residual, result.residual)
+        residual = float(np.maximum(residual, result.residual))  # NaN stays
         impulses.append(result.impulse)
         velocities.append(result.v)
         if result.status is not Status.SOLVED:

@@ -79,7 +79,7 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
             )
             rows, blocks, rights = rows[possible], blocks[possible], rights[possible]
             regular = _is_regular(blocks)
-            yield from _regular_candidates(n, q, W, rows[regular], blocks[regular], rights[regular])
+            yield from _regular_candidates(n, rows[regular], blocks[regular], rights[regular])
             if 2**n <= MOST_SINGULAR:
                 yield from _singular_candidates(n, rows[~regular], blocks[~regular], rights[~regular])
 
@@ -95,9 +95,7 @@ def _is_regular(blocks: Array) -> np.ndarray:
     return (sign != 0.0) & np.isfinite(relative) & (relative > np.log(1e-13))
 
 
-def _regular_candidates(
-    n: int, q: Array, W: Array, rows: np.ndarray, blocks: Array, rights: Array
-) -> Iterator[Array]:
+def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
     if not len(rows):
         return
     values = np.linalg.solve(blocks, rights[:, :, None])[:, :, 0]

@@ -141,7 +141,7 @@ def difference(row: Row) -> str:
     change = float(row.ours) - float(row.paper)
     if not math.isfinite(change):
         return "not a number"
-    relative = f" ({100.0 * change / abs(row.paper):+.2g} %)" if row.paper else ""
+    relative = f" ({100.0 * change / abs(row.paper):+.3g} %)" if row.paper else ""
     return f"{change:+.2g}{relative}"
 
 

@@ -63,17 +63,6 @@ def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Setting
     return joined(found)
 
 
-def wide_sample(
-    problem: ImpactProblem, n: int, step: float, settings: Settings, *, enumerated: int = 0
-) -> Outcomes:
-    """Outcomes with unequal steps, and ``enumerated`` with any solution, where there are two contacts."""
-    found = [unequal_steps(problem, n, step, settings)]
-    if enumerated and problem.nc <= ANY_SOLUTION_CONTACTS:
-        sizes = np.full(problem.nc, step)
-        found.append(any_solution(problem, enumerated, step=sizes, seed=settings.seed))
-    return joined(found)
-
-
 def joined(parts: list[Outcomes]) -> Outcomes:
     """Several samples of one impact as one."""
     first = parts[0]

@@ -27,7 +27,8 @@ Direction = ArrayLike | str | tuple[int | str, ArrayLike]
 class Ambiguity:
     """The size of a sampled set of outcomes; lengths are in the kinetic-energy norm, sqrt(J).
 
-    Sets are judged by their terminated samples. With none, or one outcome only, everything is zero.
+    Sets are judged by their terminated samples. With one outcome only, everything is zero; with none, nothing
+    is known, and everything is NaN.
     """
 
     score: float  # diameter over the speed before: dimensionless, between 0 and 2
@@ -64,8 +65,9 @@ def measure_ambiguity(outcomes: Outcomes) -> Ambiguity:
     problem = outcomes.problem
     rows = np.flatnonzero(outcomes.terminated)
     if rows.size == 0:
-        nothing = np.full((problem.nc, 3), np.nan)
-        return Ambiguity(0.0, 0.0, True, 0.0, (0, 0), np.zeros(problem.nv), 0.0, 0.0, nothing)
+        nan = np.nan
+        direction, modes = np.full(problem.nv, nan), np.full((problem.nc, 3), nan)
+        return Ambiguity(nan, nan, False, nan, (0, 0), direction, nan, nan, modes)
     points = outcomes.v[rows] @ problem.cholesky  # kinetic-energy norm made Euclidean, (k, nv)
     centred = points - points.mean(axis=0)
     _, values, axes = np.linalg.svd(centred, full_matrices=False)

@@ -69,6 +69,8 @@ class Audit:
             return "breaks: " + ", ".join(map(str, self.broken))
         if self.inside:
             return f"is an outcome (nearest sample at {self.distance:.2g} of the speed before)"
+        if not np.isfinite(self.distance):
+            return "breaks none of the laws checked; no sample of its set ended, so its distance is not known"
         return (
             f"breaks none of the laws checked, but the nearest outcome is {self.distance:.2g} of the speed "
             f"before away (samples lie {self.resolution:.2g} apart)"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
-from routh.laws.set_valued import impulse_step
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, impulse_step
 from routh.problem import ImpactProblem
 from routh.sets.outcomes import Outcomes
+from routh.sets.sampling import labelled_outcomes
 from routh.sets.theory import pointedness
-from routh.status import Status
 from routh.validation import integer
 
 
@@ -23,7 +22,7 @@ def sample_batch(
     n: int,
     *,
     step: ArrayLike | None = None,
-    max_steps: int = 1000,
+    max_steps: int = DEFAULT_MAX_STEPS,
     seed: int = 0,
     facets: int | None = None,
     threads: int | None = None,
@@ -64,15 +63,8 @@ def sample_batch(
         "friction": "polyhedral",
         "facets": facets,
     }
-    return [
-        _outcomes(problem, arrays, {**settings, "step": size.tolist()}, facets)
-        for problem, arrays, size in zip(problems, found, sizes, strict=True)
-    ]
-
-
-def _outcomes(problem: ImpactProblem, arrays: Any, settings: dict[str, Any], facets: int | None) -> Outcomes:
-    v, impulse, steps, status, residual = arrays
-    jammed = pointedness(problem, facets if problem.nt == 2 else None).jammed
-    if jammed:
-        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
-    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)
+    outcomes = []
+    for problem, arrays, size in zip(problems, found, sizes, strict=True):
+        jammed = pointedness(problem, facets if problem.nt == 2 else None).jammed
+        outcomes.append(labelled_outcomes(problem, arrays, jammed, {**settings, "step": size.tolist()}))
+    return outcomes

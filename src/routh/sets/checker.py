@@ -130,9 +130,9 @@ def verify_path(
         if min(_rate(row, before) for row in problem.Jn) >= 0:
             return Verdict(False, f"segment {k}: the impact had ended before it")
         for i, impulse in enumerate(impulses):
-            problem_here = _contact_fault(problem, i, impulse, (before, after), polygon)
-            if problem_here:
-                return Verdict(False, f"segment {k}, contact {problem.names[i]}: {problem_here}")
+            fault = _contact_fault(problem, i, impulse, (before, after), polygon)
+            if fault:
+                return Verdict(False, f"segment {k}, contact {problem.names[i]}: {fault}")
         if _energy(problem, after) > _energy(problem, before):
             return Verdict(False, f"segment {k}: kinetic energy grows")
     ends = [_rate(row, path.v[-1]) for row in problem.Jn]
@@ -229,7 +229,7 @@ class _Program:
         self.segments = len(statuses)
         none = tuple(Fraction(0) for _ in range(1 + problem.nt))
         self.effects = [
-            _change(problem, [impulse if j == i else none for j in range(problem.nc)])
+            velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
             for _, i, impulse in self.columns
         ]
 
@@ -240,15 +240,15 @@ class _Program:
         if mu == 0 or not any(map(any, tangents)):
             self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
             return
-        pressing, zero, positive = _friction_status(word, polygon)
+        pressing, zero, positive = friction_status(word, polygon)
         if word == "stick":  # pressure alone is inside the cone; where mu is large, that matters to rounding
-            self.columns.append((k, i, (Fraction(1), *(mu * 0 for _ in tangents))))
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
         for d in pressing:
             impulse = (Fraction(1), *(-mu * x for x in d))
             self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "stick" else impulse))
         for end in (k, k + 1):
-            self.equal += [(_along(form, tangents), end) for form in zero]
-            self.below += [(_along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
+            self.equal += [(along(form, tangents), end) for form in zero]
+            self.below += [(along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
 
     def _row(self, row: Vector, breakpoint_: int) -> tuple[list[Fraction], Fraction]:
         """``row . v`` at a breakpoint as coefficients of x and a constant."""
@@ -260,17 +260,12 @@ class _Program:
 
     def solve(self, small: float) -> list[Fraction] | None:
         """Exact weights x, from the active set of a floating-point optimum of the margin."""
-        rows = [
-            row
-            for normal, tangents in zip(self.problem.Jn, self.problem.Jt, strict=True)
-            for row in (normal, *tangents)
-        ]
+        rows = self.problem.rows
         equations = [self._row(row, k) for row, k in self.equal]
-        for row in (
-            rows if self.target is not None else ()
-        ):  # v moves only within the range of M^-1 J^T, where J v decides
-            coefficients, constant = self._row(row, self.segments)
-            equations.append((coefficients, constant - _rate(row, self.target or ())))
+        if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
+            for row in rows:
+                coefficients, constant = self._row(row, self.segments)
+                equations.append((coefficients, constant - _rate(row, self.target)))
         walls = [(*self._row(row, k), share) for row, k, share in self.below]
         speed = max(abs(float(_rate(row, self.problem.v))) for row in rows)
         sizes = [max(abs(float(_rate(row, effect))) for row in rows) / speed for effect in self.effects]
@@ -353,7 +348,7 @@ class _Program:
 Form = Sequence[Fraction]  # in the tangential velocity of one contact
 
 
-def _friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
+def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
     """Directions that friction opposes, forms in the slip that are zero, and forms that are not negative.
 
     In space "slide 2k" is the sector in which direction k opposes most, "slide 2k + 1" the ray on which it
@@ -376,17 +371,18 @@ def _minus(a: Form, b: Form) -> Form:
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def _along(form: Form, tangents: Sequence[Vector]) -> Vector:
+def along(form: Form, tangents: Sequence[Vector]) -> Vector:
     """A form in the slip as a form in v."""
     return tuple(_rate(form, column) for column in zip(*tangents, strict=True))
 
 
 def _after(problem: RationalProblem, v: Vector, impulses: Sequence[Impulse]) -> Vector:
     """``v + M^-1 J^T impulses``."""
-    return tuple(a + b for a, b in zip(v, _change(problem, impulses), strict=True))
+    return tuple(a + b for a, b in zip(v, velocity_change(problem, impulses), strict=True))
 
 
-def _change(problem: RationalProblem, impulses: Sequence[Impulse]) -> Vector:
+def velocity_change(problem: RationalProblem, impulses: Sequence[Impulse]) -> Vector:
+    """``M^-1 J^T impulses``."""
     force = [Fraction(0)] * problem.nv
     for i, impulse in enumerate(impulses):
         for share, row in zip(impulse, (problem.Jn[i], *problem.Jt[i]), strict=True):

@@ -16,18 +16,18 @@ from itertools import product
 from math import lcm
 from typing import Any
 
-from routh.sets.checker import LINE, Form, Vector, Verdict, _along, _change, _friction_status
+from routh.sets.checker import LINE, Form, Vector, Verdict, along, friction_status, velocity_change
 from routh.sets.rational import RationalProblem
 from routh.status import MissingExtraError
 
-Polygon = Sequence[Vector]  # the vertices of one polytope, exact velocities
+Vertices = Sequence[Vector]  # of one polytope, exact velocities
 
 
 def verify_invariance(
     problem: RationalProblem,
     thresholds: Sequence[Fraction],
-    region: Sequence[Polygon],
-    outcomes: Sequence[Polygon],
+    region: Sequence[Vertices],
+    outcomes: Sequence[Vertices],
     *,
     polygon: Sequence[Vector] = LINE,
 ) -> Verdict:
@@ -105,11 +105,11 @@ def _cells(
             zero: list[Form] = []
             positive: list[Form] = []
             if word != "push":
-                pressing, zero, positive = _friction_status(word, polygon)
+                pressing, zero, positive = friction_status(word, polygon)
             for form in positive:
-                walls.insert(_form(ppl, _along(form, problem.Jt[i]), Fraction(0)) >= 0)
+                walls.insert(_form(ppl, along(form, problem.Jt[i]), Fraction(0)) >= 0)
             for form in zero:
-                slip = _form(ppl, _along(form, problem.Jt[i]), Fraction(0))
+                slip = _form(ppl, along(form, problem.Jt[i]), Fraction(0))
                 walls.insert(slip == 0)
                 held.append(slip == 0)
             for d in pressing:
@@ -124,7 +124,7 @@ def _effect(problem: RationalProblem, i: int, direction: Vector) -> list[int]:
     """Direction of v' for a unit normal force at contact i with full friction against ``direction``."""
     none = (Fraction(0),) * (1 + problem.nt)
     impulse = (Fraction(1), *(-problem.mu[i] * x for x in direction))
-    change = _change(problem, [impulse if j == i else none for j in range(problem.nc)])
+    change = velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
     scale = lcm(*(x.denominator for x in change))
     return [int(x * scale) for x in change]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,44 +17,56 @@ from routh.sets.polishing import APART, SMOOTH, STICK, Statuses
 from routh.status import Status
 from routh.validation import Array
 
-# velocity, impulse (nc, 2), segments, status, residual, rows of the tape used, statuses of the segments
-Walked = tuple[Array, Array, int, Status, float, int, tuple[Statuses, ...]]
-Extreme = Callable[[tuple[Statuses, ...], Array], Walked | None]
 _POOL = 32  # sequences that are kept and changed
 _SAME = 1e-9  # share of the largest reach: closer ones are the same outcome
 
 
+class Walked(NamedTuple):
+    """One sample: where it ended and how it got there."""
+
+    v: Array  # (nv,)
+    impulse: Array  # (nc, 2) N s
+    segments: int
+    status: Status
+    residual: float
+    rows: int  # of the tape, that were used
+    sequence: tuple[Statuses, ...]  # of the segments
+
+
 def climb(
-    extreme: Extreme,
-    sequences: Sequence[tuple[Statuses, ...]],
-    reach: Array,
+    extreme: Callable[[tuple[Statuses, ...], Array], Walked | None],
+    seeds: Sequence[Walked],
     direction: Array,
     tries: int,
     rng: np.random.Generator,
 ) -> list[Walked]:
-    """The best outcomes in a direction (nv,), from sequences (n of them) that reach ``reach`` (n,)."""
-    smooth = frozenset(i for s in sequences for segment in s for i, x in enumerate(segment) if x == SMOOTH)
+    """The best outcomes in a direction (nv,), from samples that have ended and ``tries`` changes.
+
+    ``extreme`` finds the farthest outcome of a sequence in a direction, or None.
+    """
+    smooth = frozenset(i for s in seeds for x in s.sequence for i, status in enumerate(x) if status == SMOOTH)
     pool: list[tuple[float, Walked]] = []
     seen: set[tuple[Statuses, ...]] = set()
 
     def attempt(sequence: tuple[Statuses, ...]) -> None:
         seen.add(sequence)
         found = extreme(sequence, direction)
-        if found is None or not found[6]:
+        if found is None or not found.sequence:
             return
-        value = float(direction @ found[0])
+        value = float(direction @ found.v)
         if any(abs(value - other) <= _SAME * abs(other) for other, _ in pool):
             return
         pool.append((value, found))
         pool.sort(key=lambda entry: -entry[0])
         del pool[_POOL:]
 
-    best = np.argsort(-reach)[:_POOL]
-    for k in (*best, *rng.permutation(len(reach))[:_POOL]):  # some others, so as not to see one kind only
-        if sequences[k] not in seen:
-            attempt(sequences[k])
+    best = sorted(seeds, key=lambda seed: -float(direction @ seed.v))[:_POOL]
+    others = [seeds[k] for k in rng.permutation(len(seeds))[:_POOL]]  # so as not to see one kind only
+    for seed in (*best, *others):
+        if seed.sequence not in seen:
+            attempt(seed.sequence)
     for _ in range(tries if pool else 0):
-        sequence = pool[int(len(pool) * rng.random() ** 2)][1][6]  # the better ones more often
+        sequence = pool[int(len(pool) * rng.random() ** 2)][1].sequence  # the better ones more often
         for _ in range(1 + int(rng.integers(3))):
             sequence = _changed(sequence, smooth, rng)
         if sequence and sequence not in seen:

@@ -20,9 +20,7 @@ class Coverage:
     directions: Array = field(repr=False)  # (k, nv)
     missing: Array = field(repr=False)  # (k,): what the samples' support lacks, over the exact width
     outside: float  # largest distance of a sample from the outer set, over the speed before
-    holes: Array = field(
-        repr=False
-    )  # distances of points spread over the set to the nearest sample, over speed
+    holes: Array = field(repr=False)  # from points spread over the set to the nearest sample, over the speed
     samples: int  # terminated samples
 
     @property
@@ -50,11 +48,12 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
     ``points`` points spread over the inner pieces look for their nearest sample. Directions in which the
     set is flat are left out.
     """
-    count = integer("directions", directions, at_least=2)
     v = outcomes.v[outcomes.terminated]
     if not len(v):
         raise ValueError("outcomes: no sample has terminated; wanted at least one")
-    rows = watch_directions(exact.problem, count + count % 2)
+    if not len(exact.inner):
+        raise ValueError(f"exact: has no inner pieces ({exact.status.name}); wanted a set to compare with")
+    rows = watch_directions(exact.problem, directions)
     top, bottom = exact.support(rows), -exact.support(-rows)
     width = top - bottom
     wide = width > 1e-6 * width.max(initial=0.0)

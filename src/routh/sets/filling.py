@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from routh import tolerances
 from routh.laws.base import require_inelastic
 from routh.problem import ImpactProblem
 from routh.sets.climbing import Walked, climb
@@ -32,7 +33,6 @@ _ZERO = 1e-11  # scaled velocities below this are zero: rounding of a few dozen 
 _SEGMENTS = 64  # segments of one sample; more is a Zeno-like sequence
 _DECISIONS = 8  # numbers of the tape used by one segment, beside two per contact
 
-Elite = tuple[Array, int]  # a tape, and how many of its rows were used
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _TRIES = 12  # combinations of stick and slip that a segment may try
 _ORDERS = tuple(permutations((0, 1, -1)))  # in which sticking and the two ways to slide are tried
@@ -83,7 +83,8 @@ def fill(
     patience : quiet rounds in a row after which sampling stops.
     climbs : changed sequences of contact statuses that are tried in each watched direction in the end, one
         linear program each (`routh.sets.climbing`): for problems of many contacts, where tapes rarely meet
-        the sequences that reach farthest.
+        the sequences that reach farthest. What they find joins the samples.
+    seed : equal seeds give equal samples.
     """
     require_inelastic(problem, "fill")
     if problem.nt != 1:
@@ -91,67 +92,22 @@ def fill(
     real("tolerance", tolerance, above=0.0)
     integer("max_samples", max_samples, at_least=1)
     integer("patience", patience, at_least=1)
+    integer("batch", batch, at_least=1)
     integer("climbs", climbs, at_least=0)
-    batch = min(integer("batch", batch, at_least=1), max_samples)
-    count = integer("directions", directions, at_least=2)
-    if count % 2:
-        raise ValueError(f"directions: got {count}; wanted an even number, they come in opposite pairs")
-    rng = np.random.default_rng(seed)
-    walk = _Walk(problem)
-    tried: set[tuple[int, tuple[Statuses, ...]]] = set()  # directions and statuses whose extreme is known
-    rows = watch_directions(problem, count)
-    bred = np.vstack([rows, watch_directions(problem, _BREEDERS)])  # more directions keep more kinds of tapes
-    best = np.full(len(bred), -np.inf)  # of tapes
-    farthest_yet = np.full(count, -np.inf)  # of all samples, in the watched directions
-    elite: list[Elite] = [(walk.tape(rng), 1)] * len(bred)
-    parts: list[Walked] = []
+    integer("seed", seed, at_least=0)
+    search = _Search(problem, directions, np.random.default_rng(seed))
     support: list[Array] = []
-    quiet, drawn = 0, 0
-    while drawn < max_samples and quiet < patience:
-        size = min(batch, max_samples - drawn)
-        tapes = [_next_tape(walk, rng, elite, support) for _ in range(size)]
-        results = [walk.run(tape) for tape in tapes]
-        parts += results
-        drawn += size
-        ended = [k for k, result in enumerate(results) if result[3].ok]
-        reach = np.array([results[k][0] for k in ended]).reshape(len(ended), problem.nv) @ bred.T
-        before = farthest_yet.copy()
-        for j in range(len(bred)) if ended else ():
-            k = int(np.argmax(reach[:, j]))
-            if reach[k, j] > best[j]:
-                best[j], elite[j] = reach[k, j], (tapes[ended[k]], results[ended[k]][5])
-        farthest_yet = np.maximum(farthest_yet, best[:count])
-        for j in range(count) if ended else ():
-            sequence = results[ended[int(np.argmax(reach[:, j]))]][6]
-            if drawn < max_samples and sequence and (j, sequence) not in tried:
-                tried.add((j, sequence))
-                extreme = walk.extreme(sequence, rows[j])
-                if extreme is not None:
-                    parts.append(extreme)
-                    drawn += 1
-                    farthest_yet = np.maximum(farthest_yet, rows @ extreme[0])
-        support.append(farthest_yet.copy())
-        quiet = quiet + 1 if _quiet(before, farthest_yet, tolerance) else 0
-    if climbs and np.all(np.isfinite(farthest_yet)):  # something has ended
-        parts = _climbed(walk, parts, rows, climbs, rng)
-        support.append(np.max([rows @ part[0] for part in parts if part[3].ok], axis=0))
-    outcomes = _collect(problem, parts, {"sampler": "fill", "seed": seed, "tolerance": tolerance})
-    return Filling(outcomes, rows, np.array(support), quiet >= patience, tolerance)
-
-
-def _climbed(
-    walk: _Walk, parts: list[Walked], rows: Array, tries: int, rng: np.random.Generator
-) -> list[Walked]:
-    """The samples, and what climbing from them reaches in each direction.
-
-    In two turns: what one direction finds is a start for the others.
-    """
-    seeds = [part for part in parts if part[3].ok and part[6]]
-    for row in (*rows, *rows):
-        reach = np.array([row @ part[0] for part in seeds])
-        found = climb(walk.extreme, [part[6] for part in seeds], reach, row, (tries + 1) // 2, rng)
-        parts, seeds = parts + found, seeds + found
-    return parts
+    quiet = 0
+    while len(search.samples) < max_samples and quiet < patience:
+        before = search.reached
+        search.draw(min(batch, max_samples - len(search.samples)), max_samples)
+        support.append(search.reached)
+        quiet = quiet + 1 if _quiet(before, search.reached, tolerance) else 0
+    if climbs:
+        search.climb(climbs)
+        support.append(search.reached)
+    outcomes = _collect(problem, search.samples, {"sampler": "fill", "seed": seed, "tolerance": tolerance})
+    return Filling(outcomes, search.rows, np.array(support), quiet >= patience, tolerance)
 
 
 def _quiet(before: Array, after: Array, tolerance: float) -> bool:
@@ -165,6 +121,8 @@ def _quiet(before: Array, after: Array, tolerance: float) -> bool:
 
 def watch_directions(problem: ImpactProblem, count: int) -> Array:
     """Directions (count, nv) in opposite pairs that see only contact velocities, of unit size in them."""
+    if integer("directions", count, at_least=2) % 2:
+        raise ValueError(f"directions: got {count}; wanted an even number, they come in opposite pairs")
     rng = np.random.default_rng(count)
     unit = np.repeat(problem.scaling.velocity, 1 + problem.nt)
     weights = rng.normal(size=(count // 2, len(unit)))
@@ -173,33 +131,88 @@ def watch_directions(problem: ImpactProblem, count: int) -> Array:
     return np.vstack([rows, -rows])
 
 
-def _next_tape(walk: _Walk, rng: np.random.Generator, elite: list[Elite], support: list[Array]) -> Array:
-    """A fresh tape, or, after the first round and more often than not, a changed copy of a good one."""
-    fresh = walk.tape(rng)
-    if not support or rng.random() < 0.25:
-        return fresh
-    parent, used = elite[rng.integers(len(elite))]
-    kind = rng.random()
-    if kind < 0.3:  # the same beginning, another end
-        cut = rng.integers(max(used, 1))
-        return np.vstack([parent[:cut], fresh[cut:]])
-    changes = (1.5, 3.0, 8.0)[rng.integers(3)]  # how many decisions that were used are changed, on average
-    changed = rng.random(parent.shape) < min(1.0, changes / (max(used, 1) * parent.shape[1]))
-    if kind < 0.5:
-        return np.where(changed, fresh, parent)
-    shift = rng.normal(size=parent.shape) * 10.0 ** rng.uniform(-4.0, -0.5)
-    return np.where(changed, np.clip(parent + shift, 0.0, np.nextafter(1.0, 0.0)), parent)
+class _Search:
+    """The samples drawn so far, how far they reach, and the tapes that are worth a change."""
+
+    def __init__(self, problem: ImpactProblem, count: int, rng: np.random.Generator) -> None:
+        self.rows = watch_directions(problem, count)
+        # tapes that reach farthest in more directions than are watched: these keep more kinds of them
+        self.bred = np.vstack([self.rows, watch_directions(problem, _BREEDERS)])
+        self.rng, self.walk = rng, _Walk(problem)
+        self.samples: list[Walked] = []
+        self.reached = np.full(count, -np.inf)  # by all samples, in the watched directions
+        self._best = np.full(len(self.bred), -np.inf)  # by tapes
+        self._elite = [(self.walk.tape(rng), 1)] * len(self.bred)  # those tapes, and how many rows they used
+        self._tried: set[tuple[int, tuple[Statuses, ...]]] = set()  # directions and statuses, polished before
+
+    def draw(self, size: int, most: int) -> None:
+        """A round of ``size`` samples; the best are polished as long as there are fewer than ``most``."""
+        tapes = [self._next_tape(first=not self.samples) for _ in range(size)]
+        results = [self.walk.run(tape) for tape in tapes]
+        self.samples += results
+        ended = [pair for pair in zip(tapes, results, strict=True) if pair[1].status.ok]
+        if not ended:
+            return
+        reach = np.array([result.v for _, result in ended]) @ self.bred.T
+        winners = [ended[k] for k in np.argmax(reach, axis=0)]
+        for j, (tape, result) in enumerate(winners):
+            if reach[:, j].max() > self._best[j]:
+                self._best[j], self._elite[j] = reach[:, j].max(), (tape, result.rows)
+        self.reached = np.maximum(self.reached, self._best[: len(self.rows)])
+        self._polish([result.sequence for _, result in winners[: len(self.rows)]], most)
+
+    def _polish(self, sequences: list[tuple[Statuses, ...]], most: int) -> None:
+        """The farthest outcome with the statuses of the farthest sample, for each watched direction."""
+        for j, sequence in enumerate(sequences):
+            if len(self.samples) >= most or not sequence or (j, sequence) in self._tried:
+                continue
+            self._tried.add((j, sequence))
+            extreme = self.walk.extreme(sequence, self.rows[j])
+            if extreme is not None:
+                self.samples.append(extreme)
+                self.reached = np.maximum(self.reached, self.rows @ extreme.v)
+
+    def climb(self, tries: int) -> None:
+        """Climb from the samples in each watched direction.
+
+        In two turns: what one direction finds is a start for the others.
+        """
+        for row in (*self.rows, *self.rows):
+            seeds = [part for part in self.samples if part.status.ok and part.sequence]
+            found = climb(self.walk.extreme, seeds, row, (tries + 1) // 2, self.rng)
+            self.samples += found
+            for part in found:
+                self.reached = np.maximum(self.reached, self.rows @ part.v)
+
+    def _next_tape(self, *, first: bool) -> Array:
+        """A fresh tape, or, after the first round and more often than not, a changed copy of a good one."""
+        rng, fresh = self.rng, self.walk.tape(self.rng)
+        if first or rng.random() < 0.25:
+            return fresh
+        parent, used = self._elite[rng.integers(len(self._elite))]
+        kind = rng.random()
+        if kind < 0.3:  # the same beginning, another end
+            cut = rng.integers(max(used, 1))
+            return np.vstack([parent[:cut], fresh[cut:]])
+        changes = (1.5, 3.0, 8.0)[
+            rng.integers(3)
+        ]  # how many decisions that were used are changed, on average
+        changed = rng.random(parent.shape) < min(1.0, changes / (max(used, 1) * parent.shape[1]))
+        if kind < 0.5:
+            return np.where(changed, fresh, parent)
+        shift = rng.normal(size=parent.shape) * 10.0 ** rng.uniform(-4.0, -0.5)
+        return np.where(changed, np.clip(parent + shift, 0.0, np.nextafter(1.0, 0.0)), parent)
 
 
 def _collect(problem: ImpactProblem, parts: list[Walked], settings: dict[str, Any]) -> Outcomes:
     n = len(parts)
     return Outcomes(
         problem,
-        np.array([part[0] for part in parts]).reshape(n, problem.nv),
-        np.array([part[1] for part in parts]).reshape(n, problem.nc, 2),
-        np.array([part[2] for part in parts], dtype=np.int32),
-        np.array([part[3] for part in parts], dtype=np.int8),
-        np.array([part[4] for part in parts]),
+        np.array([part.v for part in parts]).reshape(n, problem.nv),
+        np.array([part.impulse for part in parts]).reshape(n, problem.nc, 2),
+        np.array([part.segments for part in parts], dtype=np.int32),
+        np.array([part.status for part in parts], dtype=np.int8),
+        np.array([part.residual for part in parts]),
         pointedness(problem).jammed,
         settings,
     )
@@ -257,7 +270,9 @@ class _Walk:
             if not sequence or sequence[-1] != slips:
                 sequence.append(slips)
         v, scaled, residual = self._outcome(impulse, c)
-        return v, scaled, used, status, residual, rows, tuple(sequence)
+        if status is Status.SOLVED and not residual < tolerances.RESIDUAL:
+            status = Status.NUMERICAL
+        return Walked(v, scaled, used, status, residual, rows, tuple(sequence))
 
     def extreme(self, sequence: tuple[Statuses, ...], direction: Array) -> Walked | None:
         """The farthest outcome in a direction (nv,) of the solutions with these statuses."""
@@ -266,8 +281,10 @@ class _Walk:
         if found is None:
             return None
         v, scaled, residual = self._outcome(found.impulse, found.c)
+        if not residual < tolerances.RESIDUAL:
+            return None
         moves = tuple(statuses for statuses, moving in zip(sequence, found.moving, strict=True) if moving)
-        return v, scaled, len(moves), Status.SOLVED, max(residual, found.violation), 0, moves
+        return Walked(v, scaled, len(moves), Status.SOLVED, max(residual, found.violation), 0, moves)
 
     def _outcome(self, impulse: Array, c: Array) -> tuple[Array, Array, float]:
         """Velocity, impulse (nc, 2) and the difference between c and the velocity recomputed."""

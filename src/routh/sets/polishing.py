@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -39,9 +40,11 @@ def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], co
     ----------
     G : (2 nc, 2 nc) scaled Delassus matrix.
     start : (2 nc,) scaled contact velocity ``(y_1, t_1, ...)`` before.
+    mu : (nc,) friction.
+    sequence : the statuses of each segment.
     cost : (2 nc,) what one unit of each scaled impulse is worth.
     """
-    effects, segments = _columns(sequence, mu)
+    effects, segments, bounds, cone = _variables(sequence, mu)
     equal, below = _conditions(sequence, mu)
     moved = G @ effects  # (2 nc, variables)
 
@@ -54,14 +57,13 @@ def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], co
     A_eq, b_eq = rows(equal)
     A_ub, b_ub = rows([(form, k) for form, k, _ in below])
     margins = np.array([margin for *_, margin in below])
-    cone = _cone(sequence, mu, len(segments))
     result = linprog(
         -(cost @ effects),
         np.vstack([A_ub, cone]),
         np.append(-b_ub - margins, np.zeros(len(cone))),
         A_eq if len(equal) else None,
         -b_eq if len(equal) else None,
-        bounds=[(None, None) if free else (0, None) for free in _free(sequence, mu)],
+        bounds=bounds,
         method="highs-ds",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
@@ -83,47 +85,39 @@ def _sticks(status: int, mu: float) -> bool:
     return status == STICK and mu > 0.0
 
 
-def _columns(sequence: Sequence[Statuses], mu: Array) -> tuple[Array, np.ndarray]:
-    """Impulse (2 nc,) of a unit of each variable, and the segment that it belongs to."""
-    columns, segments = [], []
+class _Variables(NamedTuple):
+    """The unknowns: per segment and pushing contact the normal impulse and, where it sticks, friction."""
+
+    effects: Array  # (2 nc, n) impulse of a unit of each
+    segments: np.ndarray  # (n,) the segment that each belongs to
+    bounds: list[tuple[float | None, None]]  # friction may have either sign
+    cone: Array  # (m, n): ``|friction| - mu normal <= 0`` of sticking contacts
+
+
+def _variables(sequence: Sequence[Statuses], mu: Array) -> _Variables:
+    columns: list[Array] = []
+    segments: list[int] = []
+    sticking: list[tuple[int, float]] = []  # place of the normal impulse, mu; friction stands next to it
+    unit = np.eye(2 * len(mu))
     for k, statuses in enumerate(sequence):
         for i, status in enumerate(statuses):
             if status == APART:
                 continue
-            column = np.zeros(2 * len(statuses))
-            column[2 * i] = 1.0
-            column[2 * i + 1] = -mu[i] * status if status in (1, -1) else 0.0
-            columns.append(column)
+            slope = -mu[i] * status if status in (1, -1) else 0.0
             if _sticks(status, mu[i]):
-                friction = np.zeros(2 * len(statuses))
-                friction[2 * i + 1] = 1.0
-                columns.append(friction)
-            segments += [k] * (2 if _sticks(status, mu[i]) else 1)
-    return np.array(columns).T, np.array(segments)
-
-
-def _free(sequence: Sequence[Statuses], mu: Array) -> list[bool]:
-    """Which variables may be negative: the friction of sticking contacts."""
-    flags: list[bool] = []
-    for statuses in sequence:
-        for status, m in zip(statuses, mu, strict=True):
-            if status != APART:
-                flags += [False, True] if _sticks(status, m) else [False]
-    return flags
-
-
-def _cone(sequence: Sequence[Statuses], mu: Array, variables: int) -> Array:
-    """``|friction| - mu normal <= 0`` of sticking contacts, (m, variables)."""
-    rows, j = [], 0
-    for statuses in sequence:
-        for status, m in zip(statuses, mu, strict=True):
-            if _sticks(status, m):
-                for sign in (1.0, -1.0):
-                    row = np.zeros(variables)
-                    row[j], row[j + 1] = -m, sign
-                    rows.append(row)
-            j += 0 if status == APART else 1 + _sticks(status, m)
-    return np.array(rows).reshape(len(rows), variables)
+                sticking.append((len(columns), float(mu[i])))
+                columns += [unit[2 * i], unit[2 * i + 1]]
+                segments += [k, k]
+            else:
+                columns.append(unit[2 * i] + slope * unit[2 * i + 1])
+                segments.append(k)
+    bounds: list[tuple[float | None, None]] = [(0.0, None)] * len(columns)
+    cone = np.zeros((2 * len(sticking), len(columns)))
+    for row, (place, m) in enumerate(sticking):
+        bounds[place + 1] = (None, None)
+        cone[2 * row : 2 * row + 2, place] = -m
+        cone[2 * row : 2 * row + 2, place + 1] = 1.0, -1.0
+    return _Variables(np.array(columns).T, np.array(segments), bounds, cone)
 
 
 def _conditions(

@@ -48,11 +48,11 @@ class RationalProblem:
 
     def __init__(self, M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, names: Sequence[str] = ()) -> None:
         values = {
-            "M": _matrix(M),
-            "Jn": _matrix(Jn),
-            "Jt": tuple(_matrix(rows) for rows in Jt),
-            "mu": _vector(mu),
-            "v": _vector(v),
+            "M": _matrix("M", M),
+            "Jn": _matrix("Jn", Jn),
+            "Jt": tuple(_matrix("Jt", rows) for rows in Jt),
+            "mu": _vector("mu", mu),
+            "v": _vector("v", v),
             "names": tuple(names) or tuple(f"contact {i}" for i in range(len(Jn))),
         }
         for name, value in values.items():
@@ -100,9 +100,7 @@ class Snapped:
 
     rational: RationalProblem = field(repr=False)
     moved: dict[str, float]  # largest change of M, Jn, Jt, mu and v, as a share of the largest entry of each
-    at_rest: tuple[
-        str, ...
-    ]  # contact velocity components that were within tolerance of zero and now are zero
+    at_rest: tuple[str, ...]  # contact velocity components that were within tolerance of zero, now zero
     equal: tuple[tuple[str, str], ...]  # pairs of components within tolerance of each other, now equal
     dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
 
@@ -168,7 +166,7 @@ def unit_circle(angle: float, *, tolerance: float = tolerances.SNAP) -> tuple[Fr
     The angle is first turned into (-pi/4, pi/4] by quarter turns, which are exact, so that mirror images and
     quarter turns of an angle get the same numbers.
     """
-    quarter = round(angle / (np.pi / 2))
+    quarter = round(real("angle", angle) / (np.pi / 2))
     rest = angle - quarter * np.pi / 2
     t = simplest(float(np.tan(rest / 2)), tolerance)
     c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
@@ -262,12 +260,21 @@ def _largest_change(before: Array, after: Array) -> float:
     return float(np.max(np.abs(after - before), initial=0.0)) / scale
 
 
-def _vector(values: Iterable[Any]) -> Vector:
-    return tuple(x if isinstance(x, Fraction) else Fraction(x) for x in values)
+def _vector(field: str, values: Iterable[Any]) -> Vector:
+    return tuple(x if isinstance(x, Fraction) else _fraction(field, x) for x in values)
 
 
-def _matrix(rows: Iterable[Iterable[Any]]) -> Matrix:
-    return tuple(_vector(row) for row in rows)
+def _matrix(field: str, rows: Iterable[Iterable[Any]]) -> Matrix:
+    return tuple(_vector(field, row) for row in rows)
+
+
+def _fraction(field: str, value: Any) -> Fraction:
+    try:
+        return Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise ValueError(
+            f"{field}: got {value!r}; wanted finite numbers, or strings such as '5/12'"
+        ) from None
 
 
 def _floats(rows: Sequence[Sequence[Fraction]]) -> Array:
@@ -275,7 +282,7 @@ def _floats(rows: Sequence[Sequence[Fraction]]) -> Array:
 
 
 def _check(problem: RationalProblem) -> None:
-    """Shapes and signs that floating point cannot vouch for."""
+    """Shapes, signs and symmetry, exactly; the rest as floating-point problems are checked."""
     nv, nc = len(problem.M), len(problem.Jn)
     if any(len(row) != nv for row in problem.M):
         raise ValueError(f"M: got rows of unequal length; wanted shape ({nv}, {nv})")
@@ -293,3 +300,4 @@ def _check(problem: RationalProblem) -> None:
         raise ValueError(f"mu: got {len(problem.mu)} values; wanted {nc} coefficients >= 0")
     if len(problem.v) != nv:
         raise ValueError(f"v: got length {len(problem.v)}; wanted {nv}")
+    _ = problem.problem  # refuses a mass matrix that is not positive definite

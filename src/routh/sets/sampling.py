@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,8 +65,10 @@ def sample(
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
+        if device != "cpu":
+            raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     if np.any(problem.restitution > 0.0):
-        return elastic_outcomes(problem, draw, hypothesis, threads, device)
+        return elastic_outcomes(draw, hypothesis, threads, device)
     return draw.outcomes(*_kernel_samples(draw, device, threads))
 
 
@@ -138,11 +141,15 @@ class _Draw:
         self.cone = pointedness(problem, facets)
         self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
 
+    def lambda_max(self, sample: int, k: int) -> Array:
+        """The bounds (nc,), N s, of increment ``k`` of a sample."""
+        if self.table is not None and k < self.table.shape[1]:
+            return self.step * self.table[sample, k]
+        return self.step * uniforms(self.seed, np.array([sample]), k, self.problem.nc)[0]
+
     def outcomes(
         self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
     ) -> Outcomes:
-        if self.cone.jammed:
-            status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
         settings: dict[str, Any] = {
             "step": self.step.tolist(),
             "max_steps": self.max_steps,
@@ -151,7 +158,18 @@ class _Draw:
             "friction": self.friction,
             "facets": self.facets,
         }
-        return Outcomes(self.problem, v, impulse, steps, status, residual, self.cone.jammed, settings)
+        arrays = (v, impulse, steps, status, residual)
+        return labelled_outcomes(self.problem, arrays, self.cone.jammed, settings)
+
+
+def labelled_outcomes(
+    problem: ImpactProblem, arrays: Arrays, jammed: bool, settings: dict[str, Any]
+) -> Outcomes:
+    """Samples as outcomes; where the cone is jammed, those that ran out of steps are called so."""
+    v, impulse, steps, status, residual = arrays
+    if jammed:
+        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
+    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)
 
 
 def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
@@ -190,15 +208,8 @@ def reference_samples(draw: _Draw, samples: np.ndarray) -> Arrays:
     v = np.empty((n, problem.nv))
     impulse = np.empty((n, nc, 1 + problem.nt))
     steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
-    for i, sample_index in enumerate(samples):
-        index = np.array([sample_index])
-
-        def lambda_max(k: int, index: np.ndarray = index) -> Array:
-            if draw.table is not None and k < draw.table.shape[1]:
-                return draw.step * draw.table[index[0], k]
-            return draw.step * uniforms(draw.seed, index, k, nc)[0]
-
-        result = accumulate(problem, solver, lambda_max, draw.max_steps)
+    for i, index in enumerate(samples):
+        result = accumulate(problem, solver, partial(draw.lambda_max, int(index)), draw.max_steps)
         v[i], impulse[i], steps[i] = result.v, result.impulse, len(result.path.impulse)
         status[i], residual[i] = result.status, result.residual
     return v, impulse, steps, status, residual

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.optimize import linprog, nnls
 
 from routh import tolerances
 from routh.friction import facet_directions
-from routh.laws.set_valued import impulse_step
 from routh.problem import ImpactProblem
 from routh.validation import Array, integer, real
 
@@ -192,8 +190,3 @@ def psi(problem: ImpactProblem, facets: int | None = None) -> float:
     stacked = np.vstack([problem.Jn, along])
     largest = float(np.linalg.norm(problem.solve_mass(stacked.T), 2))
     return largest * problem.nc * (1.0 + float(problem.mu.max())) + 1.0
-
-
-def step_bound(problem: ImpactProblem, step: ArrayLike | None) -> float:
-    """The scalar step of the theorems: the smallest width of the box that lambda_max is drawn from, N s."""
-    return float(impulse_step(problem, step).min())

@@ -59,7 +59,9 @@ class Run:
         self.excluded: set[Mode] = set()
         self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
         self.impacts: list[Impact] = []
-        self.scale = self.fastest = mechanism.speed(self.q, self.v)
+        self.scale = mechanism.speed(self.q, self.v)
+        free = mechanism.speed(self.q, mechanism.snapshot(self.t, self.q, self.v).free)
+        self.fastest = max(self.scale, tolerances.FALL * free * (settings.end - self.t))
         self.events = self.at_once = 0
         self.stopped = False
 
@@ -97,11 +99,12 @@ class Run:
         model = self.mechanism.model
         closed = model.gaps(self.q) <= self.settings.options.gap
         Jn = model.jacobians(self.q)[0]
-        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
-        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, snapshot.inverse_mass, Jn))
-        size = tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest
-        size += tolerances.REST_TIME * self.mechanism.speed(self.q, snapshot.free)
-        return closed, Jn @ self.v, root * size
+        normal = Jn @ self.v
+        if self._still():
+            return closed, normal, np.full(len(normal), np.inf)
+        inverse_mass = self.mechanism.snapshot(self.t, self.q, self.v).inverse_mass
+        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, inverse_mass, Jn))
+        return closed, normal, root * (tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest)
 
     def _select(self, resting: list[int], tolerance: Array) -> Selection:
         snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
@@ -197,7 +200,9 @@ class Run:
             self.record.event("graze", flow.contacts)
         if flow.reason == "stick":
             self.stopped_slip |= set(flow.contacts)
-            self.v = self.mechanism.hold(self.q, self.v, list(flow.contacts), [])
+            sticking = [*motion.sticking, *flow.contacts]
+            sliding = [c for c in motion.sliding if c not in sticking]
+            self.v = self.mechanism.hold(self.q, self.v, sticking, sliding)
         if not moved and flow.reason != "end":
             self.excluded.add(chosen.mode)
         return None
@@ -220,7 +225,7 @@ class Run:
 
     def _extrapolate(self) -> None:
         """Jump to the accumulation point of a Zeno sequence, if the impacts so far run into one."""
-        found = zeno.accumulation([impact.t for impact in self.impacts])
+        found = None if self._still() else zeno.accumulation([impact.t for impact in self.impacts])
         if found is None or self.t + found.remaining >= self.settings.end:
             return
         back = zeno.pattern([impact.contacts for impact in self.impacts], found.cycle)
@@ -270,6 +275,10 @@ class Run:
         if still and self.mechanism.speed(self.q, self.v) <= self.scale * tolerances.REST:
             return "equilibrium"
         return "sustained contact" if choices[0].mode else "separation"
+
+    def _still(self) -> bool:
+        """Whether nothing moves, by what the integrator can tell."""
+        return self.mechanism.speed(self.q, self.v) <= tolerances.STILL * self.fastest
 
     def _closed(self) -> set[int]:
         return {int(i) for i in np.flatnonzero(self._gaps() <= self.settings.options.gap)}

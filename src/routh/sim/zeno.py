@@ -37,9 +37,10 @@ def accumulation(times: Sequence[float] | Array) -> Accumulation | None:
     """The accumulation point that the times of impacts (increasing, s) run into, if they do.
 
     The durations of cycles of p impacts must shrink by one ratio, for the smallest p up to 4. Where impacts
-    are drawn at random there is no such p: then the logarithms of the last intervals must fall along a line,
-    and what remains is known only up to its own size. None where the sequence does not decay or is not yet
-    within ``ZENO_REMAINING`` of its end.
+    are drawn at random there is no such p: then the last intervals must shrink by a factor below 0.9 each, on
+    average, and the last four must be shorter than the four before. So what remains is less than twice the
+    last four, and it is known only up to its own size. None where the sequence does not decay or is not
+    yet within ``ZENO_REMAINING`` of its end.
     """
     t = np.asarray(times, dtype=np.float64)
     for cycle in range(1, LONGEST_CYCLE + 1):
@@ -47,7 +48,7 @@ def accumulation(times: Sequence[float] | Array) -> Accumulation | None:
         if found is not None:
             return found if found.remaining < tolerances.ZENO_REMAINING else None
     found = _irregular(t)
-    return found if found is not None and found.remaining < 0.1 * tolerances.ZENO_REMAINING else None
+    return found if found is not None and found.uncertainty < 0.1 * tolerances.ZENO_REMAINING else None
 
 
 def balanced(impulse: Array, wanted: Array, J: Array, mu: Array, contacts: Sequence[int]) -> Array | None:
@@ -104,5 +105,10 @@ def _irregular(t: Array) -> Accumulation | None:
     ratio = float(np.exp(slope))
     if not FASTEST < ratio < 0.9:
         return None
-    remaining = float(intervals[-LONGEST_CYCLE:].max()) * ratio / (1.0 - ratio)
-    return Accumulation(ratio, 0, remaining, remaining)
+    before, last = np.split(intervals[-2 * LONGEST_CYCLE :], 2)
+    if not last.sum() < before.sum():
+        return None
+    decay = ratio**LONGEST_CYCLE
+    remaining = float(last.sum()) * decay / (1.0 - decay)
+    longest = float(last.max()) * ratio / (1.0 - ratio)  # if the next interval were as long as any of these
+    return Accumulation(ratio, 0, remaining, longest)

@@ -272,7 +272,7 @@ def sphere_stack(
     q[:, 3] = 1.0
     return _motion(
         "sphere-stack",
-        "Spheres in a vertical line that fall onto each other and form a stack.",
+        "Spheres in a vertical line that stand on each other, or fall and form a stack.",
         "D19 section 6.5, Fig. 10",
         SpatialModel(bodies, contacts),
         State(q.ravel(), np.zeros(6 * n)),

@@ -64,7 +64,7 @@ def lay_out(arc: Any, kind: int, con: Contact, sx: float, sy: float, side: float
     arc[kind, at.V2] = con.wzz + con.mu * du
 
 
-def expand(series: Any, arc: Any, con: Contact, kind: int, first: float, shift: float) -> None:
+def expand(series: Any, arc: Any, kind: int, first: float, shift: float) -> None:
     """Fill the rows of an arc whose q begins with `first`; `shift` is the power of x in front of rho."""
     per = 1.0 / arc[kind, at.P0]
     b1, b2, b3, b4 = arc[kind, at.P1], arc[kind, at.P2], arc[kind, at.P3], arc[kind, at.P4]
@@ -122,7 +122,7 @@ def expand_step(series: Any, arc: Any, state: Any, con: Contact, f: float) -> No
     arc[at.STEP, at.AMP], arc[at.STEP, at.PACE], arc[at.STEP, at.VZS] = 1.0, 1.0, state[at.VN]
     arc[at.STEP, at.BEGIN_Z], arc[at.STEP, at.BEGIN_U] = 0.0, 0.0
     arc[at.STEP, at.BEGIN_T], arc[at.STEP, at.BEGIN_E] = 0.0, 0.0
-    expand(series, arc, con, at.STEP, 2.0 * r * unit / first, 0.0)
+    expand(series, arc, at.STEP, 2.0 * r * unit / first, 0.0)
 
 
 def step_length(series: Any, arc: Any, state: Any, con: Contact) -> float:
@@ -147,7 +147,7 @@ def step_length(series: Any, arc: Any, state: Any, con: Contact) -> float:
     return math.exp(longest)
 
 
-def expand_fall(series: Any, arc: Any, con: Contact) -> None:
+def expand_fall(series: Any, arc: Any) -> None:
     """The arc that leads into the rest direction, or out of it to infinity; `lay_out` was called with it."""
     g0, f1, v0 = arc[at.FALL, at.G0], arc[at.FALL, at.F1], arc[at.FALL, at.V0]
     power = g0 / f1
@@ -158,7 +158,7 @@ def expand_fall(series: Any, arc: Any, con: Contact) -> None:
     arc[at.FALL, at.H3], arc[at.FALL, at.H4], arc[at.FALL, at.P4] = arc[at.FALL, at.H4], 0.0, 0.0
     arc[at.FALL, at.UNIT], arc[at.FALL, at.POWER], arc[at.FALL, at.EXPANDED] = 1.0, power, 1.0
     arc[at.FALL, at.LINEAR] = 1.0
-    expand(series, arc, con, at.FALL, 1.0 / f1, power)
+    expand(series, arc, at.FALL, 1.0 / f1, power)
     # v_z = VZS + amp (v0 i + z sum v_k x^k): what the first of them adds to the integral of v_z dI_z
     for k in range(1, at.ORDER + 1):
         inverse = 1.0 / (2.0 * power + k)
@@ -171,7 +171,7 @@ def expand_fall(series: Any, arc: Any, con: Contact) -> None:
 def enter_fall(series: Any, arc: Any, state: Any, con: Contact, x: float) -> bool:
     """Set up FALL from x = tan(angle / 2) beside the rest direction, if its series reach that far."""
     if arc[at.FALL, at.EXPANDED] == 0.0:
-        expand_fall(series, arc, con)
+        expand_fall(series, arc)
     q, iz, iu, it, vz, en = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(at.ORDER, -1, -1):
         q = q * x + series[at.FALL, at.Q, k]
@@ -314,7 +314,7 @@ def growth_sign(arc: Any, kind: int, x: float) -> float:
     return (1.0 + w * w) * 0.5 * h / unit + w * p
 
 
-def near_miss_at(series: Any, arc: Any, state: Any, con: Contact, kind: int, end: float) -> float:
+def near_miss_at(series: Any, arc: Any, state: Any, kind: int, end: float) -> float:
     """Where on an arc the sliding speed passes a minimum that is nearly zero, or beyond its end."""
     if state[at.MISSED] > 0.0 or not arc[at.FALL, at.G0] > 0.0:
         return NOT_FOUND
@@ -333,4 +333,4 @@ def near_miss_at(series: Any, arc: Any, state: Any, con: Contact, kind: int, end
     _, z = coordinates(arc, kind, found)
     weight = arc[kind, at.AMP] * z if kind == at.FALL else 1.0 / arc[kind, at.UNIT]
     rho = 0.5 * weight * polynomial(arc, kind, high) * horner(series, kind, at.Q, high)
-    return found if rho * (1.0 + w * w) < con.near * state[at.SLIDE0] else NOT_FOUND
+    return found if rho * (1.0 + w * w) < at.VANISHED_SHARE * state[at.SLIDE0] else NOT_FOUND

@@ -204,7 +204,7 @@ _OPTIONS = {"forceinline": True, "_nrt": False}
 
 @functools.cache
 def cpu_loop() -> Any:
-    """The batch loop compiled for CPU threads (about ten seconds the first time, then from numba's cache)."""
+    """The batch loop compiled for CPU threads (some 25 s the first time, then from numba's cache)."""
     import numba
 
     made = functions(numba.njit(cache=True, error_model="numpy", fastmath=_FAST, **_OPTIONS))

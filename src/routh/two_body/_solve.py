@@ -97,7 +97,7 @@ def sure_end(state: Any, con: Contact) -> float:
 
 def lined_up_at(arc: Any, state: Any, con: Contact, kind: int) -> float:
     """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
-    if state[at.LINED] > 0.0 or not state[at.SLIDE] > con.near * state[at.SLIDE0]:
+    if state[at.LINED] > 0.0 or not state[at.SLIDE] > at.VANISHED_SHARE * state[at.SLIDE0]:
         return NOT_FOUND
     if kind == at.LINE:
         return 0.0
@@ -108,7 +108,7 @@ def lined_up_at(arc: Any, state: Any, con: Contact, kind: int) -> float:
         return parameter(arc, kind, (here - wanted) / (1.0 + here * wanted))
     found = parameter(arc, kind, wanted)
     left = arc[kind, at.AMP] * (1.0 + arc[kind, at.G0] * found)
-    return found if left > con.near * state[at.SLIDE0] else NOT_FOUND
+    return found if left > at.VANISHED_SHARE * state[at.SLIDE0] else NOT_FOUND
 
 
 def turning_end(series: Any, arc: Any, state: Any, con: Contact, kind: int, end: float) -> tuple[float, int]:
@@ -145,7 +145,7 @@ def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int
         return (at.LINE, reach, True) if reach <= end else (at.LINE, end, False)
     if arc[at.FALL, at.KIND] == at.UNKNOWN:
         find_tail(arc, con, sx, sy, f)
-        if abs(f) <= con.near * abs(slope):  # beside a rest direction from the start
+        if state[at.LINED] == 0.0 and abs(f) <= con.near * abs(slope):  # beside a rest direction already
             state[at.LINED] = 1.0
             record(state, at.LINED_UP)
     w = half_tangent(arc, at.FALL, state[at.GX], state[at.GY], r)
@@ -193,7 +193,7 @@ def run_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, f
     if state[at.MODE] != at.ON_LINE:
         line_up = lined_up_at(arc, state, con, kind)
         if kind != at.LINE:
-            miss = near_miss_at(series, arc, state, con, kind, end)
+            miss = near_miss_at(series, arc, state, kind, end)
     state[at.FROM_VZ], state[at.FROM_E], state[at.FROM_JZ] = state[at.VN], 0.0, 0.0
     state[at.TO_VZ], state[at.TO_E], state[at.TO_JZ] = state[at.P_VZ], state[at.P_E], state[at.P_JZ]
     here, letter = 0.0, 0

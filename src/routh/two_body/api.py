@@ -27,7 +27,7 @@ def impact(
 ) -> TwoBodyImpact:
     """Solve one impact of two bodies at one contact in space.
 
-    Runs the kernel's functions uncompiled, which takes about a millisecond; `batch` is the fast way.
+    Runs the kernel's functions uncompiled, which takes about two milliseconds; `batch` is the fast way.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def impact(
     mu : Coulomb friction, >= 0.
     e : coefficient of restitution in [0, 1], of the kind that the hypothesis means.
     hypothesis : "stronge" (energy), "poisson" (impulse) or "newton" (velocity).
-    event_tolerance : angle in rad, and share of the initial sliding speed, within which the events l and s
-        are declared where they are approached but never reached. It never changes the answer.
+    event_tolerance : angle in rad within which event l is declared, since an invariant direction is
+        approached but never reached. It never changes the answer.
     """
     w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
     velocity = real_array("v", v, [(3,)], "shape (3,)")
@@ -89,7 +89,7 @@ def batch(
     velocity = real_array("v", v, [(3,), (None, 3)], "shape (3,) or (n, 3)")
     friction = real_array("mu", mu, [(), (None,)], "a number or shape (n,)")
     restitution = real_array("e", e, [(), (None,)], "a number or shape (n,)")
-    n = _length(given=given, velocity=velocity, friction=friction, restitution=restitution)
+    n = _length(W=given.shape[:-2], v=velocity.shape[:-1], mu=friction.shape, e=restitution.shape)
     w = inverse_inertia_checked(given.reshape(-1, 3, 3))
     if not np.all(friction >= 0.0):
         raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
@@ -99,6 +99,8 @@ def batch(
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
     choice("device", device, ("cpu", "cuda"))
+    if threads is not None and device != "cpu":
+        raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     # fresh arrays: the compiled loop knows writable ones in C order only
     w = np.array(np.broadcast_to(w, (n, 3, 3)), order="C")
     velocity = np.array(np.broadcast_to(velocity, (n, 3)), order="C")
@@ -131,11 +133,9 @@ def inverse_inertia_checked(w: Array) -> Array:
     return w
 
 
-def _length(**arrays: Array) -> int:
-    """The common number of impacts; single values serve all."""
-    wanted = {"given": 3, "velocity": 2, "friction": 1, "restitution": 1}
-    names = {"given": "W", "velocity": "v", "friction": "mu", "restitution": "e"}
-    sizes = {names[k]: len(a) for k, a in arrays.items() if a.ndim == wanted[k]}
+def _length(**leading: tuple[int, ...]) -> int:
+    """The common number of impacts from the arrays' leading axes; single values have none and serve all."""
+    sizes = {name: shape[0] for name, shape in leading.items() if shape}
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ValueError(f"n: got {listed}; wanted one number of impacts")
@@ -161,9 +161,8 @@ def _run_cuda(arguments: tuple[Any, ...], n: int) -> None:
     on_device = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
     block = 64
     _kernel.cuda_kernel()[(n + block - 1) // block, block](*on_device)
-    for host, held in zip(arguments, on_device, strict=True):
-        if isinstance(host, np.ndarray) and host.flags.writeable:
-            held.copy_to_host(host)
+    for host, held in zip(arguments[-3:], on_device[-3:], strict=True):  # numbers, event codes, statuses
+        held.copy_to_host(host)
 
 
 def _parts(energy: Energy) -> tuple[Any, Any, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.status import RouthError
 from routh.two_body import _layout, _solve
 from routh.two_body._kernel import decode
 from routh.two_body._layout import (
@@ -33,7 +34,7 @@ from routh.two_body._layout import (
 )
 from routh.two_body._segments import evaluate
 from routh.two_body.api import inverse_inertia_checked
-from routh.validation import Array, choice, real, real_array
+from routh.validation import Array, choice, integer, real, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ def hodograph(
     velocity = real_array("v", v, [(3,)], "shape (3,)")
     if not velocity[2] < 0.0:
         raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
+    integer("points", points, at_least=2)
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     con = _solve.make_contact(
         *(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]),
@@ -81,6 +83,8 @@ def hodograph(
         rows.append(_sample(series, arc, anchor, state, con, shape, end, points))
         if state[PHASE] == DONE:
             break
+    else:
+        raise RouthError(f"hodograph: the impact has not ended after {MAX_SEGMENTS} segments")
     table = np.concatenate(rows)
     events = decode(int(state[EVENTS]))
     return Hodograph(table[:, :3], table[:, 3:5], table[:, 5], table[:, 6], events, _marks(table, events))

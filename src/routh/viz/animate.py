@@ -1,7 +1,8 @@
 """Animations of motions: GIF, MP4 or a folder of PNG frames.
 
-Above, the bodies: the first future filled, the others as dashed outlines. Below, the gaps of the contacts
-over time, since impacts part futures by millimetres long before that shows in the picture of a whole body.
+Above, the bodies: the first future filled, the others as dashed outlines. Impacts part futures by
+fractions of a millimetre, which do not show in the picture of a whole body: such motions are drawn larger,
+and the picture says how much. Below, the gaps of the contacts over time, as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 MOST_GHOSTS = 24  # futures drawn at once
 MOST_FRAMES = 2000
-_PANEL = 1.6  # inch, height of the panel of gaps
+_PANEL = 2.2  # inch, height of the panel of gaps
+_SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
 _TOUCHED = 1e-6  # m: contacts that never come this near have no line
 
 
@@ -43,6 +45,12 @@ class _Stage:
     model: PlanarModel
     futures: list[Trajectory]
     title: str
+    magnify: float
+
+    def configuration(self, one: Trajectory, t: float) -> Array:
+        """What is drawn of one future at one time."""
+        q = np.array([np.interp(t, one.t, column) for column in one.q.T])
+        return _magnified(q, self.futures[0].q[0], self.magnify)
 
 
 class MissingEncoderError(RouthError):
@@ -58,6 +66,7 @@ def animate(
     speed: float = 1.0,
     width: int = 640,
     title: str = "",
+    magnify: float | None = None,
 ) -> Path:
     """Write an animation of one motion, or of a fan of futures.
 
@@ -68,6 +77,8 @@ def animate(
     path : ``.gif``, ``.mp4`` (needs ffmpeg), or anything without a suffix: a folder of PNG frames.
     fps : frames per second; speed : seconds of motion per second of film, e.g. 0.25 for slow motion.
     width : of the picture in pixels.
+    magnify : how many times larger than it is the motion is drawn, from where it starts; 1: as it is.
+        Default: 1, or 2, 5, 10, ... where nothing would be seen to move.
 
     Returns the path written. Time runs evenly: an impact is an instant, whatever it takes in augmented time.
     """
@@ -78,7 +89,8 @@ def animate(
     futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
     with style.context():
-        stage = _stage(model, futures, integer("width", width, at_least=64), title)
+        wanted = None if magnify is None else real("magnify", magnify, above=0.0)
+        stage = _stage(model, futures, integer("width", width, at_least=64), title, wanted)
         if kind == "frames":
             _write_frames(stage, times, target)
         else:
@@ -120,9 +132,25 @@ def _times(futures: list[Trajectory], fps: int, speed: float) -> Array:
     return np.minimum(first + np.arange(count) * speed / fps, last)
 
 
-def _stage(model: PlanarModel, futures: list[Trajectory], width: int, title: str) -> _Stage:
+def _magnified(q: Array, start: Array, factor: float) -> Array:
+    return q if factor == 1.0 else start + factor * (q - start)
+
+
+def _magnification(motion: float, picture: float) -> float:
+    """1, 2, 5, 10, ...: by how much a motion must be enlarged to be seen in a picture of this size."""
+    if not 0.0 < motion < _SEEN * picture:
+        return 1.0
+    wanted = _VISIBLE * picture / motion
+    unit = 10.0 ** math.floor(math.log10(wanted))
+    return unit * max(k for k in (1.0, 2.0, 5.0) if k * unit <= wanted)
+
+
+def _stage(
+    model: PlanarModel, futures: list[Trajectory], width: int, title: str, magnify: float | None
+) -> _Stage:
     """Empty axes that hold the whole motion, with the obstacles, and the panel of gaps."""
     seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
+    start = futures[0].q[0]
     gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
     touched = [c for c in range(len(model.contacts)) if min(float(g[:, c].min()) for g in gaps) < _TOUCHED]
     panel = _PANEL if touched and width >= 300 else 0.0
@@ -130,11 +158,18 @@ def _stage(model: PlanarModel, futures: list[Trajectory], width: int, title: str
     fig, axes = style.figure(1, 1, width=wide, height=wide)
     ax: Axes = axes[0]
     frame(ax, model, seen, pad=0.08)
+    if magnify is None:
+        motion = max(float(np.abs(q - start).max()) for q in seen)
+        magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
+    frame(ax, model, [_magnified(q, start, magnify) for q in seen], pad=0.08)
     across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
     tall = min(max(wide * up / across, 0.4 * wide), wide)
     middle = float(np.mean(ax.get_xlim()))
     half = 0.5 * max(across, up * wide / tall)  # the ground reaches both sides of the picture
     ax.set_xlim(middle - half, middle + half)
+    low, high = ax.get_ylim()
+    room = max(2.0 * half * tall / wide - up, 0.0)  # of flat scenes, above and below
+    ax.set_ylim(low - 0.3 * room, high + 0.7 * room)
     draw_planes(ax, model)
     tall += panel
     tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
@@ -145,8 +180,8 @@ def _stage(model: PlanarModel, futures: list[Trajectory], width: int, title: str
     if panel:
         below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
         _draw_gaps(below, model, futures, gaps, touched)
-        cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9)
-    return _Stage(fig, ax, cursor, model, futures, title)
+        cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9, clip_on=False)
+    return _Stage(fig, ax, cursor, model, futures, title, magnify)
 
 
 def _draw_gaps(
@@ -160,7 +195,7 @@ def _draw_gaps(
                 one.t,
                 1e3 * gap[:, c],
                 color=color,
-                linewidth=1.4 if j == 0 else 0.6,
+                linewidth=1.4 if j == 0 else 0.8,
                 alpha=1.0 if j == 0 else 0.5,
                 label=model.contacts[c].name if j == 0 else None,
             )
@@ -177,18 +212,16 @@ def _draw(stage: _Stage, t: float) -> list[Any]:
     ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}
     first, *others = stage.futures
-    draw_bodies(ax, stage.model, _configuration(first, t), zorder=2.0)
+    draw_bodies(ax, stage.model, stage.configuration(first, t), zorder=2.0)
     for one in others:
-        draw_bodies(ax, stage.model, _configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
+        draw_bodies(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
     words = f"{stage.title}  t = {t:.3f} s".strip()
+    if stage.magnify != 1.0:
+        words += f"  motion drawn {stage.magnify:g} times as large"
     ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)
     if stage.cursor is not None:
         stage.cursor.set_xdata([t, t])
     return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
-
-
-def _configuration(one: Trajectory, t: float) -> Array:
-    return np.array([np.interp(t, one.t, column) for column in one.q.T])
 
 
 def _write_frames(stage: _Stage, times: Array, target: Path) -> None:

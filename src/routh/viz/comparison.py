@@ -35,20 +35,21 @@ class Comparison:
         return self.outcomes.problem
 
 
-def compare(outcomes: Outcomes, **options: Any) -> Comparison:
+def compare(
+    outcomes: Outcomes, *, ways: bool = True, enumerated: int = ENUMERATED_CONTACTS, **options: Any
+) -> Comparison:
     """Beside samples of an impact: the ways there, both sequences, and the simultaneous solutions.
 
     The ways are those of the first samples of ``outcomes``, drawn again with its own settings; options
-    (device, threads) go to `routh.sample`.
+    (device, threads) go to `routh.sample`. The laws have the friction of the samples; they are inelastic, so
+    there are none beside samples with restitution.
     """
-    solutions, complete = simultaneous_solutions(outcomes.problem)
-    return Comparison(
-        outcomes,
-        intermediate_velocities(outcomes, **options),
-        sequences(outcomes.problem),
-        solutions,
-        complete,
-    )
+    problem, friction = outcomes.problem, friction_of(outcomes)
+    way = intermediate_velocities(outcomes, **options) if ways else np.empty((0, problem.nv))
+    if np.any(problem.restitution > 0.0):
+        return Comparison(outcomes, way, all_simultaneous=False)
+    solutions, complete = simultaneous_solutions(problem, enumerated=enumerated, friction=friction)
+    return Comparison(outcomes, way, sequences(problem, friction=friction), solutions, complete)
 
 
 def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
@@ -58,7 +59,7 @@ def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
     """
     settings, problem = outcomes.settings, outcomes.problem
     n = min(len(outcomes), PATH_SAMPLES)
-    keys = ("step", "seed", "points", "friction", "facets")
+    keys = ("step", "seed", "points", "friction", "facets", "hypothesis")
     drawn = {name: settings[name] for name in keys if name in settings}
     steps = outcomes.steps[:n]
     rng = np.random.default_rng(settings.get("seed", 0))

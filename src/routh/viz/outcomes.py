@@ -8,7 +8,7 @@ import numpy as np
 
 from routh.sets.outcomes import Outcomes
 from routh.viz import style
-from routh.viz.comparison import Comparison, friction_of, sequences, simultaneous_solutions
+from routh.viz.comparison import compare
 from routh.viz.velocity import Panel, contact_panel, default_panels, velocity_figure
 
 if TYPE_CHECKING:
@@ -23,13 +23,9 @@ def outcomes_figure(outcomes: Outcomes, *, view: str = "ends") -> Figure:
     Two contacts are shown with their normal velocities between them; of more than six contacts, those whose
     outcomes vary most.
     """
-    problem = outcomes.problem
     if not np.any(outcomes.terminated):
         raise ValueError("outcomes: no sample terminated, so there is no post-impact set to draw")
-    friction = friction_of(outcomes)
-    solutions, complete = simultaneous_solutions(problem, friction=friction)
-    one_by_one = sequences(problem, friction=friction)
-    shown = Comparison(outcomes, np.empty((0, problem.nv)), one_by_one, solutions, complete)
+    shown = compare(outcomes, ways=False)
     panels = panels_of_most_interest(outcomes)
     width = style.COLUMN if len(panels) == 1 else style.TWO_COLUMNS
     return velocity_figure(shown, panels, width=width, view=view)

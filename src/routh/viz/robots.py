@@ -45,6 +45,9 @@ def draw_audit(audit: Audit, ax: Any = None, *, name: str = "the audited one") -
     ax = _axes(ax, width=style.COLUMN, aspect=0.8)
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
+    if not len(ends):
+        ax.plot([], [], "o", color=style.SET, label="outcomes: no sample ended")
+        return ax
     axes = _telling_axes(audit, ends)
     unit = problem.scaling.speed
 

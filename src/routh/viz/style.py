@@ -36,7 +36,7 @@ TWO_COLUMNS = 7.1  # inch: its text width
 #: Okabe and Ito's palette: distinct with every common kind of colour blindness.
 BLACK, GREY = "#000000", "#767676"
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
-ORANGE, VERMILION, PURPLE, YELLOW = "#E69F00", "#D55E00", "#CC79A7", "#F0E442"
+ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 
 #: What a colour stands for, the same in every figure.
 BEFORE = BLACK  # the velocity before an impact

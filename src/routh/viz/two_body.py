@@ -42,7 +42,8 @@ def draw_hodograph(ax: Axes, course: Hodograph, directions: InvariantDirections 
         draw_directions(ax, directions, reach)
     ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.6, zorder=3)
     ax.plot(*path[0], marker="o", color=CURVE, markersize=4.5, zorder=4)
-    _label(ax, path[0], "$γ^-$", above=True)
+    rises_right = path[1, 0] > path[0, 0] and path[1, 1] > path[0, 1]
+    _label(ax, path[0], "$γ^-$", (-8, 7) if rises_right else (5, 5))
     for row, text in _joined(course, reach):
         ax.plot(*path[row], marker="o", color=MARK, markersize=4.0, zorder=5)
         _label(ax, path[row], text)
@@ -119,11 +120,11 @@ def _joined(course: Hodograph, reach: float) -> list[tuple[int, str]]:
     return groups
 
 
-def _label(ax: Axes, at: Array, text: str, *, above: bool = False) -> None:
+def _label(ax: Axes, at: Array, text: str, offset: tuple[float, float] = (6, -11)) -> None:
     ax.annotate(
         text,
         xy=(float(at[0]), float(at[1])),
-        xytext=(5, 5) if above else (6, -11),
+        xytext=offset,
         textcoords="offset points",
         fontsize=9,
         zorder=6,

@@ -23,6 +23,7 @@ from routh.models.robot import RobotProblem
 from routh.models.simultaneity import DEFAULT_GAP
 from routh.sets.audit import Audit
 from routh.sets.audit import audit as audit_outcome
+from routh.status import ModelError
 from routh.validation import Array, integer, real
 
 #: An impact is over when what is left of its approach is this share.
@@ -83,10 +84,16 @@ def audit(
     n, seed, friction : the set of each impact, see `routh.sample`.
     tolerance : share of the speed before up to which laws count as kept; soft contacts need some.
     max_impacts : further ones are counted, not audited.
+
+    Raises
+    ------
+    routh.status.ModelError where MuJoCo's simulation gets unstable.
     """
     real("duration", duration, above=0.0)
     integer("max_impacts", max_impacts, at_least=1)
-    catcher = _Catcher(model, data, control, real("threshold", threshold, above=0.0), longest, gap)
+    real("threshold", threshold, above=0.0)
+    real("longest", longest, above=0.0)
+    catcher = _Catcher(model, data, control, threshold, longest, gap)
     impacts: list[CaughtImpact] = []
     skipped, notes = 0, dict[str, None]()
     end = data.time + duration
@@ -167,7 +174,12 @@ class _Catcher:
         engine().mj_forward(self.model, self.data)
 
     def _advance(self) -> None:
+        before = float(self.data.time)
         engine().mj_step(self.model, self.data)
+        if not (self.data.time > before and np.all(np.isfinite(self.data.qvel))):  # MuJoCo may start again
+            raise ModelError(
+                f"the simulation got unstable at {before:g} s; wanted one that stays finite for the duration"
+            )
 
     def _advance_and_collect(self) -> Array:
         """One step, and the momentum (nv,) that contacts and limits gave in it."""

@@ -72,7 +72,7 @@ def named_points(model: Any, data: Any, points: Iterable[ContactPoint], ground: 
     return found
 
 
-def shape_points(model: Any, data: Any, geometry: Any, ground: float, reach: float) -> list[Touching]:
+def shape_points(data: Any, geometry: Any, ground: float, reach: float) -> list[Touching]:
     """The points of every collision shape that are within ``reach`` of the ground."""
     found = []
     for shape in geometry.geometryObjects:

@@ -67,7 +67,7 @@ def problem(
         chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
         touching = named_points(model, data, chosen, real("ground", ground))
         if geometry is not None:
-            touching += shape_points(model, data, geometry, ground, reach)
+            touching += shape_points(data, geometry, ground, reach)
         rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], mu)
     if geometry is not None:
         rows += _pair_rows(model, data, geometry, reach, mu)
@@ -109,7 +109,7 @@ def _ground_rows(
         middle = point.surface - 0.5 * point.dist * _UP
         contact = RobotContact(name, "contact", "ground", point.name, point.dist, middle, frame)
         J = frame @ point_jacobian(model, data, point.joint, middle)
-        rows.append(ContactRow(contact, J, _friction(mu, name)))
+        rows.append(ContactRow(contact, J, friction(mu, name)))
     return rows
 
 
@@ -138,7 +138,7 @@ def _pair_rows(
         contact = RobotContact(
             name, "contact", first.name, second.name, float(found.min_distance), middle, frame
         )
-        rows.append(ContactRow(contact, J, _friction(mu, name)))
+        rows.append(ContactRow(contact, J, friction(mu, name)))
     return rows
 
 
@@ -171,7 +171,8 @@ def _limit_rows(model: Any, q: Array, reach: float) -> list[ContactRow]:
     return rows
 
 
-def _friction(mu: float | Mapping[str, float], name: str) -> float:
+def friction(mu: float | Mapping[str, float], name: str) -> float:
+    """Of one contact: a number, or what a mapping says of its name, without its number, or of its point."""
     if not isinstance(mu, Mapping):
         return float(mu)
     return float(mu.get(name, mu.get(name.split("#")[0], mu.get(name.split("/")[0], DEFAULT_MU))))
