@@ -8,6 +8,7 @@ from routh import systems
 from routh.sets.fan import Fan
 from routh.sets.fan_bound import FanBound
 from routh.sets.filling import watch_directions
+from routh.status import CapacityError
 
 NAMES = {"rocking-block": 1.0, "compass-gait": 0.45, "box-wall": 0.75}  # widest over that of level 2
 
@@ -104,3 +105,10 @@ def test_splits_tighten_step_by_step_and_still_hold_the_exact_set():
         assert finer.alone(other) >= exact.support(other) - 1e-9
     with pytest.raises(ValueError, match="splits: got 1 at level 2"):
         routh.outer_bound(problem, level=2, splits=finer.splits)
+
+
+def test_too_many_contacts_are_refused():
+    Jn, Jt = np.eye(14)[:7], np.eye(14)[7:]
+    problem = routh.ImpactProblem(np.eye(14), Jn, Jt, 0.5, -np.ones(14))
+    with pytest.raises(CapacityError, match="level: got 3 with 7 contacts and 0 splits"):
+        routh.outer_bound(problem, level=3)

@@ -23,12 +23,14 @@ from scipy import sparse
 
 from routh.problem import ImpactProblem
 from routh.sets.exact.automaton import Automaton
+from routh.status import CapacityError
 from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
     from routh.sets.barrier import BarrierBound
     from routh.sets.fan_bound import FanBound
 
+_CELLS = 20_000  # of level 3: 3000 cells take half a minute for each direction, and their number is 5^nc
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 
 
@@ -203,6 +205,11 @@ def outer_bound(
     if problem.nt != 1:
         raise ValueError(f"level: got {level} in space; wanted 0, or planar contacts")
     if level == 3:
+        if 5.0**problem.nc * 2.0 ** len(rows) > _CELLS:
+            raise CapacityError(
+                f"level: got 3 with {problem.nc} contacts and {len(rows)} splits, some "
+                f"{5.0**problem.nc * 2.0 ** len(rows):.0f} cells; wanted at most {_CELLS}, or level 2"
+            )
         from routh.sets.fan_bound import FanBound
 
         return FanBound(problem, rows.reshape(-1, problem.nv))
