@@ -16,8 +16,9 @@ from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
 from routh.validation import Array
 
-#: velocities from which on the sparse terms of a model, where it has them, are faster (measured on stacks)
-SPARSE_NV = 200
+#: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
+#: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
+SPARSE_NV = 96
 
 
 @dataclass(frozen=True)
