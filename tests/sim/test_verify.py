@@ -260,3 +260,20 @@ def test_time_advances(name):
     assert all(0.0 < impact.share <= 1.0 for impact in impacts)
     assert 0.0 < slowest_rate(motion) <= 1.0
     assert slowest_rate(motion, window=motion.s[-1]) == pytest.approx(motion.t[-1] / motion.s[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "law", "rougher"),
+    [
+        ("box-wall", routh.laws.LZB(stiffness=[1.0, 3.0]), {"mu": 2.0}),
+        ("painleve-rod", routh.laws.TwoBody(), {"mu": 3.0}),
+    ],
+)
+def test_paths_of_other_laws_are_held_to_friction(name, law, rougher):
+    system = routh.systems.get(name)
+    motion = routh.simulate(system.model, system.state, duration=0.1, law=law)
+    assert any(event.data.get("law") == type(law).__name__ for event in motion.events)
+    assert verify(system.model, motion).ok
+    report = verify(routh.systems.get(name, **rougher).model, motion)
+    impacts = {i for i in range(1, len(motion)) if motion.t[i] == motion.t[i - 1]}
+    assert any(fault.index in impacts and "dissipation" in fault.condition for fault in report.violations)

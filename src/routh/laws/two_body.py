@@ -10,7 +10,8 @@ import numpy as np
 from routh.laws.base import ImpactPath, ImpactResult, unchanged
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
-from routh.two_body import TwoBodyImpact, impact
+from routh.status import Status
+from routh.two_body import TwoBodyImpact, hodograph, impact
 from routh.two_body._layout import HYPOTHESES
 from routh.validation import Array, choice
 
@@ -42,10 +43,21 @@ class TwoBody:
         if start is None:
             return unchanged(problem)
         solved = self.solve(start)
-        impulse = _normal_first(solved.impulse, problem.nt)[None]
-        after = problem.apply(impulse)
-        path = ImpactPath(np.array([problem.v, after]), impulse[None])
-        return ImpactResult(problem, after, impulse, solved.status, path, solved.residual)
+        grown = np.array([_normal_first(row, problem.nt) for row in self._breakpoints(start, solved)])[
+            :, None
+        ]
+        velocities = problem.apply(grown)
+        path = ImpactPath(np.concatenate([problem.v[None], velocities]), np.diff(grown, axis=0, prepend=0.0))
+        return ImpactResult(problem, velocities[-1], grown[-1], solved.status, path, solved.residual)
+
+    def _breakpoints(self, problem: ImpactProblem, solved: TwoBodyImpact) -> Array:
+        """Impulses (k, 3) between which the path is straight; in space, where it is curved, the last one."""
+        if problem.nt == 2 or solved.status is not Status.SOLVED:
+            return solved.impulse[None]
+        w, v = contact_space(problem)
+        mu, e = float(problem.mu[0]), float(problem.restitution[0])
+        course = hodograph(w, v, mu, e, hypothesis=self.hypothesis, points=2).impulse[:-1]
+        return np.concatenate([course[np.diff(course[:, 2], prepend=0.0) > 0.0], solved.impulse[None]])
 
     def solve(self, problem: ImpactProblem) -> TwoBodyImpact:
         """The contact's own impact: events, energies and the margin of JW17's condition (18)."""
