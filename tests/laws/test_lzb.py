@@ -77,3 +77,13 @@ def test_nothing_approaches_and_bad_input():
         laws.LZB()(problem.replace(restitution=0.1))
     with pytest.raises(ValueError, match="stiffness"):
         laws.LZB((1.0, 1.0, 1.0))(problem)
+
+
+def test_slip_that_is_rounding_sticks():
+    """A block that falls flat, its slip off zero by rounding, does as one without slip."""
+    block = systems.get("rocking-block").problem
+    law = laws.LZB(stiffness=[1.0, 3.0])
+    nudged = block.replace(v=block.v + np.array([1e-17, 0.0, 0.0]))
+    still, moved = law(block), law(nudged)
+    np.testing.assert_allclose(moved.v, still.v, atol=1e-14)
+    assert len(moved.path.impulse) == len(still.path.impulse)

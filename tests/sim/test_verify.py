@@ -277,3 +277,10 @@ def test_paths_of_other_laws_are_held_to_friction(name, law, rougher):
     report = verify(routh.systems.get(name, **rougher).model, motion)
     impacts = {i for i in range(1, len(motion)) if motion.t[i] == motion.t[i - 1]}
     assert any(fault.index in impacts and "dissipation" in fault.condition for fault in report.violations)
+
+
+def test_a_rocking_block_by_springs_is_verified():
+    """Its slip is zero up to rounding before each impact, and rounding must not be taken for sliding."""
+    system = routh.systems.get("rocking-block")
+    law = routh.laws.LZB(stiffness=[1.0, 3.0])
+    assert verify(system.model, routh.simulate(system.model, system.state, duration=0.3, law=law)).ok

@@ -80,7 +80,9 @@ class _Springs:
         self.problem, self.law, self.v0 = problem, law, start
         root = np.repeat(np.sqrt(problem.scaling.mass), 2)
         self.G = problem.delassus * root[:, None] * root  # unit normal diagonal
-        self.c = (problem.contact_velocity(start) / problem.scaling.velocity[:, None]).ravel()
+        self.c = _without_rounding(
+            (problem.contact_velocity(start) / problem.scaling.velocity[:, None]).ravel()
+        )
         stiffness = per_contact("stiffness", np.asarray(law.stiffness), problem.nc)
         # in scaled units a contact of stiffness K and effective mass m is a spring K / m
         spring = stiffness * problem.scaling.mass ** ((law.exponent - 1.0) / 2.0) / problem.scaling.mass
@@ -128,8 +130,7 @@ class _Springs:
         watched[1::2] = normal > 0.0
         towards = watched & (self.c * change < 0.0) & (np.abs(self.c) > _ZERO)
         length = min(dt, float(np.min(-self.c[towards] / change[towards], initial=np.inf)))
-        after = self.c + length * change
-        after[np.abs(after) < _ZERO] = 0.0
+        after = _without_rounding(self.c + length * change)
         self.depth = np.where(pushing, self.depth - 0.5 * length * (y + after[::2]), 0.0)
         self.depth[after[::2] >= 0.0] = 0.0  # perfectly inelastic: what was stored is lost
         self.c = after
@@ -180,6 +181,11 @@ class _Springs:
             else:
                 fault = max(fault, -sign * change[2 * i + 1])
         return trial, fault / scale
+
+
+def _without_rounding(c: Array) -> Array:
+    """Scaled velocities, with zeros for rounding: a contact that slips by rounding sticks."""
+    return np.where(np.abs(c) < _ZERO, 0.0, c)
 
 
 def stiffness_sweep(ratios: ArrayLike, *, nc: int = 2, soft: int = 0) -> list[LZB]:

@@ -43,9 +43,7 @@ class TwoBody:
         if start is None:
             return unchanged(problem)
         solved = self.solve(start)
-        grown = np.array([_normal_first(row, problem.nt) for row in self._breakpoints(start, solved)])[
-            :, None
-        ]
+        grown = np.array([[_normal_first(row, problem.nt)] for row in self._breakpoints(start, solved)])
         velocities = problem.apply(grown)
         path = ImpactPath(np.concatenate([problem.v[None], velocities]), np.diff(grown, axis=0, prepend=0.0))
         return ImpactResult(problem, velocities[-1], grown[-1], solved.status, path, solved.residual)

@@ -29,7 +29,7 @@ from routh.validation import Array
 Control = Callable[[float, Array, Array], ArrayLike]
 
 IMPLICIT = ("SetValued", "Simultaneous", "Sequential")  # laws whose increments solve (72) or (31)
-EXPLICIT = ("SingleContact", "Newton", "TwoBody")  # laws that follow (39) along straight pieces
+EXPLICIT = ("SingleContact", "Newton", "LZB")  # follow (39) along straight pieces; TwoBody does in the plane
 _EDGES = 64  # of a spatial friction cone, in the membership test
 
 
@@ -365,11 +365,7 @@ class _Check:
             velocity, directions = after, None
             if self.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
                 directions = facet_directions(2, data.get("facets"))
-        elif law == "LZB":
-            velocity, directions = before, None  # which fixes the rates and the friction of its increments
-        elif law in EXPLICIT and (
-            law != "TwoBody" or self.model.nt == 1
-        ):  # TwoBody's path in space is curved
+        elif law in EXPLICIT or (law == "TwoBody" and self.model.nt == 1):
             velocity, directions = 0.5 * (before + after), None
         else:
             return
