@@ -127,12 +127,28 @@ def test_a_motion_with_constraints_is_run_by_its_own_method(routh_command, name)
 
 
 def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
-    code, out, _ = routh_command("run", "bowling", "--json")
+    code, out, _ = routh_command("run", "bowling", "--json", "--no-picture")
     data = json.loads(out)
     assert code == 0
     assert [row["hypothesis"] for row in data["hypotheses"]] == ["stronge", "poisson", "newton"]
     assert all(row["contact_velocity"][0] > 0.0 for row in data["hypotheses"])
-    assert "energy (Stronge)" in routh_command("run", "bowling")[1]
+    assert data["picture"] is None
+
+
+@pytest.mark.parametrize("contacts", ["space", "plane", "apart"])
+def test_a_single_elastic_contact_is_drawn_where_something_happens(routh_command, tmp_path, contacts):
+    if contacts == "space":
+        problem = systems.get("bowling").problem
+    else:
+        away = 1.0 if contacts == "apart" else -1.0
+        problem = routh.ImpactProblem(
+            np.eye(3), [[0.0, 1.0, 0.3]], [[[1.0, 0.0, 0.5]]], 0.2, [0.5, away, 0.0], restitution=0.5
+        )
+    problem.save(tmp_path / "one.npz")
+    code, out, _ = routh_command("impact", "one.npz", "--out", "one.png")
+    assert code == 0
+    assert "energy (Stronge)" in out
+    assert (tmp_path / "one.png").exists() == (contacts != "apart")
 
 
 def test_many_contacts_get_fewer_samples():

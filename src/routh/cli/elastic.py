@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from rich.table import Table
 
@@ -17,8 +19,8 @@ def has_single_elastic_contact(problem: ImpactProblem) -> bool:
     return problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
 
 
-def run_elastic(problem: ImpactProblem, title: str, source: str, output: Output) -> int:
-    """The outcome by each hypothesis of restitution; the exit code."""
+def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
+    """The outcome by each hypothesis of restitution, and its picture; the exit code."""
     before = float(problem.kinetic_energy())
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("restitution of")
@@ -50,5 +52,17 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, output: Output)
     output.say(
         "\nOne contact follows one path: there is no set here, but hypotheses about its rebound differ."
     )
-    output.emit({"contacts": list(problem.names), "kinetic_energy_before": before, "hypotheses": rows})
+    written = None
+    if place is not None and np.all(problem.Jn @ problem.v < 0.0):
+        from routh.viz.two_body import restitution_figure
+
+        written = output.picture(place, lambda: restitution_figure(problem))
+    output.emit(
+        {
+            "contacts": list(problem.names),
+            "kinetic_energy_before": before,
+            "hypotheses": rows,
+            "picture": None if written is None else str(written),
+        }
+    )
     return 0

@@ -72,7 +72,7 @@ def _run_problem(
     if has_single_elastic_contact(problem):
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
-        return run_elastic(problem, title, source, output)
+        return run_elastic(problem, title, source, place, output)
     wanted = request if request.step is not None else replace(request, step=step)
     return sample_and_show(problem, title, source, wanted, place, output)
 

@@ -7,16 +7,74 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.laws.two_body import contact_space
+from routh.problem import ImpactProblem
 from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
 from routh.validation import Array
 from routh.viz import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
 PLANE, MARK = style.SKY, style.GREEN
+HYPOTHESES = ("stronge", "poisson", "newton")
 LABELS = {"c": "$g_c$", "r": "$g_r$", "s": "s", "k": "$g_k$"}
+
+
+@style.context()
+def restitution_figure(problem: ImpactProblem) -> Figure:
+    """One contact that rebounds: its hodograph (in space), and its velocities over the normal impulse.
+
+    The path of an impact is the same by every hypothesis of restitution; they differ in where it ends.
+    """
+    W, v = contact_space(problem)
+    mu, e = float(problem.mu[0]), float(problem.restitution[0])
+    courses = {name: hodograph(W, v, mu, e, hypothesis=name) for name in HYPOTHESES}
+    if problem.nt == 2:
+        fig, (plane, ax) = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.85)
+        directions = invariant_directions(W, mu) if mu > 0.0 else None
+        draw_hodograph(plane, courses["stronge"], directions)
+        plane.set_title("slip")
+    else:
+        fig, (ax,) = style.figure(1, 1, aspect=0.85)
+    draw_course(ax, courses)
+    return fig
+
+
+def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
+    """Normal velocity and speed of slip over the normal impulse, and where each hypothesis ends it."""
+    longest = max(courses.values(), key=lambda course: course.impulse[-1, 2])
+    press = longest.impulse[:, 2]
+    ax.axhline(0.0, color=style.GREY, linewidth=0.8)
+    ax.plot(press, longest.normal_velocity, color=CURVE, label="normal velocity")
+    ax.plot(press, np.hypot(*longest.sliding.T), color=style.BLUE, label="speed of slip")
+    ends: list[tuple[float, str]] = []
+    for name, course in courses.items():
+        end, word = float(course.impulse[-1, 2]), name.capitalize()
+        if ends and abs(ends[-1][0] - end) < 0.02 * press[-1]:
+            ends[-1] = (ends[-1][0], f"{ends[-1][1]}, {word}")
+        else:
+            ends.append((end, word))
+    for end, words in ends:
+        ax.axvline(end, color=MARK, linestyle=(0, (4, 2)), linewidth=1.0)
+        ax.annotate(
+            words,
+            xy=(end, 0.03),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3, 0),
+            textcoords="offset points",
+            rotation=90,
+            ha="right",
+            va="bottom",
+            fontsize=7,
+        )
+    ax.set_xlim(0.0, 1.04 * press[-1])
+    ax.set_xlabel("normal impulse (N s)")
+    ax.set_ylabel("m/s")
+    ax.set_title("course of the impact")
+    ax.legend(loc="best", fontsize=7)
 
 
 def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> None:
