@@ -3,6 +3,7 @@
 python benchmarks/exact_sets.py systems              # pieces, times, gap, checker
 python benchmarks/exact_sets.py bodies --count 1000  # planar single bodies with 2 to 4 contacts
 python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
+python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 30
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
 python benchmarks/exact_sets.py refine               # the finest of these bounds, split further
@@ -111,10 +112,10 @@ class Tally:
 def family(draw: Draw, options: argparse.Namespace) -> None:
     """Random problems: both sets, samples of small step against the outer one, every vertex checked."""
     rng = np.random.default_rng(options.seed)
-    tallies = {nc: Tally() for nc in (2, 3, 4)}
+    tallies = {nc: Tally() for nc in options.contacts}
     through = "mass" if draw is body else "delassus"
     for k in range(options.count):
-        nc = 2 + k % 3
+        nc = options.contacts[k % len(options.contacts)]
         rational = snap(draw(rng, nc), tolerance=1e-3, through=through).rational
         examine(rational, tallies[nc], options, k)
         if (k + 1) % 50 == 0 or k + 1 == options.count:
@@ -275,6 +276,9 @@ def main() -> None:
         "what", choices=["systems", "bodies", "general", "filling", "bounds", "refine", "stack"]
     )
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument(
+        "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"
+    )
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds for each problem")
     parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")

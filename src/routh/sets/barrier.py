@@ -77,7 +77,7 @@ class BarrierBound:
 
     def _bound(self, d: Array, last: int) -> float:
         """The better of this bound and the linear one, for outcomes with the contact ``last`` at rest."""
-        linear = self._linear._certificate(d, last).bound
+        linear = self._linear.certificate(d, last).bound
         size = float(np.linalg.norm(d @ self._back))
         if size == 0.0:
             return linear
@@ -95,11 +95,11 @@ class BarrierBound:
     @cached_property
     def _back(self) -> Array:
         """v = back u."""
-        return np.linalg.inv(np.linalg.cholesky(self.problem.M).T) * self.problem.speed
+        return np.asarray(np.linalg.inv(self.problem.cholesky.T), dtype=np.float64) * self.problem.speed
 
     @cached_property
     def _start(self) -> Array:
-        return np.linalg.cholesky(self.problem.M).T @ self.problem.v / self.problem.speed
+        return self.problem.cholesky.T @ self.problem.v / self.problem.speed
 
     @cached_property
     def _forms(self) -> tuple[Array, Array, Array]:
@@ -120,7 +120,7 @@ class BarrierBound:
         return found
 
     @cached_property
-    def _length(self) -> float:
+    def length(self) -> float:
         """Bound on the length of every solution in u (HP23 Theorem 3); infinite where cones jam."""
         _, T, size = self._forms
         speeds = size * (1.0 + self.problem.mu * np.linalg.norm(T, axis=1)) / self.problem.speed**2
@@ -161,9 +161,7 @@ class BarrierBound:
             form = form + max(barrier.b[k], 0.0) * case.slip * T[case.contact] - barrier.p[k]
             worst = float(np.linalg.norm(form)) + constant + self._momentum(barrier.p[k])
             growth = max(growth, worst)
-        return (
-            self._value(barrier, self._start) + growth * self._length + self._end_constant(barrier, d, last)
-        )
+        return self._value(barrier, self._start) + growth * self.length + self._end_constant(barrier, d, last)
 
     def _signs(self, case: Case) -> list[tuple[int, int]]:
         """Contacts whose sign of y is known in a case."""
@@ -172,7 +170,7 @@ class BarrierBound:
     def _momentum(self, p: Array) -> float:
         """``p . u0`` and what ``p . u`` may exceed it by on the way: nothing for p in the polar cone."""
         outward = max(0.0, max(float(p @ ray) for ray in self._rays.values()))
-        return float(p @ self._start) + (outward * self._length if outward else 0.0)
+        return float(p @ self._start) + (outward * self.length if outward else 0.0)
 
     def _value(self, barrier: Barrier, u: Array) -> float:
         N, _, _ = self._forms

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from routh.problem import ImpactProblem
+from routh.sets.cone_program import solve_cones
 from routh.sets.exact.automaton import Automaton
 from routh.status import CapacityError
 from routh.validation import Array, integer, real_array
@@ -58,7 +59,7 @@ class OuterBound:
         """One certificate for each contact that may stop last; the bound is the largest of theirs."""
         nv = self.problem.nv
         d = real_array("direction", direction, [(nv,)], f"shape ({nv},)")
-        return [self._certificate(d, last) for last in range(self.problem.nc)]
+        return [self.certificate(d, last) for last in range(self.problem.nc)]
 
     def support(self, direction: ArrayLike) -> Any:
         """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
@@ -107,7 +108,7 @@ class OuterBound:
         least = -self._cone_excess(-g).max()
         return g / least if least > 1e-9 else None
 
-    def _certificate(self, d: Array, last: int) -> Certificate:
+    def certificate(self, d: Array, last: int) -> Certificate:
         """Minimise ``p . v + speed tau`` over (p, tau, w) subject to the conditions in the module's head."""
         problem = self.problem
         nv, nc = problem.nv, problem.nc
@@ -149,7 +150,7 @@ class OuterBound:
     def _norm_rows(self, map_: Array, offset: Array) -> Any:
         """``|map x + offset|_(M^-1) <= tau`` where tau follows the nv entries of p in x."""
         problem = self.problem
-        lower = np.linalg.cholesky(problem.M)
+        lower = problem.cholesky
         width = map_.shape[1] if map_.shape[1] > problem.nv else problem.nv + 1
         full = np.zeros((problem.nv, width))
         full[:, : map_.shape[1]] = map_
@@ -237,7 +238,7 @@ def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
                 direction = sign * row
                 value = problem.speed * bound._dual_norm(direction)  # from energy alone
                 if refined:
-                    value = min(value, bound._certificate(direction, last).bound)
+                    value = min(value, bound.certificate(direction, last).bound)
                 slack = 1e-9 * (abs(value) + problem.speed * bound._dual_norm(row))
                 unit = tuple(-sign * int(j == k) for j in range(automaton.dim))
                 limit = Fraction(value + slack).limit_denominator(10**15) + Fraction(1, 10**14)
@@ -249,22 +250,7 @@ def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
 
 def _solve(cost: Array, blocks: list[Any]) -> Array | None:
     """Minimise ``cost . x`` with ``rows x + offsets`` in the cones of each block; None where it fails."""
-    import clarabel
-
     rows = np.vstack([block[0] for block in blocks])
     offsets = np.concatenate([block[1] for block in blocks])
-    cones = [
-        clarabel.NonnegativeConeT(size) if kind == "nonnegative" else clarabel.SecondOrderConeT(size)
-        for block in blocks
-        for kind, size in block[2]
-    ]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    n = len(cost)
-    solver = clarabel.DefaultSolver(
-        sparse.csc_matrix((n, n)), cost, sparse.csc_matrix(-rows), offsets, cones, settings
-    )
-    solution = solver.solve()
-    x = np.array(solution.x)
-    good = "Solved" in str(solution.status) and "Infeasible" not in str(solution.status)
-    return x if good and np.all(np.isfinite(x)) else None
+    cones = [cone for block in blocks for cone in block[2]]
+    return solve_cones(cost, sparse.csc_matrix(-rows), offsets, cones)

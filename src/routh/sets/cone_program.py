@@ -107,30 +107,13 @@ class ConeProgram:
 
         With ``rough`` the last iterate counts whatever the solver says of it, for a caller who repairs it.
         """
-        import clarabel
-
-        kinds = {
-            "nonnegative": clarabel.NonnegativeConeT,
-            "second order": clarabel.SecondOrderConeT,
-            "semidefinite": clarabel.PSDTriangleConeT,
-        }
         rows, columns, values = (np.concatenate(parts) for parts in zip(*self._entries, strict=True))
         table = sparse.csc_matrix((-values, (rows, columns)), shape=(self._height, self._count))
         table.eliminate_zeros()
         weights = np.zeros(self._count)
         for indices, coefficients in cost:
             np.add.at(weights, indices, coefficients)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        cones = [kinds[kind](size) for kind, size in self._cones]
-        quadratic = sparse.csc_matrix((self._count, self._count))
-        solver = clarabel.DefaultSolver(
-            quadratic, weights, table, np.concatenate(self._constants), cones, settings
-        )
-        solution = solver.solve()
-        x = np.array(solution.x)
-        good = "Solved" in str(solution.status) and "Infeasible" not in str(solution.status)
-        return x if (good or rough) and bool(np.all(np.isfinite(x))) else None
+        return solve_cones(weights, table, np.concatenate(self._constants), self._cones, rough=rough)
 
     def _block(
         self, entries: Sequence[Any], height: int, kind: str, constant: Array | None = None, size: int = 0
@@ -147,3 +130,29 @@ class ConeProgram:
         self._constants.append(np.zeros(height) if constant is None else constant)
         self._cones.append((kind, size or height))
         self._height += height
+
+
+def solve_cones(
+    cost: Array,
+    table: sparse.csc_matrix,
+    constants: Array,
+    cones: Sequence[tuple[str, int]],
+    *,
+    rough: bool = False,
+) -> Array | None:
+    """Minimise ``cost . x`` with ``constants - table x`` in the cones (kind, size); see `minimise`."""
+    import clarabel
+
+    kinds = {
+        "nonnegative": clarabel.NonnegativeConeT,
+        "second order": clarabel.SecondOrderConeT,
+        "semidefinite": clarabel.PSDTriangleConeT,
+    }
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    quadratic = sparse.csc_matrix((len(cost), len(cost)))
+    members = [kinds[kind](size) for kind, size in cones]
+    solution = clarabel.DefaultSolver(quadratic, cost, table, constants, members, settings).solve()
+    x = np.array(solution.x)
+    good = "Solved" in str(solution.status) and "Infeasible" not in str(solution.status)
+    return x if (good or rough) and bool(np.all(np.isfinite(x))) else None

@@ -51,12 +51,12 @@ class Fan:
     @cached_property
     def back(self) -> Array:
         """``v = back u``."""
-        return np.linalg.inv(np.linalg.cholesky(self.problem.M).T) * self.problem.speed
+        return np.asarray(np.linalg.inv(self.problem.cholesky.T), dtype=np.float64) * self.problem.speed
 
     @cached_property
     def start(self) -> Array:
         """u before the impact."""
-        return np.linalg.cholesky(self.problem.M).T @ self.problem.v / self.problem.speed
+        return self.problem.cholesky.T @ self.problem.v / self.problem.speed
 
     @cached_property
     def slips(self) -> dict[int, int]:

@@ -220,7 +220,7 @@ class FanBound:
                 signed = k in end.ahead or k in end.pairs
                 matrix += (max(x[k], 0.0) if signed else x[k]) * term
             lack = max(lack, -float(np.linalg.eigvalsh(matrix)[0]))
-        square = float(values @ x[index]) + (growth * self._level2._length if growth else 0.0)
+        square = float(values @ x[index]) + (growth * self._level2.length if growth else 0.0)
         square += lack * float(np.linalg.norm(fan.forms, 2)) ** 2
         return float(d @ fan.constant) + np.sqrt(max(square, 0.0))
 
