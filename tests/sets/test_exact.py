@@ -11,7 +11,10 @@ from routh import systems
 from routh.sets.checker import check_member
 from routh.sets.checker_outer import verify_invariance
 from routh.sets.exact.facets import friction_directions
-from routh.sets.exact.polytopes import _distance_to_hull
+from routh.sets.exact.gap import largest_distance
+from routh.sets.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
+from routh.sets.exact.reach import Budget, Reach
+from routh.sets.exact.terminal import terminal_pieces
 from routh.sets.rational import RationalProblem, snap
 from routh.status import CapacityError, Status
 
@@ -159,11 +162,39 @@ def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
     inner, outer = exact.reached
     assert exact.status is Status.SOLVED
     assert inner.cut_off > 0
-    assert outer.cut_off > 0
-    assert exact.gap < 0.05
+    assert exact.gap < 1e-4  # 1.6e-3 where what was cut off gets no second look
     assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9))
     reached = routh.fill(exact.problem, max_samples=300, seed=0).outcomes
     assert np.all(exact.contains(reached.v[reached.terminated], tol=1e-9))
+
+    enclosed = Reach(outer.auto, eta=F(1, 10**6), flows=outer.flows)
+    assert enclosed.run(Budget(30.0, 20_000))
+    assert enclosed.cut_off > outer.cut_off == 0
+    larger = terminal_pieces(enclosed)
+    for piece in terminal_pieces(outer):  # enclosures only enlarge
+        assert np.any([~other.outside(piece.trials, 1e-9) for other in larger], axis=0).all()
+
+
+@pytest.mark.parametrize("end", [20, 21])
+def test_gap_of_a_piece_that_lies_along_two(end):
+    exact = routh.exact_set(block())
+    one = exact.inner[0]
+    auto, ppl = one.automaton, exact.reached[0].ppl
+
+    def box(low, high):
+        corners = ppl.Generator_System()
+        for x in (low, high):
+            for y in (0, 10):
+                corners.insert(ppl.point(ppl.Linear_Expression([x, y, 0], 0), 200))
+        return polytope(ppl.C_Polyhedron(corners), auto, one.frame)
+
+    inner, outer = PolytopeUnion((box(0, 10), box(10, 20))), PolytopeUnion((box(0, end),))
+    beyond = max(min(piece.distance(point) for piece in inner) for point in outer[0].points)
+    assert (beyond > 1e-3) == (end > 20)
+    assert largest_distance(outer, PolytopeUnion(inner[:1])) > 0.1
+    assert largest_distance(outer, inner) == pytest.approx(beyond, abs=1e-12)
+    assert largest_distance(PolytopeUnion(()), inner) == 0.0
+    assert largest_distance(outer, PolytopeUnion(())) == np.inf
 
 
 def corner(radius=0):

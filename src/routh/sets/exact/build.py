@@ -71,8 +71,7 @@ def exact_set(
         )
     inner = Reach(auto)
     inner.run(Budget(seconds / 2, pieces, started))
-    outer = Reach(auto, eta=Fraction(eta).limit_denominator(10**12), flows=inner.flows)
-    outer.run(Budget(seconds, pieces, started))
+    outer = _relaxed(auto, Fraction(eta).limit_denominator(10**12), inner, Budget(seconds, pieces, started))
     reached = _union([piece.poly for piece in terminal_pieces(inner)], auto, frame)
     bound, source = _outer(outer, auto, frame, rational)
     status = Status.SOLVED if inner.complete and outer.complete else Status.INCOMPLETE
@@ -81,6 +80,19 @@ def exact_set(
     spent = time.thread_time() - started
     explored = (inner.explored, outer.explored)
     return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, (inner, outer))
+
+
+def _relaxed(auto: Automaton, eta: Fraction, inner: Reach, budget: Budget) -> Reach:
+    """The relaxed reachable set, without enclosures where that ends after as many pieces again.
+
+    An enclosure adds 1e-4 of the speed at first, but what follows it can be large.
+    """
+    outer = Reach(auto, eta=eta, flows=inner.flows)
+    if outer.run(budget) and outer.enclosing and outer.cut_off:
+        plain = Reach(auto, eta=eta, flows=inner.flows, enclosing=False)
+        if plain.run(budget.half, most=2 * outer.explored):
+            return plain
+    return outer
 
 
 def _snapped(problem: ImpactProblem) -> Snapped:

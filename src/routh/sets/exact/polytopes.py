@@ -86,12 +86,16 @@ class Polytope:
         scale[scale == 0.0] = 1.0
         return self.A / scale[:, None], self.b / scale
 
+    def slack(self, v: Array) -> Array:
+        """How far (..., nv) is inside each facet, (..., m), in the energy norm over the speed before."""
+        A, b = self._unit
+        return np.asarray(v @ self.frame.rows.T @ A.T + b)
+
     def violation(self, v: Array) -> Array:
         """Largest distance by which (..., nv) violates a facet, in the energy norm over the speed before."""
-        z = v @ self.frame.rows.T
-        A, b = self._unit
-        slack = z @ A.T + b
+        slack = self.slack(v)
         worst = np.max(np.where(self.equal, np.abs(slack), -slack), axis=-1, initial=0.0)
+        z = v @ self.frame.rows.T
         beside = self.frame.norm(v - self.frame.base - z @ self.frame.back.T)  # off the reachable plane
         return np.maximum(worst, beside)
 

@@ -10,7 +10,7 @@ import heapq
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from routh.status import MissingExtraError
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
 _CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
 _ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
+_SECOND_LOOKS = 4  # rounds in which pieces that were cut off are explored after all
 _BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
 
 Location = tuple[int, ...]  # per contact: index into its modes
@@ -48,6 +49,11 @@ class Budget:
     def spent(self, pieces: int) -> bool:
         """Whether time or the number of stored polyhedra has run out."""
         return pieces > self.pieces or time.thread_time() - self.started > self.seconds
+
+    @property
+    def half(self) -> Budget:
+        """Half of the time: for what only makes a complete set tighter."""
+        return replace(self, seconds=0.5 * self.seconds)
 
 
 class Cell:
@@ -96,6 +102,9 @@ class Cell:
         return self._reach.form(total) == 0
 
 
+Queue = list[tuple[float, int, Cell | None, Piece]]  # rank, number, cell, piece
+
+
 class Reach:
     """The forward reachable set of one automaton; ``eta`` > 0 relaxes "may push" from y <= 0 to y <= eta."""
 
@@ -105,19 +114,22 @@ class Reach:
         *,
         eta: Fraction = Fraction(0),
         flows: dict[Location, list[list[int]]] | None = None,
+        enclosing: bool = True,
     ) -> None:
         self.ppl = load_ppl()
         self.auto = automaton
         self.modes = automaton.modes
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
-        self.enclosing = self.relaxed  # whether pieces may be enclosed in larger ones
+        self.enclosing = self.relaxed and enclosing  # whether pieces may be enclosed in larger ones
         self.cells: dict[Location, Cell] = {}
         self.flows = {} if flows is None else flows  # extreme flow rays; they do not depend on eta
         self.complete = False
         self.steps = 0
         self.explored = 0
+        self.stored = 0  # pieces, the memory in use
         self.cut_off = 0  # pieces left out (or, relaxed, absorbed) because they are almost nothing new
+        self._left_out: list[tuple[Piece, Cell]] = []
         self._normals = [self.form(row) for row in automaton.normals]
         self.walls = [[self._walls(i, mode) for mode in modes] for i, modes in enumerate(automaton.modes)]
         self.at_contact = [
@@ -223,22 +235,34 @@ class Reach:
 
     # -- exploration
 
-    def run(self, budget: Budget) -> bool:
-        """Explore until nothing new appears (True) or the budget is spent (False).
+    def run(self, budget: Budget, most: float = math.inf) -> bool:
+        """Explore until nothing new appears (True), or the budget is spent or ``most`` pieces explored.
 
         Wide pieces of few vertices first: they swallow the narrow ones that would otherwise be explored
         for nothing, and what is simple stays simple.
         """
         queue = self._begin()
-        stored = 0
+        if not self._explore(queue, budget, most):
+            return False
+        self.complete = True
+        most, half = 2 * self.explored, budget.half
+        for _ in range(_SECOND_LOOKS):
+            queue = self._second_look(half)
+            if not queue or not self._explore(queue, half, most):
+                break
+        return True
+
+    def _explore(self, queue: Queue, budget: Budget, most: float) -> bool:
+        """Explore the queue and what it leads to; False where the budget or ``most`` pieces came first."""
         while queue:
             if self.enclosing and self.cut_off >= _ENCLOSED:
-                self.enclosing, stored, queue = False, 0, self._begin()
+                self.enclosing = False
+                queue = self._begin()
             _, _, origin, source = heapq.heappop(queue)
             if origin is not None and not any(source is piece for piece in origin.pieces):
                 continue  # a larger piece has taken its place
             for location, entry in self._neighbours(source.poly):
-                if budget.spent(stored):
+                if budget.spent(self.stored) or self.explored > most:
                     return False
                 cell = self.cell(location)
                 if any(old.poly.contains(entry) for old in cell.pieces):
@@ -252,30 +276,47 @@ class Reach:
                     if simpler is None:
                         continue
                     piece = simpler
-                kept = [old for old in cell.pieces if not piece.poly.contains(old.poly)]
-                stored += 1 + len(kept) - len(cell.pieces)
-                cell.pieces = [*kept, piece]
-                self.explored += 1
-                rank = -self._width(piece.poly) / len(piece.poly.minimized_generators())
-                heapq.heappush(queue, (rank, self.explored, cell, piece))
-        self.complete = True
+                self._store(piece, cell, queue)
         return True
 
-    def _begin(self) -> list[tuple[float, int, Cell | None, Piece]]:
+    def _store(self, piece: Piece, cell: Cell, queue: Queue) -> None:
+        """Keep a piece in place of those that it contains, and put it into the queue."""
+        kept = [old for old in cell.pieces if not piece.poly.contains(old.poly)]
+        self.stored += 1 + len(kept) - len(cell.pieces)
+        cell.pieces = [*kept, piece]
+        self.explored += 1
+        rank = -self._width(piece.poly) / len(piece.poly.minimized_generators())
+        heapq.heappush(queue, (rank, self.explored, cell, piece))
+
+    def _second_look(self, budget: Budget) -> Queue:
+        """Pieces that were left out because they add almost nothing: what follows them may be large."""
+        left_out, self._left_out = self._left_out, []
+        queue: Queue = []
+        for piece, cell in left_out:
+            if budget.spent(self.stored):
+                break
+            if not any(old.poly.contains(piece.poly) for old in cell.pieces):
+                self._store(merged(piece, cell.pieces, self.ppl), cell, queue)
+        return queue
+
+    def _begin(self) -> Queue:
         """Nothing reached but the start, which is to be explored."""
         for cell in self.cells.values():
             cell.pieces = []
+        self.stored = 0
         return [(0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram))]
 
     def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
 
-        Sequences of switches that go on for ever add less and less. The inner set leaves the rest out; the
-        relaxed one moves the facets of a stored piece outwards until the rest lies within.
+        Sequences of switches that go on for ever add less and less. The inner set leaves the rest out until
+        all else is explored; the relaxed one moves the facets of a stored piece outwards until the rest
+        lies within.
         """
         if not self.relaxed:
             if nearly_covered(piece, cell.pieces, _CLOSE):
                 self.cut_off += 1
+                self._left_out.append((piece, cell))
                 return None
             return merged(piece, cell.pieces, self.ppl)
         if covered(piece, cell.pieces, self.ppl):

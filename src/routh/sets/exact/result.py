@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.sets.exact.algebra import times
+from routh.sets.exact.gap import largest_distance
 from routh.sets.exact.polytopes import PolytopeUnion, Vertex, lifted
 from routh.sets.exact.reach import Reach
 from routh.sets.exact.trace import statuses_to
@@ -50,24 +51,9 @@ class ExactSet:
     def gap(self) -> float:
         """Upper bound on the distance of any point of ``outer`` from ``inner``.
 
-        In the energy norm as a share of the speed before. For each outer piece: the smallest, over inner
-        pieces, of the largest distance of a vertex (a distance to a convex set is convex, so it is largest
-        at a vertex).
+        In the energy norm as a share of the speed before, see `routh.sets.exact.gap`.
         """
-        if not len(self.inner):
-            return float("inf") if len(self.outer) else 0.0
-        worst = 0.0
-        for outer in self.outer:
-            best = np.inf
-            for inner in self.inner:
-                farthest = 0.0
-                for point in outer.points:
-                    farthest = max(farthest, inner.distance(point))
-                    if farthest >= best:
-                        break
-                best = min(best, farthest)
-            worst = max(worst, best)
-        return float(worst)
+        return largest_distance(self.outer, self.inner)
 
     def contains(self, v: ArrayLike, *, tol: float = 1e-9, which: Side = "outer") -> Any:
         """Whether (..., nv) lies in the union, every facet to ``tol`` times the speed before.
