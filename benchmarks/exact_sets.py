@@ -3,7 +3,7 @@
 python benchmarks/exact_sets.py systems              # pieces, times, gap, checker
 python benchmarks/exact_sets.py bodies --count 1000  # planar single bodies with 2 to 4 contacts
 python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
-python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 30
+python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 10
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
 python benchmarks/exact_sets.py refine               # the finest of these bounds, split further

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from routh.laws.two_body import contact_space
 from routh.problem import ImpactProblem
 from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
+from routh.two_body._layout import HYPOTHESES
 from routh.validation import Array
 from routh.viz import style
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
 PLANE, MARK = style.SKY, style.GREEN
-HYPOTHESES = ("stronge", "poisson", "newton")
 LABELS = {"c": "$g_c$", "r": "$g_r$", "s": "s", "k": "$g_k$"}
 
 
@@ -51,8 +51,8 @@ def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
     ax.plot(press, longest.normal_velocity, color=CURVE, label="normal velocity")
     ax.plot(press, np.hypot(*longest.sliding.T), color=style.BLUE, label="speed of slip")
     ends: list[tuple[float, str]] = []
-    for name, course in courses.items():
-        end, word = float(course.impulse[-1, 2]), name.capitalize()
+    for end, name in sorted((float(course.impulse[-1, 2]), name) for name, course in courses.items()):
+        word = name.capitalize()
         if ends and abs(ends[-1][0] - end) < 0.02 * press[-1]:
             ends[-1] = (ends[-1][0], f"{ends[-1][1]}, {word}")
         else:

@@ -61,9 +61,9 @@ def _cut(points: Array, piece: Polytope) -> tuple[Array, Array] | None:
     slack = piece.slack(points)  # (k, facets)
     ahead, behind = np.maximum(slack, 0.0).max(axis=0), np.maximum(-slack, 0.0).max(axis=0)
     even = np.where(piece.equal, 0.0, np.minimum(ahead, behind))
-    facet = int(np.argmax(even)) if len(even) else 0
-    if not len(even) or not even[facet] > _FINE:
+    if not np.any(even > _FINE):
         return None
+    facet = int(np.argmax(even))
     side = slack[:, facet]
     inside, outside = points[side > 0.0], points[side < 0.0]
     a, b = side[side > 0.0][:, None, None], side[side < 0.0][None, :, None]
