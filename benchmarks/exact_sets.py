@@ -25,13 +25,13 @@ import numpy as np
 
 import routh
 from routh import systems
+from routh.exact.checker import check_member
+from routh.exact.checker_outer import verify_invariance
+from routh.exact.rational import RationalProblem, snap
+from routh.exact.result import ExactSet
+from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
-from routh.sets.checker import check_member
-from routh.sets.checker_outer import verify_invariance
-from routh.sets.exact.result import ExactSet
-from routh.sets.filling import watch_directions
-from routh.sets.rational import RationalProblem, snap
-from routh.sets.theory import pointedness
+from routh.sampling.filling import watch_directions
 
 SYSTEMS = [
     "rocking-block",

@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 import routh
 from routh.lcp.compiled import compiled_pivoting
-from routh.sets.theory import cone_generators, pointedness
+from routh.pointedness import cone_generators, pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
 

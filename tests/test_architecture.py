@@ -12,19 +12,30 @@ import routh
 PACKAGE = Path(routh.__file__).parent
 # A part imports only parts that stand above it.
 ORDER = [
-    *[
-        "status",
-        "tolerances",
-        "validation",
-        "problem",
-        "friction",
-        "rng",
-        "lcp",
-        "step",
-        "kernels",
-        "two_body",
-    ],
-    *["laws", "sets", "models", "constraints", "sim", "systems", "viz", "reproduce", "cli"],
+    "status",
+    "tolerances",
+    "validation",
+    "rng",
+    "compiling",
+    "problem",
+    "friction",
+    "pointedness",
+    "lcp",
+    "step",
+    "models",
+    "kernels",
+    "two_body",
+    "laws",
+    "sampling",
+    "bounds",
+    "exact",
+    "auditing",
+    "constraints",
+    "sim",
+    "systems",
+    "viz",
+    "reproduce",
+    "cli",
 ]
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -10,8 +10,8 @@ import routh
 from routh.kernels import tableau
 from routh.kernels.elastic_cpu import run
 from routh.lcp.lemke import lemke_pivots
-from routh.sets.elastic import reference_elastic_samples
-from routh.sets.sampling import _Draw
+from routh.sampling.algorithm1 import _Draw
+from routh.sampling.elastic import reference_elastic_samples
 
 
 def reference(problem, n, hypothesis, seed=0, **options):

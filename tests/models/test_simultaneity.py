@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from routh.auditing.growth import growth
 from routh.models import mujoco as adapter
 from routh.models.base import State
 from routh.models.robot import allowed_velocities, distinct_names, time_to_contact
-from routh.models.simultaneity import growth, redundancy
+from routh.models.simultaneity import redundancy
 from routh.models.spatial import SpatialModel, box, corner_contacts
 from routh.status import ModelError
 

@@ -7,7 +7,7 @@ from routh import sample, systems
 from routh.reproduce.base import Settings
 from routh.reproduce.sampled import any_solution, joined, unequal_steps
 from routh.reproduce.statements import CHECKS, classical_distances, statements
-from routh.sets.outcomes import SEPARATE
+from routh.sampling.outcomes import SEPARATE
 
 #: Claims that our samples do not bear out; the report says why.
 CONTRADICTED = {

@@ -11,9 +11,9 @@ from rich.table import Table
 from routh import systems
 from routh.cli.output import Output
 from routh.cli.run import parse_changes
-from routh.sets.exact.build import exact_set
-from routh.sets.exact.result import ExactSet
-from routh.sets.filling import fill
+from routh.exact.build import exact_set
+from routh.exact.result import ExactSet
+from routh.sampling.filling import fill
 from routh.status import Status
 from routh.viz.exact import exact_figure
 

@@ -8,8 +8,8 @@ import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from routh.auditing.comparison import Comparison
 from routh.validation import Array
-from routh.viz.comparison import Comparison
 from routh.viz.density import limits
 from routh.viz.velocity import Axis, Panel, contact_panel, normal_panel
 

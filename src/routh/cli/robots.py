@@ -14,8 +14,8 @@ from routh.cli import options
 from routh.cli.output import Output
 
 if TYPE_CHECKING:
+    from routh.auditing.rollout import RolloutAudit
     from routh.cli.run import Request
-    from routh.models.mujoco import RolloutAudit
     from routh.models.robot import RobotProblem
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
@@ -121,12 +121,13 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
-    from routh.models import mujoco, simultaneity
+    from routh.auditing.rollout import audit as audit_rollout
+    from routh.models import simultaneity
     from routh.viz.audit_report import write_report
 
     model, data = load_state(file, placed)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
-        found = mujoco.audit(
+        found = audit_rollout(
             model,
             data,
             duration=request.duration,

@@ -12,14 +12,14 @@ from typing import Any
 from rich.markup import escape
 
 from routh import systems
+from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
-from routh.sets import Outcomes, sample
-from routh.viz.comparison import Comparison, compare
+from routh.sampling import Outcomes, sample
 from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14

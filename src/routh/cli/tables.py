@@ -9,11 +9,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from routh.auditing.comparison import Comparison
 from routh.laws.base import ImpactResult
-from routh.sets import Outcomes
-from routh.sets.outcomes import MODE_NAMES
+from routh.sampling import Outcomes
+from routh.sampling.outcomes import MODE_NAMES
 from routh.status import Status
-from routh.viz.comparison import Comparison
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from routh.kernels.compiling import kernel
+from routh.compiling import kernel
 from routh.kernels.loop import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches, step_bounds, write_outcome
 from routh.kernels.pivoting import SOLVED
 

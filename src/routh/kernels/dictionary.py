@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.kernels.compiling import kernel
+from routh.compiling import kernel
 
 OPEN, FREE, UPPER = 0, 1, 2
 NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state

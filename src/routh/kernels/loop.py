@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from routh.compiling import inlined, kernel
 from routh.kernels.cache import ROUGH, solve
-from routh.kernels.compiling import inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.pivoting import SOLVED
 from routh.kernels.random import draw_bounds

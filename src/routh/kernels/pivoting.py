@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routh.kernels.compiling import kernel
+from routh.compiling import kernel
 from routh.kernels.dictionary import (
     BETA,
     FREE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.kernels.compiling import inlined
+from routh.compiling import inlined
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)

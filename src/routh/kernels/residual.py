@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routh.kernels.compiling import inlined
+from routh.compiling import inlined
 
 
 @inlined

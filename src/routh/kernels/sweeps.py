@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routh.kernels.compiling import kernel
+from routh.compiling import kernel
 from routh.kernels.elastic_names import (
     BOUND,
     FLOOR,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routh.kernels.compiling import kernel
+from routh.compiling import kernel
 
 FOUND, RAY, PIVOT_LIMIT = 0, 1, 2
 CANCELLATION = 1e-13  # as in routh.lcp.lemke

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.kernels.compiling import inlined
+from routh.compiling import inlined
 from routh.kernels.dictionary import NORMAL, OPEN, SLIDING, UPPER, A, B
 
 UNKNOWN, END, FIRST = 0, 1, 2  # numbers of vertices: not in the table, the end t = 0, the first one

@@ -8,16 +8,16 @@ from collections.abc import Callable
 import numpy as np
 
 from routh import laws, systems
+from routh.exact.build import exact_set
+from routh.exact.checker import check_member
+from routh.exact.checker_outer import verify_invariance
+from routh.exact.coverage import coverage
+from routh.exact.result import ExactSet
 from routh.laws.lzb import stiffness_sweep
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep as compliant_sweep
-from routh.sets import sample
-from routh.sets.checker import check_member
-from routh.sets.checker_outer import verify_invariance
-from routh.sets.coverage import coverage
-from routh.sets.exact.build import exact_set
-from routh.sets.exact.result import ExactSet
-from routh.sets.outcomes import Outcomes
+from routh.sampling import sample
+from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
 from routh.viz.exact import exact_figure
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from routh import systems
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
-from routh.sets import Outcomes, sample
-from routh.sets.outcomes import SEPARATE, STICK
+from routh.sampling import Outcomes, sample
+from routh.sampling.outcomes import SEPARATE, STICK
 from routh.viz.explain import two_feet_figure
 from routh.viz.outcomes import outcomes_figure
 from routh.viz.snapshots import snapshot_figure

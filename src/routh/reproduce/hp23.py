@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import systems
+from routh.auditing.comparison import Comparison, compare, simultaneous_solutions
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, joined, unequal_steps
 from routh.reproduce.statements import classical_distances, statements
-from routh.sets import Outcomes, sample
+from routh.sampling import Outcomes, sample
 from routh.systems import System
-from routh.viz.comparison import Comparison, compare, simultaneous_solutions
 from routh.viz.explain import barrier_figure, routh_figure, unit_figure
 from routh.viz.snapshots import snapshot_figure
 from routh.viz.velocity import contact_panel, normal_panel, velocity_figure

@@ -13,7 +13,7 @@ import numpy as np
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Settings
-from routh.sets import Outcomes, sample
+from routh.sampling import Outcomes, sample
 from routh.step import PolyhedralStep, StepResult
 from routh.validation import Array
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
+from routh.auditing.comparison import sequences, simultaneous_solutions
 from routh.laws.base import ImpactResult
-from routh.sets import Outcomes
-from routh.sets.outcomes import SEPARATE, SLIDE, STICK
+from routh.sampling import Outcomes
+from routh.sampling.outcomes import SEPARATE, SLIDE, STICK
 from routh.validation import Array
-from routh.viz.comparison import sequences, simultaneous_solutions
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.models.base import Model, impact_problem
-from routh.sets.theory import pointedness
+from routh.pointedness import pointedness
 from routh.sim.trajectory import Trajectory
 from routh.validation import real
 

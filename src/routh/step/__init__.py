@@ -4,9 +4,19 @@ from routh.problem import ImpactProblem
 from routh.step.base import ImpactStep, PushingStep, StepResult
 from routh.step.cone import ConeStep
 from routh.step.polyhedral import PolyhedralStep
+from routh.step.unique import Uniqueness, uniqueness
 from routh.validation import choice
 
-__all__ = ["ConeStep", "ImpactStep", "PolyhedralStep", "PushingStep", "StepResult", "make_step"]
+__all__ = [
+    "ConeStep",
+    "ImpactStep",
+    "PolyhedralStep",
+    "PushingStep",
+    "StepResult",
+    "Uniqueness",
+    "make_step",
+    "uniqueness",
+]
 
 
 def make_step(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from routh.exact.rational import RationalProblem
 from routh.models.base import Model, State
 from routh.problem import ImpactProblem
-from routh.sets.rational import RationalProblem
 
 
 @dataclass(frozen=True)

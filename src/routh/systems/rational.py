@@ -12,9 +12,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from routh import tolerances
+from routh.exact.algebra import simplest
+from routh.exact.rational import RationalProblem, snap, unit_circle
 from routh.problem import ImpactProblem
-from routh.sets.exact.algebra import simplest
-from routh.sets.rational import RationalProblem, snap, unit_circle
 from routh.systems.hp23 import RAMONE
 
 Point = tuple[Fraction, Fraction]

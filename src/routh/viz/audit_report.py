@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.models.mujoco.rollout import CaughtImpact, RolloutAudit
+from routh.auditing.rollout import CaughtImpact, RolloutAudit
 from routh.viz import style
 from routh.viz.robots import draw_audit
 

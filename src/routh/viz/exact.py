@@ -14,8 +14,8 @@ from routh.viz import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from routh.sets.exact.result import ExactSet
-    from routh.sets.outcomes import Outcomes
+    from routh.exact.result import ExactSet
+    from routh.sampling.outcomes import Outcomes
 
 _LAW_STYLES = (
     ("s", style.SIMULTANEOUS),

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.auditing.comparison import sequences
 from routh.laws import SingleContact
 from routh.problem import ImpactProblem
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_arrow
-from routh.viz.comparison import sequences
 from routh.viz.density import limits
 from routh.viz.velocity import mark_approach, normal_panel
 

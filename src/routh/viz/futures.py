@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.auditing.comparison import sequences, simultaneous_solutions
 from routh.models.planar import PlanarModel
-from routh.sets import Outcomes
+from routh.sampling import Outcomes
 from routh.systems import System
 from routh.validation import Array, real
 from routh.viz import style
 from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes
-from routh.viz.comparison import sequences, simultaneous_solutions
 from routh.viz.density import draw_density
 from routh.viz.snapshots import planar
 

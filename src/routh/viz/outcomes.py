@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.sets.outcomes import Outcomes
+from routh.auditing.comparison import compare
+from routh.sampling.outcomes import Outcomes
 from routh.viz import style
-from routh.viz.comparison import compare
 from routh.viz.velocity import Panel, contact_panel, default_panels, velocity_figure
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routh.sets.audit import Audit
-from routh.sets.outcomes import Outcomes
-from routh.sets.scan import Scan
+from routh.auditing.membership import Audit
+from routh.auditing.scans import Scan
+from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
 from routh.viz import style
 

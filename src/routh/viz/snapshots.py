@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.auditing.comparison import sequences, simultaneous_solutions
 from routh.laws.base import ImpactResult
 from routh.models.base import State
 from routh.models.planar import PlanarModel
@@ -14,7 +15,6 @@ from routh.systems import System
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_contacts, draw_planes, frame
-from routh.viz.comparison import sequences, simultaneous_solutions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from routh.auditing.comparison import Comparison
 from routh.laws.base import ImpactResult
 from routh.problem import ImpactProblem
 from routh.validation import Array, choice
 from routh.viz import style
-from routh.viz.comparison import Comparison
 from routh.viz.density import draw_density, limits
 
 if TYPE_CHECKING:

@@ -2,6 +2,5 @@
 
 from routh.models.mujoco.loading import load, state
 from routh.models.mujoco.problem import problem
-from routh.models.mujoco.rollout import CaughtImpact, RolloutAudit, audit
 
-__all__ = ["CaughtImpact", "RolloutAudit", "audit", "load", "problem", "state"]
+__all__ = ["load", "problem", "state"]

@@ -1,0 +1,103 @@
+"""What a contact-velocity figure shows of one impact: the set, the way there, and what other laws say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from routh.laws import Sequential, Simultaneous
+from routh.laws.base import ImpactResult
+from routh.problem import ImpactProblem
+from routh.sampling import Outcomes, sample
+from routh.status import CapacityError
+from routh.validation import Array
+
+PATH_SAMPLES = 2**16  # samples whose way is followed
+PATH_STEPS = 10  # increments of a sample whose way is followed
+ENUMERATED_CONTACTS = 5  # beyond this only the canonical simultaneous solution is computed
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One impact: samples of its set, velocities on the way, and the outcomes of the classical laws."""
+
+    outcomes: Outcomes
+    intermediate: Array = field(repr=False)  # (k, nv) velocities passed through before the end
+    sequential: dict[str, ImpactResult] = field(default_factory=dict)  # "A, B, ..." -> result
+    simultaneous: tuple[ImpactResult, ...] = ()
+    all_simultaneous: bool = True  # whether `simultaneous` holds every solution
+
+    @property
+    def problem(self) -> ImpactProblem:
+        """The impact."""
+        return self.outcomes.problem
+
+
+def compare(
+    outcomes: Outcomes, *, ways: bool = True, enumerated: int = ENUMERATED_CONTACTS, **options: Any
+) -> Comparison:
+    """Beside samples of an impact: the ways there, both sequences, and the simultaneous solutions.
+
+    The ways are those of the first samples of ``outcomes``, drawn again with its own settings; options
+    (device, threads) go to `routh.sample`. The laws have the friction of the samples; they are inelastic, so
+    there are none beside samples with restitution.
+    """
+    problem, friction = outcomes.problem, friction_of(outcomes)
+    way = intermediate_velocities(outcomes, **options) if ways else np.empty((0, problem.nv))
+    if np.any(problem.restitution > 0.0):
+        return Comparison(outcomes, way, all_simultaneous=False)
+    solutions, complete = simultaneous_solutions(problem, enumerated=enumerated, friction=friction)
+    return Comparison(outcomes, way, sequences(problem, friction=friction), solutions, complete)
+
+
+def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
+    """Velocities on the way of the first samples, at a random place of each increment, (k, nv).
+
+    A sample stopped after k increments is the same sample, so its way is found by stopping it earlier.
+    """
+    settings, problem = outcomes.settings, outcomes.problem
+    n = min(len(outcomes), PATH_SAMPLES)
+    keys = ("step", "seed", "points", "friction", "facets", "hypothesis")
+    drawn = {name: settings[name] for name in keys if name in settings}
+    steps = outcomes.steps[:n]
+    rng = np.random.default_rng(settings.get("seed", 0))
+    start, found = np.broadcast_to(problem.v, (n, problem.nv)), []
+    for k in range(1, min(int(steps.max(initial=0)), PATH_STEPS) + 1):
+        stopped = sample(problem, n, max_steps=k, **drawn, **options).v
+        moving = steps >= k
+        share = rng.random((int(moving.sum()), 1))
+        found.append(start[moving] + share * (stopped[moving] - start[moving]))
+        start = stopped
+    return np.concatenate(found) if found else np.empty((0, problem.nv))
+
+
+def friction_of(outcomes: Outcomes) -> str:
+    """The friction of the laws beside these outcomes: the one of the samples. In the plane both are one."""
+    cone = outcomes.problem.nt == 2 and outcomes.settings.get("friction") == "cone"
+    return "cone" if cone else "polyhedral"
+
+
+def sequences(problem: ImpactProblem, *, friction: str = "polyhedral") -> dict[str, ImpactResult]:
+    """Single impacts in the order of the contacts and in the reverse order, by their description."""
+    orders = [tuple(range(problem.nc)), tuple(reversed(range(problem.nc)))][: min(problem.nc, 2)]
+    found = {}
+    for order in orders:
+        names = [problem.names[i] for i in order]
+        text = ", ".join(names[:5]) + (", …" if len(names) > 1 else "")
+        found[text] = Sequential(order=order, friction=friction)(problem)
+    return found
+
+
+def simultaneous_solutions(
+    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS, friction: str = "polyhedral"
+) -> tuple[tuple[ImpactResult, ...], bool]:
+    """All simultaneous solutions and True; one and False beyond ``enumerated`` contacts or for the cone."""
+    law = Simultaneous(friction=friction)
+    if problem.nc <= enumerated and friction == "polyhedral":
+        try:
+            return tuple(law.all(problem)), True
+        except CapacityError:
+            pass
+    return (law(problem),), False

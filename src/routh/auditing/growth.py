@@ -1,0 +1,72 @@
+"""How the set of outcomes grows as more contacts of a robot count as simultaneous."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from routh.models.robot import RobotProblem
+from routh.models.simultaneity import redundancy
+from routh.problem import ImpactProblem
+from routh.sampling.algorithm1 import sample
+from routh.sampling.ambiguity import measure_ambiguity
+
+
+@dataclass(frozen=True)
+class GrowthRow:
+    """The set of outcomes for one choice of what is simultaneous."""
+
+    threshold: float  # gap (m) or window (s)
+    contacts: tuple[str, ...]
+    redundant: int
+    ambiguity: float  # diameter over speed before, both in the kinetic-energy norm
+    energy: tuple[float, float]  # smallest and largest kinetic energy after, J
+    terminated: float  # share of the samples
+
+
+def growth(
+    problem: RobotProblem,
+    *,
+    gaps: Sequence[float] | None = None,
+    windows: Sequence[float] | None = None,
+    n: int = 1024,
+    seed: int = 0,
+    friction: str = "cone",
+) -> list[GrowthRow]:
+    """How the set of outcomes grows as more contacts count as simultaneous.
+
+    Parameters
+    ----------
+    problem : made with the largest gap or window of interest; each row takes a part of its contacts.
+    gaps, windows : increasing thresholds, one of the two (m; s). By default every distinct distance.
+    n, seed, friction : for `routh.sample`.
+    """
+    if gaps is not None and windows is not None:
+        raise ValueError("gaps: got gaps and windows; wanted one of the two")
+    values = problem.time_to_contact if windows is not None else problem.dist
+    given = windows if windows is not None else gaps
+    thresholds = (
+        np.unique(values[np.isfinite(values)]) if given is None else np.asarray(given, dtype=np.float64)
+    )
+    rows = []
+    for threshold in thresholds:
+        kept = [name for name, value in zip(problem.names, values, strict=True) if value <= threshold]
+        if kept:
+            part = problem.subset(kept)
+            rows.append(_growth_row(float(threshold), part, n=n, seed=seed, friction=friction))
+    return rows
+
+
+def _growth_row(threshold: float, part: ImpactProblem, *, n: int, seed: int, friction: str) -> GrowthRow:
+    outcomes = sample(part, n, seed=seed, friction=friction)
+    energies = outcomes.kinetic_energy
+    return GrowthRow(
+        threshold,
+        part.names,
+        len(redundancy(part).redundant),
+        measure_ambiguity(outcomes).score,
+        (float(energies.min()), float(energies.max())),
+        float(outcomes.terminated.mean()),
+    )

@@ -1,0 +1,283 @@
+"""Audit: is a velocity after an impact an outcome that the impact can have, and if not, why not?
+
+For the answer of any simulator, or for a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
+from scipy.sparse import csc_matrix
+
+from routh.laws.set_valued import accumulate, impulse_step
+from routh.problem import ImpactProblem
+from routh.rng import uniforms
+from routh.sampling.algorithm1 import sample
+from routh.sampling.outcomes import Outcomes
+from routh.step import make_step
+from routh.validation import Array, integer, real, real_array
+
+#: Share of the speed before within which velocities agree and laws hold, by default.
+DEFAULT_TOLERANCE = 1e-6
+
+ENERGY = "energy gained"
+APPROACH = "still approaching"
+REACH = "a change of momentum that no contact can give"
+CONE = "impulse outside the friction cone"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A physical law that a velocity after breaks, and by how much."""
+
+    law: str
+    amount: float  # share of the speed (of the energy for "energy gained") before
+    contact: str | None = None
+
+    def __str__(self) -> str:
+        where = f" at {self.contact}" if self.contact else ""
+        return f"{self.law}{where} ({self.amount:.2g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Where a velocity after lies relative to the set of outcomes; distances in the kinetic-energy norm."""
+
+    problem: ImpactProblem = field(repr=False)
+    v_after: Array = field(repr=False)  # (nv,)
+    nearest: Array = field(repr=False)  # (nv,) the nearest outcome that was found
+    distance: float  # to it, as a share of the speed before
+    resolution: float  # how far outcomes of the sampled set are from their neighbours, likewise
+    broken: tuple[Broken, ...]
+    impulse: Array = field(repr=False)  # (nc, 1 + nt) the admissible impulse that explains v_after best, N s
+    tolerance: float
+    outcomes: Outcomes = field(repr=False)
+
+    @property
+    def inside(self) -> bool:
+        """Whether no law is broken and an outcome is as near as outcomes are to each other."""
+        return not self.broken and self.distance <= max(self.tolerance, self.resolution)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.broken:
+            return "breaks: " + ", ".join(map(str, self.broken))
+        if self.inside:
+            return f"is an outcome (nearest sample at {self.distance:.2g} of the speed before)"
+        if not np.isfinite(self.distance):
+            return "breaks none of the laws checked; no sample of its set ended, so its distance is not known"
+        return (
+            f"breaks none of the laws checked, but the nearest outcome is {self.distance:.2g} of the speed "
+            f"before away (samples lie {self.resolution:.2g} apart)"
+        )
+
+    def plot(self, ax: object = None) -> object:
+        """The set in two contact velocities, with v_after and its nearest outcome; returns the axes."""
+        from routh.viz.robots import draw_audit
+
+        return draw_audit(self, ax)
+
+
+def audit(
+    problem: ImpactProblem,
+    v_after: ArrayLike,
+    *,
+    outcomes: Outcomes | None = None,
+    n: int = 1024,
+    seed: int = 0,
+    friction: str = "cone",
+    refine: int = 0,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> Audit:
+    """Compare a velocity after an impact with the set of its outcomes and with the laws of impact.
+
+    Parameters
+    ----------
+    v_after : (nv,) from a simulator or a measurement.
+    outcomes : the set, where it has been sampled already; else ``n``, ``seed`` and ``friction`` say how to.
+    refine : further outcomes to try near the nearest one, each a little changed in its increments.
+    tolerance : share of the speed before within which laws count as kept.
+
+    The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
+    impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
+    """
+    after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
+    integer("refine", refine, at_least=0)
+    real("tolerance", tolerance, above=0.0)
+    drawn = sample(problem, n, seed=seed, friction=friction) if outcomes is None else outcomes
+    nearest, distance = _nearest(drawn, after)
+    if refine and outcomes is None:
+        nearest, distance = _refine(drawn, after, nearest, distance, refine)
+    impulse, _ = best_impulse(problem, after)
+    return Audit(
+        problem,
+        after,
+        nearest,
+        distance / problem.scaling.speed,
+        _resolution(drawn),
+        broken_laws(problem, after, tolerance=tolerance),
+        impulse,
+        tolerance,
+        drawn,
+    )
+
+
+def broken_laws(
+    problem: ImpactProblem, v_after: ArrayLike, *, tolerance: float = DEFAULT_TOLERANCE
+) -> tuple[Broken, ...]:
+    """The laws of impact that a velocity after breaks, the worst of each kind."""
+    after = np.asarray(v_after, dtype=np.float64)
+    unit = problem.scaling
+    broken = []
+    before = float(problem.kinetic_energy())
+    gained = (float(problem.kinetic_energy(after)) - before) / (0.5 * unit.speed**2)
+    if not gained <= tolerance:
+        broken.append(Broken(ENERGY, gained))
+    approach = -(problem.Jn @ after) / unit.velocity
+    worst = int(np.argmax(approach))
+    if not approach[worst] <= tolerance:
+        broken.append(Broken(APPROACH, float(approach[worst]), problem.names[worst]))
+    unreachable, outside = (misfit / unit.speed for misfit in _misfits(problem, after))
+    if not unreachable <= tolerance:
+        broken.append(Broken(REACH, unreachable))
+    elif not outside <= tolerance:
+        broken.append(Broken(CONE, outside))
+    return tuple(broken)
+
+
+def best_impulse(problem: ImpactProblem, v_after: ArrayLike) -> tuple[Array, float]:
+    """Impulses (nc, 1 + nt) in Coulomb's cones that come nearest to ``v_after``, and how near, sqrt(J).
+
+    Minimizes ``|v + M^-1 J^T impulse - v_after|_M`` by a cone program (Clarabel) and recomputes the distance.
+    """
+    width = 1 + problem.nt
+    unit = np.repeat(problem.scaling.impulse, width)
+    columns = _contact_columns(problem) * unit / problem.scaling.speed  # scaled, (nv, nc width)
+    after = np.asarray(v_after, dtype=np.float64)
+    wanted = (after - problem.v) @ problem.cholesky / problem.scaling.speed
+    free = np.array([k % width == 0 or problem.mu[k // width] > 0.0 for k in range(problem.nc * width)])
+    solution = np.zeros(problem.nc * width)
+    solution[free] = _project_on_cones(columns[:, free], wanted, problem, width)
+    impulse = (solution * unit).reshape(problem.nc, width)
+    impulse[:, 0] = np.maximum(impulse[:, 0], 0.0)
+    length = np.linalg.norm(impulse[:, 1:], axis=1)
+    bound = problem.mu * impulse[:, 0]
+    impulse[:, 1:] *= np.where(length > bound, bound / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    misfit = (problem.apply(impulse) - after) @ problem.cholesky
+    return impulse, float(np.linalg.norm(misfit))
+
+
+def _project_on_cones(columns: Array, wanted: Array, problem: ImpactProblem, width: int) -> Array:
+    """``min |columns x - wanted|`` with each contact's part of x in its cone.
+
+    As the smallest t with ``(t, columns x - wanted)`` in a second-order cone, which keeps small distances
+    as exact as large ones; the square would not.
+    """
+    import clarabel
+
+    nv, count = columns.shape
+    top = np.zeros((1 + nv, 1 + count))  # of the unknowns (t, x)
+    top[0, 0], top[1:, 1:] = -1.0, -columns
+    blocks, offset = [top], np.concatenate([[0.0], -wanted])
+    cones = [clarabel.SecondOrderConeT(1 + nv)]
+    column = 1
+    for mu in problem.mu:
+        size = width if mu > 0.0 else 1
+        block = np.zeros((size, 1 + count))
+        block[:, column : column + size] = -np.eye(size)
+        if mu > 0.0:  # friction above one: divide the tangents instead, so that rows stay of order one
+            block[0] *= min(mu, 1.0)
+            block[1:] /= max(mu, 1.0)
+        blocks.append(block)
+        cones.append(clarabel.SecondOrderConeT(size) if mu > 0.0 else clarabel.NonnegativeConeT(1))
+        column += size
+    A = np.vstack(blocks)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    objective = np.concatenate([[1.0], np.zeros(count)])
+    right = np.concatenate([offset, np.zeros(len(A) - 1 - nv)])
+    empty = csc_matrix((1 + count, 1 + count))
+    solution = clarabel.DefaultSolver(empty, objective, csc_matrix(A), right, cones, settings).solve()
+    return np.asarray(solution.x[1:], dtype=np.float64)
+
+
+def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:
+    """Distances to what any contact impulses can do, and to what admissible ones can, sqrt(J)."""
+    columns = _contact_columns(problem)
+    wanted = (after - problem.v) @ problem.cholesky
+    weights = np.linalg.lstsq(columns, wanted, rcond=None)[0]
+    return float(np.linalg.norm(columns @ weights - wanted)), best_impulse(problem, after)[1]
+
+
+def _contact_columns(problem: ImpactProblem) -> Array:
+    """``L^-1 J^T``: what unit impulses do, in coordinates where the kinetic-energy norm is Euclidean."""
+    return np.asarray(solve_triangular(problem.cholesky, problem.J.reshape(-1, problem.nv).T, lower=True))
+
+
+def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
+    rows = np.flatnonzero(outcomes.terminated)
+    if rows.size == 0:
+        return np.full(len(after), np.nan), float("inf")
+    distances = np.linalg.norm((outcomes.v[rows] - after) @ outcomes.problem.cholesky, axis=1)
+    best = int(np.argmin(distances))
+    return outcomes.v[rows[best]].copy(), float(distances[best])
+
+
+def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
+    """The 90th percentile of the distance from an outcome to its nearest neighbour, over the speed before."""
+    points = outcomes.v[outcomes.terminated] @ outcomes.problem.cholesky
+    if len(points) < 2:
+        return 0.0
+    chosen = np.linspace(0, len(points) - 1, min(probes, len(points))).astype(int)
+    gaps = []
+    for i in chosen:
+        distances = np.linalg.norm(points - points[i], axis=1)
+        distances[i] = np.inf
+        gaps.append(distances.min())
+    return float(np.quantile(gaps, 0.9)) / outcomes.problem.scaling.speed
+
+
+def _refine(
+    outcomes: Outcomes, after: Array, nearest: Array, distance: float, tries: int
+) -> tuple[Array, float]:
+    """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
+    problem, settings = outcomes.problem, outcomes.settings
+    if not np.isfinite(distance):
+        return nearest, distance
+    start = int(np.argmin(np.linalg.norm((outcomes.v - nearest) @ problem.cholesky, axis=1)))
+    length = int(outcomes.steps[start]) + 2
+    step = impulse_step(problem, settings["step"])
+    known = np.array([uniforms(settings["seed"], np.array([start]), k, problem.nc)[0] for k in range(length)])
+    rng = np.random.default_rng(settings["seed"])
+    outcome = _replayer(problem, settings["friction"], step, rng)
+    width = 0.3
+    for _ in range(tries):
+        trial = np.clip(known + width * rng.normal(size=known.shape), 0.0, None)
+        v = outcome(trial)
+        found = np.inf if v is None else float(np.linalg.norm((v - after) @ problem.cholesky))
+        if v is not None and found < distance:
+            known, nearest, distance, width = trial, v, found, 1.5 * width
+        else:
+            width *= 0.92  # widths stay level at one success in five
+    return nearest, distance
+
+
+def _replayer(
+    problem: ImpactProblem, friction: str, step: Array, rng: np.random.Generator
+) -> Callable[[Array], Array | None]:
+    solver = make_step(problem, friction=friction)
+
+    def outcome(shares: Array) -> Array | None:
+        def lambda_max(k: int) -> Array:
+            return step * (shares[k] if k < len(shares) else rng.random(problem.nc))
+
+        result = accumulate(problem, solver, lambda_max, len(shares) + 20)
+        return result.v if result.status.ok else None
+
+    return outcome

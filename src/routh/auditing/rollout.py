@@ -1,0 +1,231 @@
+"""Roll MuJoCo out, catch its impacts, and ask of each whether its outcome is in the set of outcomes.
+
+MuJoCo's contacts are soft: what is one instant for rigid bodies takes it some steps. An impact begins where a
+contact approaches faster than a threshold and ends when no contact in play approaches any more; its outcome
+is the velocity then. The velocity before is the one that gravity, motors and springs alone would have led to
+by then, so that exactly the impulses of contacts and limits stand between the two. Mass matrix and contacts
+are those of the beginning.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from routh.auditing.membership import Audit
+from routh.auditing.membership import audit as audit_outcome
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import engine, mass_matrix
+from routh.models.mujoco.problem import build
+from routh.models.robot import RobotProblem
+from routh.models.simultaneity import DEFAULT_GAP
+from routh.status import ModelError
+from routh.validation import Array, integer, real
+
+#: An impact is over when what is left of its approach is this share.
+_OVER = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class CaughtImpact:
+    """One impact of a rollout."""
+
+    time: float  # s, when it began
+    duration: float  # s, how long MuJoCo's contacts took
+    problem: RobotProblem = field(repr=False)
+    v_after: Array = field(repr=False)  # (nv,) MuJoCo's outcome, in the problem's velocities
+    audit: Audit = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class RolloutAudit:
+    """All impacts of a rollout, in order."""
+
+    model_name: str
+    duration: float  # s
+    timestep: float  # s
+    impacts: tuple[CaughtImpact, ...]
+    skipped: int  # impacts after the largest number that was asked for
+    unrepresented: tuple[str, ...]
+
+    @property
+    def distances(self) -> Array:
+        """Distance of MuJoCo's outcome from the set, as a share of the speed before, one per impact."""
+        return np.array([impact.audit.distance for impact in self.impacts])
+
+
+def audit(
+    model: Any,
+    data: Any,
+    *,
+    duration: float,
+    control: Callable[[Any, Any], None] | None = None,
+    threshold: float = 0.1,
+    longest: float = 0.1,
+    gap: float = DEFAULT_GAP,
+    n: int = 256,
+    seed: int = 0,
+    friction: str = "cone",
+    tolerance: float = 0.05,
+    max_impacts: int = 50,
+) -> RolloutAudit:
+    """Audit MuJoCo's own impacts from the state in ``data``, which moves on by ``duration``.
+
+    Parameters
+    ----------
+    duration : s; control : called with model and data before each step, may set ``data.ctrl``.
+    threshold : m/s (rad/s for limits): slower approaches are no impacts.
+    longest : s: an impact that takes longer is cut off there.
+    gap : contacts of the geoms in play within this distance take part from the start, m.
+    n, seed, friction : the set of each impact, see `routh.sample`.
+    tolerance : share of the speed before up to which laws count as kept; soft contacts need some.
+    max_impacts : further ones are counted, not audited.
+
+    Raises
+    ------
+    routh.status.ModelError where MuJoCo's simulation gets unstable.
+    """
+    real("duration", duration, above=0.0)
+    integer("max_impacts", max_impacts, at_least=1)
+    real("threshold", threshold, above=0.0)
+    real("longest", longest, above=0.0)
+    catcher = _Catcher(model, data, control, threshold, longest, gap)
+    impacts: list[CaughtImpact] = []
+    skipped, notes = 0, dict[str, None]()
+    end = data.time + duration
+    while data.time < end - 0.5 * model.opt.timestep:
+        caught = catcher.step()
+        if caught is None:
+            continue
+        if len(impacts) == max_impacts:
+            skipped += 1
+            continue
+        start, length, problem, after = caught
+        found = audit_outcome(problem, after, n=n, seed=seed, friction=friction, tolerance=tolerance)
+        notes.update(dict.fromkeys(problem.unrepresented))
+        impacts.append(CaughtImpact(start, length, problem, after, found))
+    name = str(getattr(model, "names", b"")[:64].split(b"\0")[0].decode(errors="replace")) or "model"
+    return RolloutAudit(name, duration, float(model.opt.timestep), tuple(impacts), skipped, tuple(notes))
+
+
+Caught = tuple[float, float, RobotProblem, Array]
+
+
+class _Catcher:
+    """Steps MuJoCo and collects what its contacts do between the beginning and the end of an impact."""
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        control: Callable[[Any, Any], None] | None,
+        threshold: float,
+        longest: float,
+        gap: float,
+    ) -> None:
+        self.model, self.data, self.control = model, data, control
+        self.threshold, self.longest, self.gap = threshold, longest, gap
+
+    def step(self) -> Caught | None:
+        """One step of free motion, or a whole impact."""
+        self._forward()
+        approach, _ = self._approaching()
+        if approach <= self.threshold:
+            self._advance()
+            return None
+        return self._impact(approach)
+
+    def _impact(self, approach: float) -> Caught | None:
+        before = copy.copy(self.data)
+        start, momentum = float(self.data.time), np.zeros(self.model.nv)
+        pairs: set[tuple[str, str]] = set()
+        fastest = approach
+        while (
+            approach > max(_OVER * fastest, 1e-3 * self.threshold) and self.data.time < start + self.longest
+        ):
+            approach, active = self._approaching()
+            fastest = max(fastest, approach)
+            pairs |= active
+            momentum += self._advance_and_collect()
+            self._forward()
+            approach, _ = self._approaching()
+        length = float(self.data.time) - start
+        return self._caught(before, start, length, momentum, pairs)
+
+    def _caught(
+        self, before: Any, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
+    ) -> Caught | None:
+        try:
+            found = build(self.model, before, gap=self.gap, window=length, pairs=pairs)
+        except ValueError:  # only contacts that nothing can change
+            return None
+        after = found.allowed(self.data.qvel)
+        problem = found.replace(v=after - found.solve_mass(found.functional(momentum)))
+        assert isinstance(problem, RobotProblem)
+        return (start, length, problem, after) if np.any(problem.approaching) else None
+
+    def _forward(self) -> None:
+        if self.control is not None:
+            self.control(self.model, self.data)
+        engine().mj_forward(self.model, self.data)
+
+    def _advance(self) -> None:
+        before = float(self.data.time)
+        engine().mj_step(self.model, self.data)
+        if not (self.data.time > before and np.all(np.isfinite(self.data.qvel))):  # MuJoCo may start again
+            raise ModelError(
+                f"the simulation got unstable at {before:g} s; wanted one that stays finite for the duration"
+            )
+
+    def _advance_and_collect(self) -> Array:
+        """One step, and the momentum (nv,) that contacts and limits gave in it."""
+        model, data = self.model, self.data
+        if int(model.opt.integrator) != int(engine().mjtIntegrator.mjINT_RK4):
+            impulse = model.opt.timestep * self._contact_force()
+            self._advance()
+            return impulse
+        # four stages see four forces: what the smooth ones do not explain is the constraints'
+        M, smooth, velocity = mass_matrix(model, data), data.qfrc_smooth.copy(), data.qvel.copy()
+        self._advance()
+        return np.asarray(M @ (data.qvel - velocity) - model.opt.timestep * smooth)
+
+    def _approaching(self) -> tuple[float, set[tuple[str, str]]]:
+        """The fastest approach of what touches (m/s), and the pairs of geoms that push."""
+        model, data = self.model, self.data
+        fastest, pairs = 0.0, set()
+        velocity = np.zeros(data.nefc)
+        engine().mj_mulJacVec(model, data, velocity, data.qvel)
+        pyramidal = int(model.opt.cone) == int(engine().mjtCone.mjCONE_PYRAMIDAL)
+        for contact in data.contact[: data.ncon]:
+            row = contact.efc_address
+            if row < 0 or min(contact.geom) < 0:
+                continue
+            pairs.add((geom_name(model, int(contact.geom[0])), geom_name(model, int(contact.geom[1]))))
+            # rows of a pyramid are the normal plus and minus a tangent: their mean is the normal
+            wide = pyramidal and contact.dim > 1
+            normal = 0.5 * (velocity[row] + velocity[row + 1]) if wide else velocity[row]
+            fastest = max(fastest, -float(normal))
+        kinds = engine().mjtConstraint
+        for kind in (kinds.mjCNSTR_LIMIT_JOINT, kinds.mjCNSTR_LIMIT_TENDON):
+            at_limit = np.flatnonzero(data.efc_type[: data.nefc] == int(kind))
+            if at_limit.size:
+                fastest = max(fastest, -float(velocity[at_limit].min()))
+        return fastest, pairs
+
+    def _contact_force(self) -> Array:
+        """Generalized force of contacts and limits at this state, (nv,): no equalities, no friction loss."""
+        kinds = engine().mjtConstraint
+        left_out = (
+            int(kinds.mjCNSTR_EQUALITY),
+            int(kinds.mjCNSTR_FRICTION_DOF),
+            int(kinds.mjCNSTR_FRICTION_TENDON),
+        )
+        force = np.array(self.data.efc_force[: self.data.nefc], dtype=np.float64)
+        force[np.isin(self.data.efc_type[: self.data.nefc], left_out)] = 0.0
+        result = np.zeros(self.model.nv)
+        engine().mj_mulJacTVec(self.model, self.data, result, force)
+        return result

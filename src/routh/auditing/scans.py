@@ -1,0 +1,80 @@
+"""Scans: the ambiguity of many impacts, along a motion or over a grid of landing states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.sampling.algorithm1 import sample
+from routh.sampling.ambiguity import measure_ambiguity
+from routh.validation import Array, integer
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Scores on a grid; NaN where there was no impact."""
+
+    axes: dict[str, Array]  # name -> values, in the order of the grid's axes
+    score: Array  # grid: diameter over speed before, in the kinetic-energy norm
+    contacts: np.ndarray  # grid, int: contacts of the impact
+    terminated: Array  # grid: share of the samples that ended
+    explained: Array  # grid: share of the variance along the most uncertain direction
+
+    def worst(self, count: int = 5) -> list[dict[str, float]]:
+        """The most ambiguous states, each with its coordinates, score and number of contacts."""
+        flat = np.where(np.isnan(self.score), -np.inf, self.score).ravel()
+        order = [i for i in np.argsort(-flat, kind="stable")[:count] if np.isfinite(flat[i])]
+        rows = []
+        for i in order:
+            place = np.unravel_index(i, self.score.shape)
+            row = {name: float(values[k]) for (name, values), k in zip(self.axes.items(), place, strict=True)}
+            rows.append({**row, "score": float(flat[i]), "contacts": float(self.contacts[place])})
+        return rows
+
+    def plot(self, ax: Any = None) -> Any:
+        """A heat map of two axes, or a curve over one, into Matplotlib axes; returns them."""
+        from routh.viz.robots import draw_scan
+
+        return draw_scan(self, ax)
+
+
+def scan(
+    problem_at: Callable[..., ImpactProblem | None],
+    axes: Mapping[str, Sequence[float]],
+    *,
+    n: int = 256,
+    seed: int = 0,
+    friction: str = "cone",
+) -> Scan:
+    """The ambiguity of the impacts at every point of a grid.
+
+    Parameters
+    ----------
+    problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit.
+    axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
+    n, seed, friction : for `routh.sample` at each point.
+    """
+    integer("n", n, at_least=1)
+    grid = {name: np.asarray(values, dtype=np.float64) for name, values in axes.items()}
+    shape = tuple(len(values) for values in grid.values())
+    score, terminated, explained = (np.full(shape, np.nan) for _ in range(3))
+    contacts = np.zeros(shape, dtype=int)
+    for place in product(*(range(length) for length in shape)):
+        point = {name: float(values[k]) for (name, values), k in zip(grid.items(), place, strict=True)}
+        problem = problem_at(**point)
+        if problem is None:
+            continue
+        contacts[place] = problem.nc
+        if not np.any(problem.approaching):
+            continue
+        outcomes = sample(problem, n, seed=seed, friction=friction)
+        found = measure_ambiguity(outcomes)
+        terminated[place] = float(outcomes.terminated.mean())
+        if terminated[place] > 0.0:
+            score[place], explained[place] = found.score, found.explained
+    return Scan(grid, score, contacts, terminated, explained)

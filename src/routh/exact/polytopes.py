@@ -1,0 +1,213 @@
+"""Polytopes in velocity space with exact rational vertices, and unions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from routh.exact.algebra import times
+from routh.exact.automaton import Automaton
+from routh.validation import Array, real_array
+
+Vertex = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """How z = B v sits in velocity space, in floating point and in the energy norm of the velocity before."""
+
+    rows: Array  # (dim, nv): z = rows v
+    back: Array  # (nv, dim): v = base + back z
+    base: Array  # (nv,)
+    gram: Array  # (dim, dim): B M^-1 B^T, the dual norm of linear forms in z
+    half: Array  # (nv, nv): |x|_M = |half x|
+    speed: float  # |v|_M before, sqrt(J); 1 where that is 0
+
+    def norm(self, difference: Array) -> Any:
+        """Length of (..., nv) in the energy norm, as a share of the speed before."""
+        return np.linalg.norm(difference @ self.half.T, axis=-1) / self.speed
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """A bounded convex piece: exact vertices, and facets ``A z + b >= 0`` (``= 0`` where `equal`)."""
+
+    poly: Any = field(repr=False)  # ppl.C_Polyhedron in z
+    automaton: Automaton = field(repr=False)
+    frame: Frame = field(repr=False)
+    dimension: int  # affine dimension
+
+    @cached_property
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The vertices in v, exact."""
+        return lifted(self.poly, self.automaton)
+
+    @cached_property
+    def _facets(self) -> tuple[Array, Array, np.ndarray]:
+        rows, equal = [], []
+        for c in self.poly.minimized_constraints():
+            values = [int(x) for x in (*c.coefficients(), c.inhomogeneous_term())]
+            largest = max(abs(x) for x in values)
+            rows.append([x / largest for x in values])
+            equal.append(c.is_equality())
+        table = np.array(rows).reshape(len(rows), self.automaton.dim + 1)
+        return table[:, :-1], table[:, -1], np.array(equal, dtype=bool)
+
+    @property
+    def A(self) -> Array:
+        """Normals of the facets in z, (m, dim)."""
+        return self._facets[0]
+
+    @property
+    def b(self) -> Array:
+        """Offsets of the facets, (m,)."""
+        return self._facets[1]
+
+    @property
+    def equal(self) -> np.ndarray:
+        """Which facets are equations, (m,) bool."""
+        return self._facets[2]
+
+    @cached_property
+    def points(self) -> Array:
+        """Vertices in floating point, (k, nv)."""
+        return np.array([[float(x) for x in vertex] for vertex in self.vertices])
+
+    @cached_property
+    def _unit(self) -> tuple[Array, Array]:
+        scale = np.sqrt(np.einsum("ij,jk,ik->i", self.A, self.frame.gram, self.A)) * self.frame.speed
+        scale[scale == 0.0] = 1.0
+        return self.A / scale[:, None], self.b / scale
+
+    def slack(self, v: Array) -> Array:
+        """How far (..., nv) is inside each facet, (..., m), in the energy norm over the speed before."""
+        A, b = self._unit
+        return np.asarray(v @ self.frame.rows.T @ A.T + b)
+
+    def violation(self, v: Array) -> Array:
+        """Largest distance by which (..., nv) violates a facet, in the energy norm over the speed before."""
+        slack = self.slack(v)
+        worst = np.max(np.where(self.equal, np.abs(slack), -slack), axis=-1, initial=0.0)
+        z = v @ self.frame.rows.T
+        beside = self.frame.norm(v - self.frame.base - z @ self.frame.back.T)  # off the reachable plane
+        return np.maximum(worst, beside)
+
+    def distance(self, v: Array) -> float:
+        """Distance of one velocity from the polytope, in the energy norm over the speed before."""
+        if self.violation(v) == 0.0:
+            return 0.0
+        return _distance_to_hull(self.points @ self.frame.half.T, v @ self.frame.half.T) / self.frame.speed
+
+
+@dataclass(frozen=True, eq=False)
+class PolytopeUnion(Sequence[Polytope]):
+    """A finite union of polytopes in velocity space."""
+
+    pieces: tuple[Polytope, ...]
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.pieces[index]
+
+    def __iter__(self) -> Iterator[Polytope]:
+        return iter(self.pieces)
+
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The vertices of all pieces without repetition, exact."""
+        return tuple(dict.fromkeys(vertex for piece in self.pieces for vertex in piece.vertices))
+
+    def violation(self, v: ArrayLike) -> Any:
+        """For (..., nv): how far each velocity is outside every piece, 0 inside: see `Polytope.violation`."""
+        velocity = np.asarray(v, dtype=np.float64)
+        result = np.full(velocity.shape[:-1], np.inf)
+        for piece in self.pieces:
+            result = np.minimum(result, piece.violation(velocity))
+        return result
+
+    def support(self, direction: ArrayLike) -> Any:
+        """Largest ``direction . v`` over the union, for (..., nv)."""
+        d = np.asarray(direction, dtype=np.float64)
+        if not self.pieces:
+            return np.full(d.shape[:-1], -np.inf)
+        points = np.vstack([piece.points for piece in self.pieces])
+        return np.max(d @ points.T, axis=-1)
+
+    def project(self, rows: ArrayLike) -> list[Array]:
+        """The image of each piece under ``rows`` (k, nv): its vertices, in convex order where k is 2."""
+        nv = self.pieces[0].frame.rows.shape[1] if self.pieces else 0
+        matrix = real_array("rows", rows, [(None, nv)], f"shape (k, {nv})")
+        images = [piece.points @ matrix.T for piece in self.pieces]
+        return [_convex_order(image) for image in images] if len(matrix) == 2 else images
+
+
+def frame_of(automaton: Automaton, half: Array, speed: float) -> Frame:
+    """The frame of an automaton; ``half`` is a factor of M with M = half^T half."""
+    rows = np.array([[float(x) for x in row] for row in automaton.rows])
+    back = np.array([[float(x) for x in row] for row in automaton.back])
+    base = np.array([float(x) for x in automaton.base])
+    response = np.linalg.solve(half.T @ half, rows.T)
+    return Frame(rows, back, base, rows @ response, half, speed if speed > 0.0 else 1.0)
+
+
+def polytope(poly: Any, automaton: Automaton, frame: Frame) -> Polytope:
+    """A bounded PPL polyhedron in z as a polytope in v."""
+    if not poly.is_bounded():
+        raise ValueError("poly: is unbounded; wanted a polytope")
+    return Polytope(poly, automaton, frame, int(poly.affine_dimension()))
+
+
+def lifted(poly: Any, automaton: Automaton) -> tuple[Vertex, ...]:
+    """The vertices of a bounded PPL polyhedron in z as exact velocities."""
+    return tuple(_lift(g, automaton) for g in poly.minimized_generators())
+
+
+def _lift(generator: Any, automaton: Automaton) -> Vertex:
+    """A generator point z as the exact velocity it stands for."""
+    number = type(automaton.start[0])
+    scale = number(generator.divisor())
+    z = [number(x) / scale for x in generator.coefficients()]
+    moved = times(automaton.back, z)
+    return tuple(
+        Fraction(int(total.numerator), int(total.denominator))
+        for total in (b + m for b, m in zip(automaton.base, moved, strict=True))
+    )
+
+
+def _distance_to_hull(points: Array, target: Array) -> float:
+    """Distance from a point to the convex hull of (k, n) points: least squares with weights >= 0, sum 1."""
+    offsets = points - target
+    scale = float(np.max(np.abs(offsets))) or 1.0
+    # min |X^T w|^2 with 1.w = 1: by homogeneity, minimise |X^T w|^2 + (1.w - 1)^2 and renormalise (exact)
+    system = np.vstack([offsets.T / scale, np.ones(len(points))])
+    weights, _ = nnls(system, np.append(np.zeros(points.shape[1]), 1.0))
+    return float(np.linalg.norm(weights @ offsets / weights.sum()))
+
+
+def _convex_order(points: Array) -> Array:
+    """Planar points in convex position, counter-clockwise, without interior points."""
+    unique = np.unique(np.round(points, 15), axis=0)
+    if len(unique) <= 2:
+        return unique
+
+    def half(ordered: Array) -> list[Array]:
+        chain: list[Array] = []
+        for p in ordered:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0.0:
+                chain.pop()
+            chain.append(p)
+        return chain[:-1]
+
+    return np.array(half(unique) + half(unique[::-1]))
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

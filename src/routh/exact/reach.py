@@ -1,0 +1,447 @@
+"""Reachability of the impact automaton with exact polyhedra (Parma Polyhedra Library).
+
+Inside a convex cell with flow cone K the set reachable from a polyhedron P is ``((P ∩ cell) + K) ∩ cell``.
+A power set of polyhedra per location, pruned by containment, grows until nothing new appears.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from routh.exact.algebra import integers
+from routh.exact.automaton import Automaton, Mode, Row
+from routh.exact.pieces import Piece, covered, merged, nearly_covered
+from routh.status import MissingExtraError
+
+_EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
+_CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
+_ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
+_SECOND_LOOKS = 4  # rounds in which pieces that were cut off are explored after all
+_BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
+
+Location = tuple[int, ...]  # per contact: index into its modes
+
+
+def load_ppl() -> Any:
+    """The Parma Polyhedra Library, or an error that says how to get it."""
+    try:
+        import ppl
+    except ImportError:
+        raise MissingExtraError("ppl (passagemath-ppl)", "exact") from None
+    return ppl
+
+
+@dataclass
+class Budget:
+    """Limits that a run keeps: checked between polyhedral operations."""
+
+    seconds: float
+    pieces: int
+    started: float = field(default_factory=time.thread_time)
+
+    def spent(self, pieces: int) -> bool:
+        """Whether time or the number of stored polyhedra has run out."""
+        return pieces > self.pieces or time.thread_time() - self.started > self.seconds
+
+    @property
+    def half(self) -> Budget:
+        """Half of the time: for what only makes a complete set tighter."""
+        return replace(self, seconds=0.5 * self.seconds)
+
+
+class Cell:
+    """One location: its flow, its constraints (built on first use) and what has been reached in it."""
+
+    def __init__(self, reach: Reach, location: Location) -> None:
+        self._reach, self._location = reach, location
+        self.pieces: list[Piece] = []
+        if location not in reach.flows:
+            reach.flows[location] = reach.flow_rays(location)
+        self.flow = reach.flows[location]
+        self.thin, self.stuck = reach.traps(location, self.flow)
+
+    @cached_property
+    def constraints(self) -> Any:
+        """The cell itself, a ppl.Constraint_System."""
+        system = self._reach.ppl.Constraint_System()
+        for walls, index in zip(self._reach.walls, self._location, strict=True):
+            for wall in walls[index]:
+                system.insert(wall)
+        return system
+
+    @cached_property
+    def rays(self) -> Any:
+        """The flow as a ppl.Generator_System."""
+        ppl = self._reach.ppl
+        rays = ppl.Generator_System()
+        for ray in self.flow:
+            rays.insert(ppl.ray(ppl.Linear_Expression(ray, 0)))
+        return rays
+
+    @cached_property
+    def ends(self) -> Any:
+        """The face on which every pushing contact has stopped, a ppl.Constraint_System."""
+        system = self._reach.ppl.Constraint_System()
+        for at_rest, index in zip(self._reach.at_rest, self._location, strict=True):
+            if index:
+                system.insert(at_rest)
+        return system
+
+    @cached_property
+    def ended(self) -> Any:
+        """The same face as one ppl.Constraint: the sum of the pushing normal velocities is 0."""
+        normals = [row for row, index in zip(self._reach.auto.normals, self._location, strict=True) if index]
+        total = tuple(sum(column) for column in zip(*normals, strict=True))
+        return self._reach.form(total) == 0
+
+
+Queue = list[tuple[float, int, Cell | None, Piece]]  # rank, number, cell, piece
+
+
+class Reach:
+    """The forward reachable set of one automaton; ``eta`` > 0 relaxes "may push" from y <= 0 to y <= eta."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        *,
+        eta: Fraction = Fraction(0),
+        flows: dict[Location, list[list[int]]] | None = None,
+        enclosing: bool = True,
+    ) -> None:
+        self.ppl = load_ppl()
+        self.auto = automaton
+        self.modes = automaton.modes
+        self.eta = [eta * unit for unit in automaton.units]
+        self.relaxed = eta > 0
+        self.enclosing = self.relaxed and enclosing  # whether pieces may be enclosed in larger ones
+        self.cells: dict[Location, Cell] = {}
+        self.flows = {} if flows is None else flows  # extreme flow rays; they do not depend on eta
+        self.complete = False
+        self.steps = 0
+        self.explored = 0
+        self.stored = 0  # pieces, the memory in use
+        self.cut_off = 0  # pieces left out (or, relaxed, absorbed) because they are almost nothing new
+        self._left_out: list[tuple[Piece, Cell]] = []
+        self._normals = [self.form(row) for row in automaton.normals]
+        self.walls = [[self._walls(i, mode) for mode in modes] for i, modes in enumerate(automaton.modes)]
+        self.at_contact = [
+            self.form(row, -eta) == 0 for row, eta in zip(automaton.normals, self.eta, strict=True)
+        ]
+        self.no_slip = [
+            [[self.form(row) == 0 for row in mode.inside] for mode in modes] for modes in automaton.modes
+        ]
+        # forms (with sign) that a mode keeps >= 0, or = 0 in both signs; and those it must not meet
+        self._holds = [
+            [
+                _both(mode.zero) | frozenset(mode.inside) | {(row, "slides") for row in mode.inside}
+                for mode in modes
+            ]
+            for modes in self.modes
+        ]
+        self._flattens = [
+            [frozenset(map(_minus, mode.inside)) | _sliding(mode.zero) for mode in modes]
+            for modes in self.modes
+        ]
+        self.at_rest = [form == 0 for form in self._normals]
+        relation = self.ppl.Poly_Con_Relation
+        self._included, self._disjoint = relation.is_included(), relation.is_disjoint()
+
+    # -- linear forms as PPL objects
+
+    def form(self, row: Row, constant: Fraction = Fraction(0)) -> Any:
+        """``row . z + constant`` times the constant's denominator."""
+        d = constant.denominator
+        return self.ppl.Linear_Expression([x * d for x in row], constant.numerator)
+
+    def _walls(self, contact: int, mode: Mode) -> tuple[Any, ...]:
+        """The constraints of one mode's cell."""
+        normal = self.auto.normals[contact]
+        if not mode.pushing:
+            return (self.form(normal, -self.eta[contact]) >= 0,)
+        return (
+            self.form(normal, -self.eta[contact]) <= 0,
+            *(self.form(row) >= 0 for row in mode.inside),
+            *(self.form(row) == 0 for row in mode.zero),
+        )
+
+    def point(self, z: tuple[Fraction, ...]) -> Any:
+        """A polyhedron of one point."""
+        *numerators, scale = integers((*z, Fraction(1)))
+        gs = self.ppl.Generator_System()
+        gs.insert(self.ppl.point(self.ppl.Linear_Expression(numerators, 0), scale))
+        return self.ppl.C_Polyhedron(gs)
+
+    # -- locations
+
+    def cell(self, location: Location) -> Cell:
+        """The cell of a location, built on first use."""
+        found = self.cells.get(location)
+        if found is None:
+            found = self.cells[location] = Cell(self, location)
+        return found
+
+    def flow_rays(self, location: Location) -> list[list[int]]:
+        """Extreme rays (a line as two) of the forces that keep sticking contacts sticking."""
+        ppl, auto = self.ppl, self.auto
+        forces, held = ppl.Generator_System(), []
+        forces.insert(ppl.point(ppl.Linear_Expression([0] * auto.dim, 0)))
+        for i, index in enumerate(location):
+            mode = auto.modes[i][index]
+            held += [self.form(row) == 0 for row in mode.zero]
+            for force in mode.forces:
+                if any(force):
+                    forces.insert(ppl.ray(ppl.Linear_Expression(force, 0)))
+        cone = ppl.C_Polyhedron(forces)
+        for constraint in held:
+            cone.add_constraint(constraint)
+        flow = []
+        for g in cone.minimized_generators():
+            if not g.is_point():
+                ray = [int(x) for x in g.coefficients()]
+                flow += [ray, [-x for x in ray]] if g.is_line() else [ray]
+        return flow
+
+    def traps(self, location: Location, flow: list[list[int]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Constraints that make exploring useless.
+
+        A result inside one of the first is found in a larger location as well (sticking instead of sliding
+        at zero slip, pushing with no force instead of separated). An entry inside one of the second does
+        not move, or leads to such a result.
+        """
+        thin, stuck = [], []
+        for i, index in enumerate(location):
+            mode, normal = self.auto.modes[i][index], self.auto.normals[i]
+            touching = self.at_contact[i]
+            if not mode.pushing:
+                thin.append(touching)
+                if all(_dot(normal, ray) <= 0 for ray in flow):
+                    stuck.append(touching)
+                continue
+            for row, wall in zip(mode.inside, self.no_slip[i][index], strict=True):
+                thin.append(wall)
+                if all(_dot(row, ray) <= 0 for ray in flow):
+                    stuck.append(wall)
+            if all(_dot(normal, ray) > 0 for ray in flow):
+                stuck.append(touching)
+        return tuple(thin), tuple(stuck)
+
+    # -- exploration
+
+    def run(self, budget: Budget, most: float = math.inf) -> bool:
+        """Explore until nothing new appears (True), or the budget is spent or ``most`` pieces explored.
+
+        Wide pieces of few vertices first: they swallow the narrow ones that would otherwise be explored
+        for nothing, and what is simple stays simple.
+        """
+        queue = self._begin()
+        if not self._explore(queue, budget, most):
+            return False
+        self.complete = True
+        most, half = 2 * self.explored, budget.half
+        for _ in range(_SECOND_LOOKS):
+            queue = self._second_look(half)
+            if not queue or not self._explore(queue, half, most):
+                break
+        return True
+
+    def _explore(self, queue: Queue, budget: Budget, most: float) -> bool:
+        """Explore the queue and what it leads to; False where the budget or ``most`` pieces came first."""
+        while queue:
+            if self.enclosing and self.cut_off >= _ENCLOSED:
+                self.enclosing = False
+                queue = self._begin()
+            _, _, origin, source = heapq.heappop(queue)
+            if origin is not None and not any(source is piece for piece in origin.pieces):
+                continue  # a larger piece has taken its place
+            for location, entry in self._neighbours(source.poly):
+                if budget.spent(self.stored) or self.explored > most:
+                    return False
+                cell = self.cell(location)
+                if any(old.poly.contains(entry) for old in cell.pieces):
+                    continue  # stored pieces hold what flows from them within their cell
+                grown = self._flow(entry, cell)
+                if grown is None or any(old.poly.contains(grown) for old in cell.pieces):
+                    continue
+                piece = Piece(grown, self.auto.gram, location=location, parent=source)
+                if self.explored > _EASY and cell.pieces:
+                    simpler = self._simplified(piece, cell)
+                    if simpler is None:
+                        continue
+                    piece = simpler
+                self._store(piece, cell, queue)
+        return True
+
+    def _store(self, piece: Piece, cell: Cell, queue: Queue) -> None:
+        """Keep a piece in place of those that it contains, and put it into the queue."""
+        kept = [old for old in cell.pieces if not piece.poly.contains(old.poly)]
+        self.stored += 1 + len(kept) - len(cell.pieces)
+        cell.pieces = [*kept, piece]
+        self.explored += 1
+        rank = -self._width(piece.poly) / len(piece.poly.minimized_generators())
+        heapq.heappush(queue, (rank, self.explored, cell, piece))
+
+    def _second_look(self, budget: Budget) -> Queue:
+        """Pieces that were left out because they add almost nothing: what follows them may be large."""
+        left_out, self._left_out = self._left_out, []
+        queue: Queue = []
+        for piece, cell in left_out:
+            if budget.spent(self.stored):
+                break
+            if not any(old.poly.contains(piece.poly) for old in cell.pieces):
+                self._store(merged(piece, cell.pieces, self.ppl), cell, queue)
+        return queue
+
+    def _begin(self) -> Queue:
+        """Nothing reached but the start, which is to be explored."""
+        for cell in self.cells.values():
+            cell.pieces = []
+        self.stored = 0
+        return [(0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram))]
+
+    def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
+        """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
+
+        Sequences of switches that go on for ever add less and less. The inner set leaves the rest out until
+        all else is explored; the relaxed one moves the facets of a stored piece outwards until the rest
+        lies within.
+        """
+        if not self.relaxed:
+            if nearly_covered(piece, cell.pieces, _CLOSE):
+                self.cut_off += 1
+                self._left_out.append((piece, cell))
+                return None
+            return merged(piece, cell.pieces, self.ppl)
+        if covered(piece, cell.pieces, self.ppl):
+            return None
+        for old in cell.pieces if self.enclosing else ():
+            if not old.outside(piece.points, _CLOSE).any():
+                self.cut_off += 1
+                return Piece(self._absorbing(old, piece, cell), self.auto.gram, location=piece.location)
+        return merged(piece, cell.pieces, self.ppl, excess=_CLOSE if self.enclosing else 0.0)
+
+    def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> Any:
+        """``old`` with the facets that ``new`` violates moved outwards, within the cell."""
+        wider = self.ppl.C_Polyhedron(self.auto.dim)
+        for c in old.poly.minimized_constraints():
+            form = self.ppl.Linear_Expression(c.coefficients(), c.inhomogeneous_term())
+            for side in (form, -form) if c.is_equality() else (form,):
+                wider.add_constraint(_moved_out(side, new.poly))
+        wider.add_constraints(cell.constraints)
+        wider.add_generators(cell.rays)
+        wider.add_constraints(cell.constraints)
+        return wider
+
+    def jams(self) -> bool:
+        """Whether forces can cancel (z' = 0) in some reached location, so that a solution may never end."""
+        origin = self.point((Fraction(0),) * self.auto.dim)
+        for location, cell in self.cells.items():
+            if not cell.pieces:
+                continue
+            forces = self.ppl.Generator_System()
+            for i, index in enumerate(location):
+                for force in self.auto.modes[i][index].forces:
+                    forces.insert(self.ppl.point(self.ppl.Linear_Expression(force, 0)))
+            if self.ppl.C_Polyhedron(forces).contains(origin):
+                return True
+        return False
+
+    def _width(self, poly: Any) -> float:
+        """Sum over contacts of the extent in normal velocity, in units of each contact."""
+        total = 0.0
+        for expression, unit in zip(self._normals, self.auto.units, strict=True):
+            high, low = poly.maximize(expression), poly.minimize(expression)
+            if not (high["bounded"] and low["bounded"]):
+                return math.inf
+            top = int(high["sup_n"]) / int(high["sup_d"])
+            bottom = int(low["inf_n"]) / int(low["inf_d"])
+            total += (top - bottom) / float(unit)
+        return total
+
+    def _flow(self, entry: Any, cell: Cell) -> Any:
+        """``(entry + K) ∩ cell``, or None where that is nothing new or is found in a larger location."""
+        self.steps += 1
+        if not cell.flow or any(entry.relation_with(c).implies(self._included) for c in cell.stuck):
+            return None
+        if not self.relaxed and entry.relation_with(cell.ended).implies(self._included):
+            return None
+        grown = self.ppl.C_Polyhedron(entry)
+        grown.add_generators(cell.rays)
+        grown.add_constraints(cell.constraints)
+        if any(grown.relation_with(c).implies(self._included) for c in cell.thin) or entry.contains(grown):
+            return None
+        return grown
+
+    def _neighbours(
+        self,
+        source: Any,
+        location: Location = (),
+        pushing: bool = False,
+        held: frozenset[Any] = frozenset(),
+    ) -> Iterator[tuple[Location, Any]]:
+        """All (location, source ∩ cell) with a non-empty intersection and at least one pushing contact.
+
+        One at a time: with many contacts at rest there are too many to list before a budget is asked.
+        Cells that a shared slip squeezes flat (one contact slides forwards, another with the same slip
+        backwards or not) are left out: sticking covers them.
+        """
+        contact = len(location)
+        if contact == len(self.walls):
+            if pushing:
+                yield location, source
+            return
+        for index, constraints in enumerate(self.walls[contact]):
+            flat = self._flattens[contact][index]
+            if not flat.isdisjoint(held):
+                continue
+            cut = self._cut(source, constraints)
+            if cut is not None:
+                known = held | self._holds[contact][index]
+                yield from self._neighbours(cut, (*location, index), pushing or index > 0, known)
+
+    def _cut(self, part: Any, constraints: tuple[Any, ...]) -> Any:
+        """``part`` within the constraints, or None where it is empty; a copy only where it cuts."""
+        result = part
+        for constraint in constraints:
+            relation = result.relation_with(constraint)
+            if relation.implies(self._disjoint):
+                return None
+            if not relation.implies(self._included):
+                if result is part:
+                    result = self.ppl.C_Polyhedron(part)
+                result.add_constraint(constraint)
+        return result
+
+
+def _moved_out(form: Any, part: Any) -> Any:
+    """``form >= 0``, moved out by a simple number not below `_BEYOND` times what ``part`` violates it by."""
+    least = part.minimize(form)
+    room = -_BEYOND * Fraction(int(least["inf_n"]), int(least["inf_d"]))
+    if room <= 0:
+        return form >= 0
+    scale = 10 ** (2 + max(0, len(str(room.denominator)) - len(str(room.numerator))))
+    return form * scale + math.ceil(room * scale) >= 0
+
+
+def _minus(row: Row) -> Row:
+    return tuple(-x for x in row)
+
+
+def _both(rows: tuple[Row, ...]) -> frozenset[Row]:
+    return frozenset(rows) | frozenset(_minus(row) for row in rows)
+
+
+def _sliding(rows: tuple[Row, ...]) -> frozenset[tuple[Row, str]]:
+    """Marks by which a sliding mode is recognised where a sticking one has the same form."""
+    return frozenset((row, "slides") for row in _both(rows))
+
+
+def _dot(row: Row, ray: list[int]) -> int:
+    return sum(a * b for a, b in zip(row, ray, strict=True))

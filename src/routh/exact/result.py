@@ -1,0 +1,118 @@
+"""The exact set of outcomes of an impact, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.exact.algebra import times
+from routh.exact.gap import largest_distance
+from routh.exact.polytopes import PolytopeUnion, Vertex, lifted
+from routh.exact.rational import RationalProblem, Snapped
+from routh.exact.reach import Reach
+from routh.exact.trace import statuses_to
+from routh.status import Status
+from routh.validation import Array, choice, real, real_array
+
+Side = Literal["inner", "outer"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSet:
+    """Two unions of polytopes around the set of post-impact velocities: inner ⊆ closure(set) ⊆ outer.
+
+    ``inner`` holds velocities that solutions of HP23 (39) reach (or approach arbitrarily closely); no
+    solution ends outside ``outer``. Both have exact rational vertices.
+    """
+
+    rational: RationalProblem = field(repr=False)
+    inner: PolytopeUnion
+    outer: PolytopeUnion
+    status: Status
+    eta: float  # relaxation of "may push", a share of the speed before
+    seconds: float  # processor time spent, s
+    explored: tuple[int, int]  # polyhedra explored for the inner and the outer set
+    outer_from: str  # how the outer set was obtained
+    snapped: Snapped | None = field(default=None, repr=False)  # where the problem came in floating point
+    reached: tuple[Reach, Reach] | None = field(default=None, repr=False)  # all states, inner and relaxed
+
+    @property
+    def problem(self) -> Any:
+        """The impact problem in floating point."""
+        return self.rational.problem
+
+    @cached_property
+    def gap(self) -> float:
+        """Upper bound on the distance of any point of ``outer`` from ``inner``.
+
+        In the energy norm as a share of the speed before, see `routh.exact.gap`.
+        """
+        return largest_distance(self.outer, self.inner)
+
+    def contains(self, v: ArrayLike, *, tol: float = 1e-9, which: Side = "outer") -> Any:
+        """Whether (..., nv) lies in the union, every facet to ``tol`` times the speed before.
+
+        Outside ``outer`` is a proof that a velocity is no outcome; inside ``inner`` that it is one.
+        """
+        nv = self.rational.nv
+        velocity = np.asarray(v, dtype=np.float64)
+        if velocity.shape[-1:] != (nv,):
+            raise ValueError(f"v: got shape {velocity.shape}; wanted (..., {nv})")
+        return self._side(which).violation(velocity) <= real("tol", tol, at_least=0.0)
+
+    def support(self, direction: ArrayLike, *, which: Side = "inner") -> Any:
+        """Largest ``direction . v`` over the set, for (nv,) or (k, nv)."""
+        nv = self.rational.nv
+        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
+        return self._side(which).support(d)
+
+    def vertices(self, *, which: Side = "inner") -> tuple[Vertex, ...]:
+        """Vertices of all pieces as exact rational numbers."""
+        return self._side(which).vertices()
+
+    def project(self, rows: ArrayLike, *, which: Side = "inner") -> list[Array]:
+        """Each piece's image under ``rows`` (k, nv), as vertices (in convex order where k is 2)."""
+        return self._side(which).project(rows)
+
+    def statuses_to(self, v: Sequence[Fraction]) -> list[list[tuple[str, ...]]]:
+        """Sequences of contact statuses along which an exact member (nv,) of ``inner`` may be reached.
+
+        Hints for `routh.exact.checker.rebuild_path`, the shortest first.
+        """
+        if self.reached is None:
+            return []
+        auto = self.reached[0].auto
+        return statuses_to(self.reached[0], times(auto.rows, [auto.start[0] * 0 + x for x in v]))
+
+    @property
+    def thresholds(self) -> tuple[Fraction, ...]:
+        """Normal velocities (nc,) up to which the outer set lets contacts push, m/s, exact."""
+        if self.reached is None:
+            return ()
+        relaxed = self.reached[1]
+        return tuple(a / b for a, b in zip(relaxed.eta, relaxed.auto.stretches, strict=True))
+
+    @cached_property
+    def region(self) -> tuple[tuple[Vertex, ...], ...]:
+        """Vertices of the polytopes whose union no solution of the relaxed inclusion leaves."""
+        if self.reached is None:
+            return tuple(piece.vertices for piece in self.outer)
+        relaxed = self.reached[1]
+        polys = [relaxed.point(relaxed.auto.start)]
+        polys += [piece.poly for cell in relaxed.cells.values() for piece in cell.pieces]
+        return tuple(lifted(poly, relaxed.auto) for poly in polys)
+
+    def plot(self, axes: Any, rows: ArrayLike, **style: Any) -> Any:
+        """Draw the projection onto two rows, (2, nv), into Matplotlib axes."""
+        from routh.viz.exact import draw_exact
+
+        return draw_exact(axes, self, rows, **style)
+
+    def _side(self, which: str) -> PolytopeUnion:
+        return self.inner if choice("which", which, ("inner", "outer")) == "inner" else self.outer

@@ -1,0 +1,28 @@
+"""Samplers of the set of outcomes, what a sample of it is, and what it says."""
+
+from routh.sampling.algorithm1 import approximate, sample
+from routh.sampling.ambiguity import Ambiguity, Extreme, extreme, measure_ambiguity
+from routh.sampling.outcomes import ModeRow, Outcomes
+from routh.sampling.theory import (
+    approximation_sample_count,
+    dense_sample_count,
+    psi,
+    single_contact_kappa,
+    termination_bound,
+)
+
+__all__ = [
+    "Ambiguity",
+    "Extreme",
+    "ModeRow",
+    "Outcomes",
+    "approximate",
+    "approximation_sample_count",
+    "dense_sample_count",
+    "extreme",
+    "measure_ambiguity",
+    "psi",
+    "sample",
+    "single_contact_kappa",
+    "termination_bound",
+]

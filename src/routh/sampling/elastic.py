@@ -1,0 +1,81 @@
+"""Sampling the set of outcomes of an impact with restitution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.laws.elastic import accumulate_elastic
+from routh.sampling.outcomes import Outcomes
+from routh.status import Status
+from routh.step import make_step
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from routh.sampling.algorithm1 import _Draw
+
+# Below this many samples compiling or loading the kernel costs more than it saves.
+FEW = 4
+
+Samples = tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]
+
+
+def elastic_outcomes(draw: _Draw, hypothesis: str, threads: int | None, device: str) -> Outcomes:
+    """The outcomes of one call of `routh.sample`: by the kernel where it can, else by the reference."""
+    true_cone = draw.friction == "cone" and draw.problem.nt == 2
+    if true_cone and device != "cpu":
+        raise ValueError(f"device: got {device!r}; restitution with the true cone is sampled on 'cpu'")
+    if true_cone or (draw.n <= FEW and device == "cpu"):
+        samples = reference_elastic_samples(draw, hypothesis, np.arange(draw.n))
+    else:
+        samples = _kernel_samples(draw, hypothesis, threads, device)
+    outcomes = draw.outcomes(*samples[:5])
+    settings = {**outcomes.settings, "hypothesis": hypothesis}
+    return replace(outcomes, settings=settings, stored=samples[5], returned=samples[6])
+
+
+def reference_elastic_samples(draw: _Draw, hypothesis: str, which: np.ndarray) -> Samples:
+    """The samples numbered ``which``, one by one in plain Python: what the kernel is compared with.
+
+    Returns velocities, impulses, steps, statuses, residuals and the work stored and returned.
+    """
+    problem = draw.problem
+    solver = make_step(problem, friction=draw.friction, facets=draw.facets)
+    n, nc = len(which), problem.nc
+    v, impulse = np.empty((n, problem.nv)), np.empty((n, nc, 1 + problem.nt))
+    steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
+    stored, returned = np.empty((n, nc)), np.empty((n, nc))
+    for row, index in enumerate(which):
+        bounds = partial(draw.lambda_max, int(index))
+        result = accumulate_elastic(problem, solver, bounds, draw.max_steps, hypothesis)
+        v[row], impulse[row], steps[row] = result.v, result.impulse, len(result.path.impulse)
+        status[row], residual[row] = result.status, result.residual
+        stored[row], returned[row] = result.stored, result.returned
+    return v, impulse, steps, status, residual, stored, returned
+
+
+def _kernel_samples(draw: _Draw, hypothesis: str, threads: int | None, device: str) -> Samples:
+    """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
+    from routh.kernels.elastic_cpu import run
+
+    found = run(
+        draw.problem,
+        draw.n,
+        hypothesis=hypothesis,
+        step=draw.step,
+        max_steps=draw.max_steps,
+        seed=draw.seed,
+        facets=draw.facets,
+        table=draw.table,
+        threads=threads,
+        device=device,
+    )
+    spoiled = np.flatnonzero(found[3] == Status.NUMERICAL)
+    if spoiled.size:
+        again = reference_elastic_samples(draw, hypothesis, spoiled)
+        for array, values in zip(found, again, strict=True):
+            array[spoiled] = values
+    return found

@@ -1,0 +1,169 @@
+"""Many outcomes of one impact: velocities, impulses, statuses, and what they say per contact."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh import tolerances
+from routh.problem import ImpactProblem
+from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
+from routh.status import Status
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEPARATE, STICK, SLIDE = 0, 1, 2
+MODE_NAMES = ("separate", "stick", "slide")
+_FORMAT = 1
+_WORK = ("stored", "returned")
+
+
+@dataclass(frozen=True)
+class ModeRow:
+    """One combination of contact modes and how often it occurred."""
+
+    modes: tuple[str, ...]  # one of "separate", "stick", "slide" per contact
+    count: int
+    share: float
+    kinetic_energy: tuple[float, float]  # smallest and largest after, J
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
+
+    problem: ImpactProblem
+    v: Array = field(repr=False)  # (n, nv) velocities after
+    impulse: Array = field(repr=False)  # (n, nc, 1 + nt) total impulses, N s, normal first
+    steps: np.ndarray = field(repr=False)  # (n,) increments taken
+    status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
+    residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
+    jammed: bool = False  # the friction cone is not pointed: no termination was promised
+    settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
+    stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
+    returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    @cached_property
+    def terminated(self) -> np.ndarray:
+        """Samples in which no contact approaches any more, (n,) bool; judged by the velocity itself."""
+        limit = -tolerances.APPROACH * self.problem.scaling.velocity
+        return np.all(self.v @ self.problem.Jn.T >= limit, axis=1)
+
+    @property
+    def contact_velocity(self) -> Array:
+        """Contact velocities after, (n, nc, 1 + nt), m/s, normal first."""
+        return self.problem.contact_velocity(self.v)
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """Kinetic energies after, (n,) J."""
+        return self.problem.kinetic_energy(self.v)
+
+    @property
+    def created(self) -> Array:
+        """Work that contacts returned beyond what they had stored, (n,) J: only Poisson's hypothesis can."""
+        if self.stored is None or self.returned is None:
+            return np.zeros(len(self))
+        return np.maximum(self.returned - self.stored, 0.0).sum(axis=1)
+
+    @cached_property
+    def modes(self) -> np.ndarray:
+        """What each contact does after, (n, nc) int8: 0 separates, 1 sticks, 2 slides."""
+        unit = self.problem.scaling.velocity[:, None]
+        scaled = self.contact_velocity / unit
+        moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
+        mode = np.where(moving, SLIDE, STICK)
+        return np.where(scaled[..., 0] > tolerances.STICK, SEPARATE, mode).astype(np.int8)
+
+    def summary(self) -> list[ModeRow]:
+        """Combinations of contact modes among the terminated samples, the most frequent first."""
+        modes = self.modes[self.terminated]
+        energies = self.kinetic_energy[self.terminated]
+        rows = []
+        for combination, count in Counter(map(tuple, modes.tolist())).most_common():
+            inside = energies[np.all(modes == np.array(combination), axis=1)]
+            words = tuple(MODE_NAMES[mode] for mode in combination)
+            rows.append(ModeRow(words, count, count / len(self), (float(inside.min()), float(inside.max()))))
+        return rows
+
+    def status_counts(self) -> dict[Status, int]:
+        """How many samples ended with which status."""
+        return {
+            Status(int(code)): int(count)
+            for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
+        }
+
+    def plot(self, *, view: str = "ends") -> Figure:
+        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
+
+        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
+        figure (extra ``viz``).
+        """
+        from routh.viz.outcomes import outcomes_figure
+
+        return outcomes_figure(self, view=view)
+
+    @cached_property
+    def ambiguity(self) -> float:
+        """Diameter of the set over the speed before, in the kinetic-energy norm."""
+        return measure_ambiguity(self).score
+
+    def extreme(self, direction: Direction) -> Extreme:
+        """The outcome farthest along a velocity (nv,), a contact's normal (name), or (contact, direction).
+
+        See `routh.sampling.ambiguity.extreme`.
+        """
+        return extreme(self, direction)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        problem = {
+            f"problem_{name}": getattr(self.problem, name)
+            for name in ("M", "Jn", "Jt", "mu", "v", "restitution")
+        }
+        work = {name: getattr(self, name) for name in _WORK if getattr(self, name) is not None}
+        np.savez_compressed(
+            path,
+            format=np.array(_FORMAT),
+            v=self.v,
+            impulse=self.impulse,
+            steps=self.steps,
+            status=self.status,
+            residual=self.residual,
+            jammed=np.array(self.jammed),
+            settings=np.array(json.dumps(self.settings)),
+            problem_names=np.array(self.problem.names),
+            **work,
+            **problem,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Outcomes:
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as data:
+            if "format" not in data or int(data["format"]) != _FORMAT:
+                raise ValueError(f"{path}: is not a file of outcomes that this version can read")
+            problem = ImpactProblem(
+                *(data[f"problem_{name}"] for name in ("M", "Jn", "Jt", "mu", "v")),
+                restitution=data["problem_restitution"],
+                names=[str(name) for name in data["problem_names"]],
+            )
+            arrays = {name: data[name] for name in ("v", "impulse", "steps", "status", "residual")}
+            arrays.update({name: data[name] for name in _WORK if name in data})
+            settings = json.loads(str(data["settings"]))
+            return cls(problem, **arrays, jammed=bool(data["jammed"]), settings=settings)
+
+    def __repr__(self) -> str:
+        ended = int(np.count_nonzero(self.terminated))
+        return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"

@@ -1,0 +1,102 @@
+"""HP23's theory as functions: termination, sample counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from routh.friction import facet_directions
+from routh.pointedness import pointedness
+from routh.problem import ImpactProblem
+from routh.validation import integer, real
+
+
+def single_contact_kappa(problem: ImpactProblem, contact: int | str = 0) -> float:
+    """Lemma 2's constant: Routh's method at one contact ends within ``kappa |v|_M`` of normal impulse, N s.
+
+    In coordinates with M = I, ``kappa = 1 / (epsilon min(mu, 1))``, ``|Jn v| + |Jt v| >= epsilon |R^T v|``;
+    epsilon is taken as the smallest nonzero singular value of J. Without friction the normal alone counts.
+    """
+    i = problem.index(contact)
+    rows = problem.J[i] if problem.mu[i] > 0.0 else problem.Jn[i : i + 1]
+    values = np.linalg.svd(solve_triangular(problem.cholesky, rows.T, lower=True), compute_uv=False)
+    epsilon = values[values > 1e-12 * values[0]].min()
+    return float(1.0 / (epsilon * min(problem.mu[i], 1.0))) if problem.mu[i] > 0.0 else float(1.0 / epsilon)
+
+
+def termination_bound(
+    problem: ImpactProblem, *, step: float, probability: float = 0.99, facets: int | None = None
+) -> float:
+    """Theorem 8: steps within which Algorithm 1 ends with at least this probability; infinite where jammed.
+
+    ``P(Z > c ceil(|v|_M) + k) <= exp(-k / (m + 1)^2)`` with ``c = 4 ceil((m + 1) |r| / (h sqrt(sigma)))``.
+    """
+    real("step", step, above=0.0)
+    real("probability", probability, at_least=0.0, at_most=1.0)
+    cone = pointedness(problem, facets)
+    if cone.jammed or probability == 1.0:
+        return math.inf
+    m = problem.nc
+    sigma = float(np.linalg.eigvalsh(problem.M)[0])
+    c = 4 * math.ceil((m + 1) * float(np.linalg.norm(cone.direction)) / (step * math.sqrt(sigma)))
+    tail = math.ceil(-((m + 1) ** 2) * math.log(1.0 - probability))
+    return float(c * math.ceil(problem.speed) + tail)
+
+
+def dense_sample_count(*, step: float, lipschitz: float, dimension: int, epsilon: float, delta: float) -> int:
+    """Lemma 1: uniform samples of a box whose image is an epsilon-net with probability 1 - delta.
+
+    The box is ``[0, step]^n``. ``N >= ln(delta Omega) / ln(1 - Omega)`` with
+    ``Omega = ceil(step L sqrt(n) / epsilon)^-n``; where Omega is too small for floating point, the upper
+    bound ``ln(1 / (delta Omega)) / Omega`` is returned.
+    """
+    real("step", step, above=0.0)
+    real("lipschitz", lipschitz, above=0.0)
+    real("epsilon", epsilon, above=0.0)
+    real("delta", delta, above=0.0, at_most=1.0)
+    integer("dimension", dimension, at_least=1)
+    cells = math.ceil(step * lipschitz * math.sqrt(dimension) / epsilon)
+    return _cover_all(cells, dimension, delta)
+
+
+def approximation_sample_count(
+    *, step: float, lipschitz: float, max_steps: int, contacts: int, epsilon: float, delta: float
+) -> int:
+    """HP23 (171): runs for an epsilon-net after ``max_steps``; ``lipschitz`` is that of one step."""
+    integer("max_steps", max_steps, at_least=1)
+    integer("contacts", contacts, at_least=1)
+    real("lipschitz", lipschitz, above=0.0)
+    dimension = max_steps * contacts
+    log_cells = (
+        math.log(real("step", step, above=0.0))
+        + max_steps * math.log(lipschitz)
+        + 0.5 * math.log(dimension)
+        - math.log(real("epsilon", epsilon, above=0.0))
+    )
+    real("delta", delta, above=0.0, at_most=1.0)
+    if log_cells > 600.0:
+        raise ValueError(f"lipschitz: {lipschitz}^{max_steps} is too large; the count has no useful meaning")
+    return _cover_all(math.ceil(math.exp(log_cells)), dimension, delta)
+
+
+def _cover_all(cells: int, dimension: int, delta: float) -> int:
+    cells = max(cells, 1)
+    total = cells**dimension  # 1 / Omega
+    if total == 1:
+        return 1
+    log_total = dimension * math.log(cells)
+    need = log_total - math.log(delta)  # ln(1 / (delta Omega))
+    if total < 10**12:
+        return max(1, math.ceil(need / -math.log1p(-1.0 / total)))
+    return total * math.ceil(need)
+
+
+def psi(problem: ImpactProblem, facets: int | None = None) -> float:
+    """Algorithm 2's constant: ``sigma_max(M^-1 Jbar^T) m (1 + max mu) + 1``."""
+    directions = facet_directions(problem.nt, facets)
+    along = np.einsum("kt,itv->ikv", directions, problem.Jt).reshape(-1, problem.nv)
+    stacked = np.vstack([problem.Jn, along])
+    largest = float(np.linalg.norm(problem.solve_mass(stacked.T), 2))
+    return largest * problem.nc * (1.0 + float(problem.mu.max())) + 1.0

@@ -1,0 +1,243 @@
+"""Exact sets: published shapes, the two-sided certificate, and the independent checker on every vertex."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from exact_cases import block
+
+import routh
+from routh import systems
+from routh.exact.checker import check_member
+from routh.exact.checker_outer import verify_invariance
+from routh.exact.facets import friction_directions
+from routh.exact.gap import largest_distance
+from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
+from routh.exact.rational import RationalProblem, snap
+from routh.exact.reach import Budget, Reach
+from routh.exact.terminal import terminal_pieces
+from routh.status import CapacityError, Status
+
+pytest.importorskip("ppl")
+
+NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing", "block-into-wall"]
+
+
+def shapes(exact):
+    return sorted((piece.dimension, len(piece.vertices)) for piece in exact.inner)
+
+
+@pytest.fixture(scope="module")
+def sets():
+    return {name: routh.exact_set(systems.get(name).rational, seconds=50) for name in NAMES}
+
+
+def test_rocking_block_is_two_segments_with_the_known_ends():
+    # by hand: sticking about A, then about B, leaves A's normal velocity at 0.21 of the speed before
+    exact = routh.exact_set(block())
+    assert shapes(exact) == [(1, 2), (1, 2)]
+    v0 = F(4429, 10000)
+    end = (F(21, 100) * v0, F(21, 200) * v0, -F(21, 100) * v0)
+    mirror = (-end[0], end[1], -end[2])
+    assert set(exact.vertices()) == {(F(0), F(0), F(0)), end, mirror}
+    assert exact.status is Status.SOLVED
+
+
+def test_the_systems_have_the_pieces_that_a_prototype_found(sets):
+    assert shapes(sets["box-wall"]) == [(2, 3)]
+    assert shapes(sets["compass-gait"]) == [(2, 3), (2, 3)]
+    # two of the prototype's pieces, (2, 3) twice, join to one triangle, whose edge lies on a segment
+    assert shapes(routh.exact_set(block(F(1, 5), F(3, 10)))) == [(1, 2), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_vertex_is_an_outcome_and_the_outer_set_cannot_be_left(sets, name):
+    exact = sets[name]
+    assert exact.status is Status.SOLVED
+    for vertex in exact.vertices():
+        member = check_member(exact.rational, vertex, exact.statuses_to(vertex))
+        assert member, member.why
+    outer = [piece.vertices for piece in exact.outer]
+    assert verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
+    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-12))
+    assert 0 < exact.gap < 5 * exact.eta
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "box-wall", "ramone"])
+def test_the_simultaneous_and_sequential_laws_lie_inside(sets, name):
+    exact, problem = sets[name], systems.get(name).problem
+    laws = [routh.laws.Simultaneous(), *(routh.laws.Sequential(order) for order in ([0, 1], [1, 0]))]
+    for law in laws:
+        assert exact.contains(law(problem).v, tol=1e-6), law
+
+
+def test_samples_of_small_step_lie_in_the_outer_set(sets):
+    for name in ("rocking-block", "box-wall"):
+        problem = systems.get(name).problem
+        outcomes = routh.sample(problem, 12, step=0.05 * problem.scaling.impulse, seed=3)
+        inside = sets[name].contains(outcomes.v[outcomes.terminated], tol=1e-7)
+        assert np.all(inside)
+
+
+def test_sliding_samples_leave_the_set_by_no_more_than_their_step():
+    exact = routh.exact_set(block(F(1, 5), F(3, 10)))
+    worst = []
+    for share in (0.2, 0.04):
+        problem = exact.problem
+        outcomes = routh.sample(problem, 15, step=share * problem.scaling.impulse, seed=1)
+        worst.append(exact.outer.violation(outcomes.v[outcomes.terminated]).max())
+    assert worst[1] < 0.6 * worst[0] + 1e-6
+    assert worst[1] < 0.05
+
+
+def test_scaling_the_velocity_scales_the_set():
+    small, large = routh.exact_set(block()), routh.exact_set(block(speed=3 * F(4429, 10000)))
+    tripled = {tuple(3 * x for x in vertex) for vertex in small.vertices()}
+    assert tripled == set(large.vertices())
+
+
+def test_a_duplicated_contact_changes_nothing():
+    one = block()
+    twice = RationalProblem(one.M, [*one.Jn, one.Jn[0]], [*one.Jt, one.Jt[0]], [1, 1, 1], one.v)
+    assert set(routh.exact_set(twice).vertices()) == set(routh.exact_set(one).vertices())
+
+
+def test_frictionless_and_one_contact():
+    free = routh.exact_set(block(0))
+    assert free.status is Status.SOLVED
+    single = RationalProblem(
+        *(getattr(block(), f) for f in ("M",)), [[0, 1, F(1, 2)]], [[[1, 0, 1]]], [1], (0, -1, 0)
+    )
+    exact = routh.exact_set(single)
+    law = routh.laws.SingleContact()(single.problem)
+    assert len(exact.vertices()) == 1
+    assert np.allclose(np.array(exact.vertices()[0], dtype=float), law.v, atol=1e-12)
+
+
+def test_nothing_approaches():
+    exact = routh.exact_set(block(speed=F(-1)))
+    assert exact.status is Status.NO_IMPACT
+    assert exact.vertices() == (block(speed=F(-1)).v,)
+
+
+def test_a_budget_that_runs_out_leaves_a_bound():
+    exact = routh.exact_set(block(), seconds=1e-6)
+    assert exact.status is Status.INCOMPLETE
+    assert "energy" in exact.outer_from
+    full = routh.exact_set(block())
+    assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tol=1e-9))
+
+
+def test_jammed_contacts_are_reported():
+    # two opposite walls can push against each other for ever while the third contact still approaches
+    squeeze = RationalProblem(
+        [[1, 0], [0, 1]], [[1, 0], [-1, 0], [0, 1]], [[[0, 1]], [[0, 1]], [[1, 0]]], [0, 0, 1], [0, -1]
+    )
+    assert routh.exact_set(squeeze).status is Status.JAMMED
+
+
+def test_too_large_a_problem_is_refused():
+    with pytest.raises(CapacityError, match="outer_bound takes any problem"):
+        routh.exact_set(systems.get("billiards-break").problem)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="eta: got"):
+        routh.exact_set(block(), eta=0.0)
+    with pytest.raises(ValueError, match="problem: got int"):
+        routh.exact_set(3)
+    with pytest.raises(ValueError, match=r"restitution: got 0\.5"):
+        routh.exact_set(block().problem.replace(restitution=0.5))
+    with pytest.raises(ValueError, match="which: got 'middle'"):
+        routh.exact_set(block()).support([1, 0, 0], which="middle")
+
+
+def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
+    rng = np.random.default_rng(29)
+    A, J = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+    problem = routh.ImpactProblem(
+        A @ A.T / 6 + 0.2 * np.eye(6), J[:3], J[3:], rng.uniform(0, 1, 3), rng.normal(size=6)
+    )
+    exact = routh.exact_set(snap(problem, tolerance=1e-3, through="delassus").rational, seconds=30)
+    inner, outer = exact.reached
+    assert exact.status is Status.SOLVED
+    assert inner.cut_off > 0
+    assert exact.gap < 1e-4  # 1.6e-3 where what was cut off gets no second look
+    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9))
+    reached = routh.fill(exact.problem, max_samples=300, seed=0).outcomes
+    assert np.all(exact.contains(reached.v[reached.terminated], tol=1e-9))
+
+    enclosed = Reach(outer.auto, eta=F(1, 10**6), flows=outer.flows)
+    assert enclosed.run(Budget(30.0, 20_000))
+    assert enclosed.cut_off > outer.cut_off == 0
+    larger = terminal_pieces(enclosed)
+    for piece in terminal_pieces(outer):  # enclosures only enlarge
+        assert np.any([~other.outside(piece.trials, 1e-9) for other in larger], axis=0).all()
+
+
+@pytest.mark.parametrize("end", [20, 21])
+def test_gap_of_a_piece_that_lies_along_two(end):
+    exact = routh.exact_set(block())
+    one = exact.inner[0]
+    auto, ppl = one.automaton, exact.reached[0].ppl
+
+    def box(low, high):
+        corners = ppl.Generator_System()
+        for x in (low, high):
+            for y in (0, 10):
+                corners.insert(ppl.point(ppl.Linear_Expression([x, y, 0], 0), 200))
+        return polytope(ppl.C_Polyhedron(corners), auto, one.frame)
+
+    inner, outer = PolytopeUnion((box(0, 10), box(10, 20))), PolytopeUnion((box(0, end),))
+    beyond = max(min(piece.distance(point) for piece in inner) for point in outer[0].points)
+    assert (beyond > 1e-3) == (end > 20)
+    assert largest_distance(outer, PolytopeUnion(inner[:1])) > 0.1
+    assert largest_distance(outer, inner) == pytest.approx(beyond, abs=1e-12)
+    assert largest_distance(PolytopeUnion(()), inner) == 0.0
+    assert largest_distance(outer, PolytopeUnion(())) == np.inf
+
+
+def corner(radius=0):
+    """A mass (or a solid sphere) thrown into the corner of a floor and a wall, friction 1/2."""
+    mass = [[F(int(i == j)) if i < 3 else F(2, 5) * (i == j) for j in range(6)] for i in range(6)]
+    # a point of contact at -normal: its velocity is v + w x (-normal radius)
+    floor = [[0, 0, 1, 0, 0, 0], [1, 0, 0, 0, -radius, 0], [0, 1, 0, radius, 0, 0]]
+    wall = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, -radius], [0, 0, 1, 0, radius, 0]]
+    v = [-1, F(3, 10), -1, 0, 0, 0]
+    return RationalProblem(mass, [floor[0], wall[0]], [floor[1:], wall[1:]], [F(1, 2)] * 2, v)
+
+
+def test_space_two_contacts_are_proved_from_both_sides():
+    exact = routh.exact_set(corner(), facets=4)
+    polygon = friction_directions(2, 4)
+    assert exact.status is Status.SOLVED
+    for vertex in exact.vertices():
+        assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
+    outer = [piece.vertices for piece in exact.outer]
+    sides = (exact.rational, exact.thresholds, exact.region)
+    assert verify_invariance(*sides, outer, polygon=polygon)
+    assert not verify_invariance(*sides[:2], exact.region[:-4], outer, polygon=polygon)
+    with pytest.raises(ValueError, match="polygon: got directions of length 1; wanted 2"):
+        check_member(exact.rational, exact.vertices()[0], [])
+
+
+def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
+    exact = routh.exact_set(corner(radius=1), facets=4)
+    assert exact.status is Status.SOLVED
+    polygon = friction_directions(2, 4)
+    for vertex in exact.vertices()[::4]:
+        assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
+    problem = exact.problem
+    outcomes = routh.sample(problem, 40, step=0.01 * problem.scaling.impulse, facets=4, seed=0)
+    # four facets are exactly rational; what is left is the error of the step
+    assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01
+
+
+def test_support_project_and_distance():
+    exact = routh.exact_set(block())
+    assert exact.support([1.0, 0.0, 0.0]) == pytest.approx(0.21 * 0.4429)
+    images = exact.project(exact.problem.Jn)
+    assert sorted(len(image) for image in images) == [2, 2]
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    assert _distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
+    assert _distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)
