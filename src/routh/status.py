@@ -16,6 +16,10 @@ class Status(enum.IntEnum):
     MAX_PIVOTS = 5
     NUMERICAL = 6
     INCOMPLETE = 7
+    OUT_OF_TIME = 8
+    ENERGY_GAINED = 9
+    NO_CONTACT = 10
+    REFUSED = 11
 
     @property
     def sentence(self) -> str:
@@ -25,7 +29,7 @@ class Status(enum.IntEnum):
     @property
     def ok(self) -> bool:
         """Whether the result is an answer: solved, or there was nothing to solve."""
-        return self in (Status.SOLVED, Status.NO_IMPACT)
+        return self in (Status.SOLVED, Status.NO_IMPACT, Status.NO_CONTACT)
 
 
 _SENTENCES: dict[Status, str] = {
@@ -37,6 +41,10 @@ _SENTENCES: dict[Status, str] = {
     Status.MAX_PIVOTS: "The pivot limit was reached before a solution was found.",
     Status.NUMERICAL: "Rounding won: the residual, recomputed outside the solver, is above tolerance.",
     Status.INCOMPLETE: "A budget of time or memory ran out; what was found so far is returned.",
+    Status.OUT_OF_TIME: "The time allowed by budget= ran out before this sample was finished.",
+    Status.ENERGY_GAINED: "The outcome has more kinetic energy than the restitution asked for allows.",
+    Status.NO_CONTACT: "Nothing touches, so there is no impact and the velocity is unchanged.",
+    Status.REFUSED: "The state cannot be: it penetrates too deeply, or holds numbers that are not finite.",
 }
 
 
