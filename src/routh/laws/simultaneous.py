@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.friction import uses_true_cone
 from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
 from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
@@ -22,11 +23,10 @@ class Simultaneous:
 
     Parameters
     ----------
-    friction : "polyhedral" or "cone" (the true cone in space).
-    facets : friction directions in space, even; default 8.
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     """
 
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
 
     def __call__(
@@ -45,11 +45,11 @@ class Simultaneous:
         return _result(problem, step.solve(start.v, None))
 
     def all(self, problem: ImpactProblem) -> list[ImpactResult]:
-        """Every solution, the one with the least kinetic energy first; for polyhedral friction."""
+        """Every solution, the one with the least kinetic energy first; in space polyhedral friction only."""
         require_inelastic(problem, "Simultaneous")
-        if self.friction != "polyhedral":
+        if uses_true_cone(self.friction, self.facets, problem.nt):
             raise ValueError(
-                f"friction: got {self.friction!r}; all solutions are enumerated for 'polyhedral' only"
+                f"friction: got {self.friction!r}; in space only those of 'polyhedral' are enumerated"
             )
         found = PolyhedralStep(problem, facets=self.facets).solutions(problem.v, None)
         return sorted((_result(problem, step) for step in found), key=lambda result: result.kinetic_energy)
