@@ -85,7 +85,7 @@ def extremes(seed, n=200_000):
     v[:, 2] = -np.abs(v[:, 2]) * 10.0 ** rng.uniform(-8, 8, n)
     mu, e = 10.0 ** rng.uniform(-6, 5, n), rng.choice([0.0, 1e-6, 0.5, 1.0], n)
     print(f"\n{n} extreme impacts")
-    for hypothesis in ("stronge", "poisson", "newton"):
+    for hypothesis in ("energetic", "poisson", "newton"):
         many = two_body.batch(w, v, mu, e, hypothesis=hypothesis)
         became = ", ".join(f"{np.sum(many.status == s)} {Status(s).name}" for s in np.unique(many.status))
         print(f"  {hypothesis}: {became}; largest residual {many.residual.max():.1e}, "

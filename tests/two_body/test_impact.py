@@ -93,7 +93,7 @@ def test_no_approach_is_no_impact():
         np.testing.assert_array_equal(result.contact_velocity, [1.0, 2.0, vz])
 
 
-@pytest.mark.parametrize("hypothesis", ["stronge", "poisson", "newton"])
+@pytest.mark.parametrize("hypothesis", ["energetic", "poisson", "newton"])
 def test_without_friction_the_hypotheses_agree(hypothesis):
     result = two_body.impact(*ICOSAHEDRON[:2], 0.0, 0.6, hypothesis=hypothesis)
     np.testing.assert_allclose(

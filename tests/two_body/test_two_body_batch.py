@@ -99,7 +99,7 @@ def test_where_a_series_of_the_energy_would_divide_by_zero():
     assert tried > 10
 
 
-@pytest.mark.parametrize("hypothesis", ["stronge", "poisson", "newton"])
+@pytest.mark.parametrize("hypothesis", ["energetic", "poisson", "newton"])
 def test_a_grazing_impact_takes_few_segments(hypothesis):
     """v_z rises much more slowly at first than along the direction ahead: no segment may end too soon."""
     w = [[4.4378127, 2.0570724, -1.5265069], [2.0570724, 1.0689665, -0.5645209], [-1.5265069, -0.5645209, 1]]
