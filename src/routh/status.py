@@ -68,4 +68,4 @@ class ModelError(RouthError, ValueError):
 
 
 class StateError(ModelError):
-    """A state cannot be: bodies overlap too deeply, a joint is too far past its limit, or a NaN stands in it."""
+    """A state cannot be: bodies overlap too deeply, or a joint is too far past its limit."""

@@ -33,7 +33,7 @@ def test_a_crate_far_under_the_floor_is_refused_with_depth_and_pair():
         adapter.problem(*at(CRATE, {2: -0.5}, {2: -1.0}))
     assert adapter.problem(*at(CRATE, {2: -0.5}, {2: -1.0}), deepest=None).nc == 4
     assert adapter.problem(*at(CRATE, {2: 0.081}, {2: -1.0})).nc == 4
-    with pytest.raises(StateError, match="0.019 m deep"):
+    with pytest.raises(StateError, match=r"0\.019 m deep"):
         adapter.problem(*at(CRATE, {2: 0.081}, {2: -1.0}), deepest=0.005)
 
 

@@ -44,8 +44,10 @@ def problem(
 
     Raises
     ------
-    ValueError where no contact is near; `routh.status.StateError` where the state cannot be. What cannot be represented (torsional and rolling friction,
-    adhesion, flexible bodies, ...) is named in an `UnrepresentedWarning` and in ``problem.unrepresented``.
+    ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
+
+    What cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
+    `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
     result = build(
         model,
