@@ -15,6 +15,9 @@ from scipy.linalg import cho_solve, solve_triangular
 from routh import tolerances
 from routh.validation import Array, per_contact, real_array
 
+#: What restitution is a ratio of: energy (Stronge), impulse, velocity.
+HYPOTHESES = ("energetic", "poisson", "newton")
+
 
 @dataclass(frozen=True)
 class Scaling:
