@@ -17,6 +17,9 @@ from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
 from routh.validation import Array, per_contact, real_array
 
+#: What restitution is a ratio of: energy (Stronge), impulse, velocity.
+HYPOTHESES = ("energetic", "poisson", "newton")
+
 
 @dataclass(frozen=True)
 class Scaling:

@@ -109,6 +109,9 @@ def _summary(found: RolloutAudit) -> str:
         lines.append(f"<p>Distance: median {np.median(distances):.3g}, largest {distances.max():.3g}.</p>")
     if found.skipped:
         lines.append(f"<p>{found.skipped} further impacts were not audited.</p>")
+    if found.refused:
+        items = "".join(f"<li>{escape(text)}</li>" for text in found.refused)
+        lines.append(f"<p>Not audited, because the state cannot be:</p><ul>{items}</ul>")
     if found.unrepresented:
         items = "".join(f"<li>{escape(text)}</li>" for text in found.unrepresented)
         lines.append(f"<p>Not represented in the sets:</p><ul>{items}</ul>")
