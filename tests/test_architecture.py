@@ -17,6 +17,7 @@ ORDER = [
     "validation",
     "rng",
     "compiling",
+    "paths",
     "problem",
     "friction",
     "pointedness",
