@@ -15,7 +15,7 @@ from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
-from routh.step.elastic import HYPOTHESES
+from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
@@ -45,7 +45,7 @@ class SetValued(ImpactLaw):
 
     def __post_init__(self) -> None:
         integer("max_steps", self.max_steps, at_least=1)
-        choice("hypothesis", self.hypothesis, HYPOTHESES)
+        choice("hypothesis", self.hypothesis, STEP_HYPOTHESES)
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
