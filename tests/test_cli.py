@@ -130,7 +130,7 @@ def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
     code, out, _ = routh_command("run", "bowling", "--json", "--no-picture")
     data = json.loads(out)
     assert code == 0
-    assert [row["hypothesis"] for row in data["hypotheses"]] == ["stronge", "poisson", "newton"]
+    assert [row["hypothesis"] for row in data["hypotheses"]] == ["energetic", "poisson", "newton"]
     assert all(row["contact_velocity"][0] > 0.0 for row in data["hypotheses"])
     assert data["picture"] is None
 

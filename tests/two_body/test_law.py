@@ -115,7 +115,7 @@ def test_a_planar_problem_in_space_is_the_same():
 
 def test_restitution_is_honoured_by_every_hypothesis():
     problem = systems.get("sphere-half-space", restitution=0.5).problem
-    for hypothesis in ("stronge", "poisson", "newton"):
+    for hypothesis in ("energetic", "poisson", "newton"):
         result = laws.TwoBody(hypothesis)(problem)
         assert result.contact_velocity[0, 0] == pytest.approx(0.5 * 2.0)
 

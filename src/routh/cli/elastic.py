@@ -11,7 +11,7 @@ from routh.cli.output import Output
 from routh.laws import TwoBody
 from routh.problem import ImpactProblem
 
-HYPOTHESES = {"stronge": "energy", "poisson": "impulse", "newton": "velocity"}
+_MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
 
 def has_single_elastic_contact(problem: ImpactProblem) -> bool:
@@ -27,14 +27,14 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
     for column in ("normal (m/s)", "slip (m/s)", "impulse (N s)", "energy left (%)"):
         table.add_column(column, justify="right")
     rows = []
-    for hypothesis, meaning in HYPOTHESES.items():
+    for hypothesis, meaning in _MEANINGS.items():
         result = TwoBody(hypothesis)(problem)
         normal, *slip = result.contact_velocity[0]
         left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
         noise = 1e-12 * float(problem.scaling.velocity[0])
         words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
         cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
-        table.add_row(f"{meaning} ({hypothesis.capitalize()})", *cells, f"{left:.1f}")
+        table.add_row(meaning, *cells, f"{left:.1f}")
         rows.append(
             {
                 "hypothesis": hypothesis,

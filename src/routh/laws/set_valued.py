@@ -15,7 +15,7 @@ from routh.laws.without_collision import with_approach
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
-from routh.step.elastic import HYPOTHESES
+from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
@@ -43,7 +43,7 @@ class SetValued:
 
     def __post_init__(self) -> None:
         integer("max_steps", self.max_steps, at_least=1)
-        choice("hypothesis", self.hypothesis, HYPOTHESES)
+        choice("hypothesis", self.hypothesis, STEP_HYPOTHESES)
 
     def __call__(
         self,

@@ -9,10 +9,9 @@ import numpy as np
 
 from routh.laws.base import ImpactPath, ImpactResult, unchanged
 from routh.laws.without_collision import with_approach
-from routh.problem import ImpactProblem
+from routh.problem import HYPOTHESES, ImpactProblem
 from routh.status import Status
 from routh.two_body import TwoBodyImpact, hodograph, impact
-from routh.two_body._layout import HYPOTHESES
 from routh.validation import Array, choice
 
 
@@ -20,11 +19,11 @@ from routh.validation import Array, choice
 class TwoBody:
     """Coulomb's friction followed through compression and restitution, with restitution by a hypothesis.
 
-    ``hypothesis`` is "stronge" (energy; never creates any), "poisson" (impulse) or "newton" (velocity). In
+    ``hypothesis`` is "energetic" (energy; never creates any), "poisson" (impulse) or "newton" (velocity). In
     the plane every segment is a straight line, so the answer is exact.
     """
 
-    hypothesis: str = "stronge"
+    hypothesis: str = "energetic"
 
     def __post_init__(self) -> None:
         choice("hypothesis", self.hypothesis, HYPOTHESES)

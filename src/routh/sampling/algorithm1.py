@@ -20,7 +20,7 @@ from routh.sampling.outcomes import Outcomes
 from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
-from routh.step.elastic import HYPOTHESES
+from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, real
 
 # velocities, impulses, steps, statuses, residuals
@@ -61,7 +61,7 @@ def sample(
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     """
-    choice("hypothesis", hypothesis, HYPOTHESES)
+    choice("hypothesis", hypothesis, STEP_HYPOTHESES)
     draw = _Draw(problem, n, step, max_steps, seed, points, friction, facets)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:

@@ -106,6 +106,9 @@ def verify(
     """
     if trajectory.s is None or trajectory.impulses is None:
         raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
+    faults = tuple(Violation("finite numbers", i, np.inf) for i in _not_finite(trajectory))
+    if faults:
+        return Verdict(faults, {"finite numbers": np.inf}, {"finite numbers": len(trajectory)})
     check = _Check(model, trajectory, control, limits or Limits())
     check.samples()
     zeno = {event.index: event for event in trajectory.events if event.kind == "zeno"}
@@ -120,6 +123,14 @@ def verify(
     check.outcomes()
     check.energy()
     return Verdict(tuple(check.book.violations), check.book.worst, check.book.checked)
+
+
+def _not_finite(trajectory: Trajectory) -> list[int]:
+    """Samples with NaN or infinity, found first: whether arithmetic on NaN warns depends on the machine."""
+    arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
+    arrays += trajectory.forces.values()
+    flat = [np.asarray(array).reshape(len(trajectory), -1) for array in arrays]
+    return np.flatnonzero(~np.all(np.isfinite(np.hstack(flat)), axis=1)).tolist()
 
 
 class _Check:

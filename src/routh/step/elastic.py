@@ -17,13 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
-from routh.problem import ImpactProblem
+from routh.problem import HYPOTHESES, ImpactProblem
 from routh.status import Status
 from routh.step.base import PushingStep, StepResult
 from routh.validation import Array, choice
 
-ENERGETIC, POISSON = "energetic", "poisson"
-HYPOTHESES = (ENERGETIC, POISSON)
+ENERGETIC, POISSON, _ = HYPOTHESES
+#: Newton's speaks of the end alone: no step of an impulse can follow it.
+STEP_HYPOTHESES = (ENERGETIC, POISSON)
 
 # Solves before the search for an event is content with what it has; each third one halves the interval.
 EVENT_SOLVES = 60
@@ -62,7 +63,7 @@ class ElasticStep:
     def __init__(self, problem: ImpactProblem, solver: PushingStep, hypothesis: str = ENERGETIC) -> None:
         self.problem = problem
         self.solver = solver
-        self.hypothesis = choice("hypothesis", hypothesis, HYPOTHESES)
+        self.hypothesis = choice("hypothesis", hypothesis, STEP_HYPOTHESES)
         unit = problem.scaling
         self._rest = tolerances.APPROACH * unit.velocity
         if hypothesis == ENERGETIC:

@@ -104,7 +104,7 @@ def next_event(
         end = crossing(series, arc, state, kind, 0, 0.0, start, end, vz0, vz)
         gained, _ = energy(series, arc, state, kind, end)
         impulse, _ = normal_impulse(series, arc, kind, end)
-    if con.hypothesis == at.STRONGE:
+    if con.hypothesis == at.ENERGETIC:
         if state[at.ENERGY] + gained <= 0.0:
             due = -state[at.ENERGY]
             return crossing(series, arc, state, kind, 1, due, start, end, state[at.FROM_E], gained), at.END
@@ -136,7 +136,7 @@ def enter_phase(state: Any, con: Contact, letter: int, stored: float) -> None:
     if letter == at.END_COMPRESSION:
         state[at.PHASE] = at.RESTITUTION
         state[at.LEFT] = stored
-        if con.hypothesis == at.STRONGE and state[at.LOSSES] == 0.0:
+        if con.hypothesis == at.ENERGETIC and state[at.LOSSES] == 0.0:
             state[at.LEFT] = con.e * con.e * stored  # JW17, section 2.2, step 3
             state[at.ENERGY] -= stored - state[at.LEFT]
         state[at.LOSSES] += 1.0

@@ -62,9 +62,8 @@ SLIDING, ON_LINE = 0.0, 1.0
 # letters of the event record, base 8
 END_COMPRESSION, VANISHED, LINED_UP, END, COMPRESSED_AGAIN = 1, 2, 3, 4, 5
 LETTERS = "?cslrk"
-# hypotheses
-STRONGE, POISSON, NEWTON = range(3)
-HYPOTHESES = ("stronge", "poisson", "newton")
+# hypotheses, in the order of routh.problem.HYPOTHESES
+ENERGETIC, POISSON, NEWTON = range(3)
 
 #: Events that are approached and never reached are declared by a tolerance, and never change the answer: l
 #: within this angle of an invariant direction (rad), and s where the sliding speed passes its minimum below

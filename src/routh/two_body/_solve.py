@@ -265,7 +265,7 @@ def solve(series: Any, arc: Any, state: Any, con: Contact, vx: float, vy: float,
         run_segment(series, arc, state, con)
         if state[at.PHASE] == at.DONE:
             break
-    if con.hypothesis == at.STRONGE and state[at.PHASE] == at.DONE:
+    if con.hypothesis == at.ENERGETIC and state[at.PHASE] == at.DONE:
         create_nothing(state, con, vx, vy, vz)
     state[at.RESIDUAL] = mismatch(state, con, vx, vy, vz)
 

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.compiling import find_cuda
+from routh.problem import HYPOTHESES
 from routh.status import Status
 from routh.two_body import _kernel
-from routh.two_body._layout import ARC_SHAPE, EVENT_TOLERANCE, HYPOTHESES, SERIES_SHAPE, STATE_SIZE
+from routh.two_body._layout import ARC_SHAPE, EVENT_TOLERANCE, SERIES_SHAPE, STATE_SIZE
 from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
 from routh.validation import Array, choice, integer, real, real_array
 
@@ -22,7 +23,7 @@ def impact(
     mu: float,
     e: float,
     *,
-    hypothesis: str = "stronge",
+    hypothesis: str = "energetic",
     event_tolerance: float = EVENT_TOLERANCE,
 ) -> TwoBodyImpact:
     """Solve one impact of two bodies at one contact in space.
@@ -35,7 +36,7 @@ def impact(
     v : (3,), contact velocity before in m/s; ``v[2] < 0`` is approach.
     mu : Coulomb friction, >= 0.
     e : coefficient of restitution in [0, 1], of the kind that the hypothesis means.
-    hypothesis : "stronge" (energy), "poisson" (impulse) or "newton" (velocity).
+    hypothesis : "energetic" (energy), "poisson" (impulse) or "newton" (velocity).
     event_tolerance : angle in rad within which event l is declared, since an invariant direction is
         approached but never reached. It never changes the answer.
     """
@@ -75,7 +76,7 @@ def batch(
     mu: ArrayLike,
     e: ArrayLike,
     *,
-    hypothesis: str = "stronge",
+    hypothesis: str = "energetic",
     event_tolerance: float = EVENT_TOLERANCE,
     device: str = "cpu",
     threads: int | None = None,

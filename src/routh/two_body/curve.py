@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.problem import HYPOTHESES
 from routh.status import RouthError
 from routh.two_body import _layout, _solve
 from routh.two_body._kernel import decode
@@ -16,7 +17,6 @@ from routh.two_body._layout import (
     ENERGY,
     EVENT_TOLERANCE,
     EVENTS,
-    HYPOTHESES,
     JX,
     JY,
     JZ,
@@ -55,7 +55,7 @@ def hodograph(
     mu: float,
     e: float,
     *,
-    hypothesis: str = "stronge",
+    hypothesis: str = "energetic",
     event_tolerance: float = EVENT_TOLERANCE,
     points: int = 40,
 ) -> Hodograph:

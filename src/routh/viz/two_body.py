@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.laws.two_body import contact_space
-from routh.problem import ImpactProblem
+from routh.problem import HYPOTHESES, ImpactProblem
 from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
-from routh.two_body._layout import HYPOTHESES
 from routh.validation import Array
 from routh.viz import style
 
@@ -35,7 +34,7 @@ def restitution_figure(problem: ImpactProblem) -> Figure:
     if problem.nt == 2:
         fig, (plane, ax) = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.85)
         directions = invariant_directions(W, mu) if mu > 0.0 else None
-        draw_hodograph(plane, courses["stronge"], directions)
+        draw_hodograph(plane, courses["energetic"], directions)
         plane.set_title("slip")
     else:
         fig, (ax,) = style.figure(1, 1, aspect=0.85)
@@ -52,7 +51,7 @@ def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
     ax.plot(press, np.hypot(*longest.sliding.T), color=style.BLUE, label="speed of slip")
     ends: list[tuple[float, str]] = []
     for end, name in sorted((float(course.impulse[-1, 2]), name) for name, course in courses.items()):
-        word = name.capitalize()
+        word = name if name == "energetic" else name.capitalize()
         if ends and abs(ends[-1][0] - end) < 0.02 * press[-1]:
             ends[-1] = (ends[-1][0], f"{ends[-1][1]}, {word}")
         else:
