@@ -20,6 +20,7 @@ ORDER = [
     "problem",
     "friction",
     "pointedness",
+    "termination",
     "lcp",
     "step",
     "models",
