@@ -25,9 +25,9 @@ class Pointedness:
     """Whether the friction cone is pointed (HP23 Assumption 2), and what shows it.
 
     Every force of the cone is a sum of generators ``Jn_i + mu_i d.Jt_i``, d in the friction disc (or
-    polygon). In the metric of ``M^-1``, each divided by the largest length at its contact, their hull has a distance
-    from zero; the cone is pointed exactly where that is positive. ``margin`` is what a direction proves of
-    it from below, ``ceiling`` what a combination of generators proves from above.
+    polygon). In the metric of ``M^-1``, each divided by the largest length at its contact, their hull has a
+    distance from zero; the cone is pointed exactly where that is positive. ``margin`` is what a direction
+    proves of it from below, ``ceiling`` what a combination of generators proves from above.
     """
 
     problem: ImpactProblem
