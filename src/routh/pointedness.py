@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from routh import tolerances
@@ -54,7 +55,9 @@ class Pointedness:
             return np.full(self.problem.nv, np.nan)
         generators = _Generators(self.problem, self.polygon, np.ones(self.problem.nc))
         found = _nearest_to_zero(generators)
-        unit = found.unit if found.least > 0.0 else np.linalg.solve(self.problem.cholesky, self.lean)
+        unit: Array = found.unit
+        if not found.least > 0.0:  # that search did not end
+            unit = np.linalg.solve(self.problem.cholesky, self.lean)
         return self.problem.cholesky @ (unit / generators.least(unit))  # HP23 (77)
 
 
@@ -103,12 +106,12 @@ class _Generators:
         self.tangents = white[:, 1:] / sizes[:, None, None]  # (nc, nt, nv)
         self.mu, self.polygon = problem.mu, polygon
 
-    def at(self, contacts: Array, directions: Array) -> Array:
+    def at(self, contacts: NDArray[np.intp], directions: Array) -> Array:
         """Generators (k, nv) at contacts (k,) with friction along directions (k, nt)."""
         along = np.einsum("kt,ktv->kv", directions, self.tangents[contacts])
         return self.normals[contacts] + self.mu[contacts, None] * along
 
-    def first(self) -> tuple[Array, Array]:
+    def first(self) -> tuple[NDArray[np.intp], Array]:
         """Contacts (k,) and friction directions (k, nt) to begin with; all that there are of a polygon."""
         count, nt = self.tangents.shape[:2]
         polygon = facet_directions(nt, _FIRST_DIRECTIONS) if self.polygon is None else self.polygon
