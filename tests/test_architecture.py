@@ -19,6 +19,7 @@ ORDER = [
     "storage",
     "rng",
     "compiling",
+    "paths",
     "problem",
     "friction",
     "pointedness",

@@ -144,6 +144,7 @@ class Run:
             v_before=self.v.copy(),
             v_after=result.v.copy(),
             steps=len(result.path.impulse),
+            path=str(result.path.kind),
             **self._law_words(),
         )
         self._record_path(result, rows)
@@ -158,7 +159,7 @@ class Run:
 
     def _law_words(self) -> dict[str, object]:
         law = self.settings.law
-        words = {name: getattr(law, name) for name in ("rule", "friction", "facets") if hasattr(law, name)}
+        words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
         return {"law": type(law).__name__, **words}
 
     def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
