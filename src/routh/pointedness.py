@@ -57,7 +57,7 @@ class Pointedness:
         found = _nearest_to_zero(generators)
         unit: Array = found.unit
         if not found.least > 0.0:  # that search did not end
-            unit = np.linalg.solve(self.problem.cholesky, self.lean)
+            unit = np.asarray(np.linalg.solve(self.problem.cholesky, self.lean), dtype=np.float64)
         return self.problem.cholesky @ (unit / generators.least(unit))  # HP23 (77)
 
 
