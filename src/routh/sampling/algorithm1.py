@@ -151,7 +151,9 @@ class _Draw:
         uses_true_cone(friction, facets, problem.nt)
         self.friction = friction
         self.facets = facets
-        self.cone = pointedness(problem, facets)
+        self.cone = pointedness(
+            problem, friction=self.friction, facets=facets if self.friction == "polyhedral" else None
+        )
         self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
 
     def lambda_max(self, sample: int, k: int) -> Array:
