@@ -19,7 +19,7 @@ def landing(
     joints: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Landing:
-    """The impact with which a robot lands: its posture is kept, and it is moved along gravity until it touches.
+    """The impact with which a robot lands: it keeps its posture and is moved along gravity until it touches.
 
     Parameters
     ----------

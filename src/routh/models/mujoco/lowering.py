@@ -96,8 +96,8 @@ def find_root(model: Any, data: Any) -> Root:
                 found.append((mass, Root(body, "slide", *place, np.array(data.xaxis[j]), angle)))
     if not found:
         raise ModelError(
-            "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at the "
-            "root (floating=True, on the command line --floating, gives a URDF's root a free joint)"
+            "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at "
+            "the root (floating=True, on the command line --floating, gives a URDF's root a free joint)"
         )
     return max(found, key=lambda item: item[0])[1]
 
@@ -164,6 +164,7 @@ def _touch(model: Any, data: Any, root: Root) -> None:
         if dist > 0.0:
             free = at
             guess = at + (dist / slope if np.isfinite(dist) else reach)
+            reach = reach if np.isfinite(dist) else 2.0 * reach
             goal = guess if guess < blocked else 0.5 * (free + blocked)
         else:
             blocked = at
@@ -183,7 +184,7 @@ def _move(data: Any, root: Root, distance: float, down: Array) -> None:
 
 
 def _clearance(model: Any, data: Any, root: Root, reach: float) -> tuple[float, float]:
-    """Smallest distance between the tree and what is not of it, m, and by how much it falls per metre down."""
+    """Smallest distance between the tree and the rest, m, and by how much it falls per metre down."""
     near = look_around(model, data, reach)
     down, best, slope = _down(model), np.inf, 1.0
     for contact in near.data.contact[: near.data.ncon]:
