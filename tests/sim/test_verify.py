@@ -218,6 +218,8 @@ def test_the_check_shares_no_code_with_the_simulator():
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     assert {name for name in names if name.startswith("routh.sim")} == {"routh.sim.trajectory"}
     assert not {name for name in names if name.startswith(("routh.laws", "routh.step", "routh.lcp"))}
+    words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert not words & set(routh.laws.__all__), "a law declares its path; the check knows no law by name"
 
 
 def test_a_made_up_accumulation_is_caught(block, motion):
