@@ -75,7 +75,7 @@ def run_family(arguments, count, seed, friction, pivoting):
         if solved:
             worst, worst_independent = max(worst, result.residual), max(worst_independent, independent)
         if k < count // 20:  # a linear program each: a share is enough
-            distance, verdict = hull_distance(problem), pointedness(problem).jammed
+            distance, verdict = hull_distance(problem), pointedness(problem, friction="polyhedral").jammed
             jammed += verdict
             jam_missed += not verdict if distance < 1e-10 else verdict and distance > 1e-8
     each = (time.perf_counter() - start) / count

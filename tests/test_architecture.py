@@ -23,6 +23,7 @@ ORDER = [
     "problem",
     "friction",
     "pointedness",
+    "termination",
     "lcp",
     "step",
     "models",

@@ -43,6 +43,7 @@ _SUBMODULES = frozenset(
         "sim",
         "step",
         "systems",
+        "termination",
         "two_body",
     }
 )

@@ -165,7 +165,7 @@ def impact(
     window: robots.Window = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -216,7 +216,7 @@ def audit(
     gap: robots.Gap = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -233,7 +233,7 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
-    settings = robots.AuditRequest(duration, samples, seed, friction or "cone", max_impacts)
+    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,13 +65,8 @@ Ground = Annotated[
     typer.Option(help="Add level ground at this height, m.", show_default=False, rich_help_panel=_ROBOT),
 ]
 Friction = Annotated[
-    str | None,
-    typer.Option(
-        metavar="cone|polyhedral",
-        help="The true cone (robots) or eight facets (.npz).",
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
+    str,
+    typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets."),
 ]
 
 
@@ -114,9 +109,8 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
 
     problem = robot_problem(file, placed, output)
     title = f"[bold cyan]{file}[/bold cyan]"
-    wanted = replace(request, friction=request.friction or "cone")
-    source = "the true friction cone" if wanted.friction == "cone" else "polyhedral friction"
-    return sample_and_show(problem, title, source, wanted, place, output)
+    source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
+    return sample_and_show(problem, title, source, request, place, output)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
