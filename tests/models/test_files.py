@@ -69,19 +69,20 @@ def test_links_and_includes_are_followed(tmp_path):
 
 
 MESH = '<mujoco><asset><mesh name="a" file="secret.stl"/></asset></mujoco>'
+INCLUDE = '<mujoco><include file="{}.xml"/></mujoco>'
 UP = '<mujoco><compiler meshdir="../"/></mujoco>'
 ATTACH = '<mujoco><asset><model name="c" file="sub/c.xml"/></asset></mujoco>'
-URDF_MESH = """<robot name="r"><link name="l"><collision><geometry><mesh filename="{}"/></geometry></collision>
-  </link></robot>"""
+URDF_MESH = """<robot name="r"><link name="l"><collision><geometry><mesh filename="{}"/></geometry>
+  </collision></link></robot>"""
 
 
 @pytest.mark.parametrize(
     "files",
     [
-        {"top.xml": '<mujoco><include file="a.xml"/></mujoco>', "a.xml": UP.replace("/></", "/>" + MESH[8:-9] + "</")},
-        {"top.xml": '<mujoco><include file="a.xml"/><include file="b.xml"/></mujoco>', "a.xml": MESH, "b.xml": UP},
-        {"top.xml": '<mujoco><include file="b.xml"/><include file="a.xml"/></mujoco>', "a.xml": MESH, "b.xml": UP},
-        {"top.xml": '<mujoco><Include file="a.xml"/></mujoco>', "a.xml": '<mujoco><mesh file="../secret.stl"/></mujoco>'},
+        {"top.xml": INCLUDE.format("a"), "a.xml": UP.replace("/></", "/>" + MESH[8:-9] + "</")},
+        {"top.xml": INCLUDE.format('a.xml"/><include file="b'), "a.xml": MESH, "b.xml": UP},
+        {"top.xml": INCLUDE.format('b.xml"/><include file="a'), "a.xml": MESH, "b.xml": UP},
+        {"top.xml": INCLUDE.replace("inc", "Inc").format("a"), "a.xml": MESH.replace("sec", "../sec")},
         {"top.xml": ATTACH, "sub/c.xml": MESH.replace("<asset>", '<compiler meshdir="../../"/><asset>')},
         {"top.xml": ATTACH, "sub/c.xml": '<mujoco><include file="d.xml"/></mujoco>',
          "sub/d.xml": MESH.replace("secret", "../../secret")},
@@ -96,7 +97,7 @@ def test_folders_set_anywhere_hold_for_all(tmp_path, files):
     written(tmp_path, "solid x", "secret.stl")
     for name, text in files.items():
         written(tmp_path / "model", text, name)
-    with pytest.raises(ModelError, match="outside|refers to"):
+    with pytest.raises(ModelError, match=r"outside|refers to"):
         check_model_file(tmp_path / "model" / "top.xml")
 
 
@@ -149,7 +150,7 @@ def test_files_that_multiply_are_refused(tmp_path):
 def test_names_over_several_lines_are_refused(tmp_path, name):
     """XML readers do not agree about them: one would check another file than the other opens."""
     path = written(tmp_path, f'<mujoco><asset><mesh file="{name}"/></asset></mujoco>')
-    with pytest.raises(ModelError, match="several lines|control characters"):
+    with pytest.raises(ModelError, match=r"several lines|control characters"):
         check_model_file(path)
 
 
@@ -171,7 +172,8 @@ def test_pinocchio_opens_what_was_checked(tmp_path, monkeypatch, name):
     assert shape.meshPath == str(tmp_path / "model" / name.removeprefix("package://"))
 
 
-INERTIAL = (
+INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+  </inertial>"""
     """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
 )
 
