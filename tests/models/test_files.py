@@ -174,8 +174,6 @@ def test_pinocchio_opens_what_was_checked(tmp_path, monkeypatch, name):
 
 INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
   </inertial>"""
-    """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
-)
 
 
 @pytest.mark.parametrize(
