@@ -144,7 +144,13 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
     worst = []
     for share in (_STEP, _STEP / 4):
         outcomes = routh.sample(
-            exact.problem, count, step=share * exact.problem.scaling.impulse, max_steps=20_000, seed=seed
+            exact.problem,
+            count,
+            step=share * exact.problem.scaling.impulse,
+            max_steps=20_000,
+            seed=seed,
+            friction="polyhedral",
+            facets=exact.facets,
         )
         ended = outcomes.v[outcomes.terminated]
         worst.append(float(np.max(exact.outer.violation(ended), initial=0.0)))

@@ -294,8 +294,8 @@ def test_restitution_is_refused_not_ignored():
         ),
         (lambda: laws.SingleContact()(routh.systems.get("rocking-block").problem), "problem: got nc=2, nt=1"),
         (
-            lambda: laws.Simultaneous(friction="cone").all(routh.systems.get("rocking-block").problem),
-            "friction: got",
+            lambda: laws.Simultaneous().all(routh.systems.get("box-drop").problem),
+            "friction: got 'cone'; in space only those of 'polyhedral'",
         ),
     ],
 )

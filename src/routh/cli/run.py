@@ -36,7 +36,7 @@ class Request:
     seed: int = 0
     device: str = "cpu"
     threads: int | None = None
-    friction: str | None = None  # None: polyhedral, or the true cone for robots
+    friction: str = "cone"
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -131,7 +131,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
-            friction=request.friction or "polyhedral",
+            friction=request.friction,
             device=request.device,
             threads=request.threads,
         )

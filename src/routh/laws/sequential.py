@@ -24,12 +24,13 @@ class Sequential(ImpactLaw):
     ----------
     order : contacts by index or name; default all of them, as they are numbered.
     rule : how a single impact is resolved: "complementarity" (HP23 (31)) or "routh" (Routh's method; planar).
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     max_impacts : single impacts before the law gives up, with status MAX_STEPS.
     """
 
     order: tuple[int | str, ...] | None = None
     rule: str = "complementarity"
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
     max_impacts: int = 10_000
 

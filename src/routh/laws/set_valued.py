@@ -30,14 +30,14 @@ class SetValued(ImpactLaw):
     step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
         contact's own momentum scale, see `default_step`.
     max_steps : increments before the law gives up, with status MAX_STEPS.
-    friction, facets : "polyhedral" with this many facets in space (default 8), or "cone".
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson"; see
         `routh.step.elastic`.
     """
 
     step: ArrayLike | None = None
     max_steps: int = DEFAULT_MAX_STEPS
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
     hypothesis: str = "energetic"
 

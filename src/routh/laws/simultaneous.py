@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.friction import uses_true_cone
 from routh.laws.base import ImpactLaw, ImpactResult
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
@@ -21,11 +22,10 @@ class Simultaneous(ImpactLaw):
 
     Parameters
     ----------
-    friction : "polyhedral" or "cone" (the true cone in space).
-    facets : friction directions in space, even; default 8.
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     """
 
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
@@ -34,11 +34,11 @@ class Simultaneous(ImpactLaw):
         return _result(problem, step.solve(problem.v, None))
 
     def all(self, problem: ImpactProblem) -> list[ImpactResult]:
-        """Every solution, the one with the least kinetic energy first; for polyhedral friction."""
+        """Every solution, the one with the least kinetic energy first; in space polyhedral friction only."""
         self.check(problem)
-        if self.friction != "polyhedral":
+        if uses_true_cone(self.friction, self.facets, problem.nt):
             raise ValueError(
-                f"friction: got {self.friction!r}; all solutions are enumerated for 'polyhedral' only"
+                f"friction: got {self.friction!r}; in space only those of 'polyhedral' are enumerated"
             )
         found = PolyhedralStep(problem, facets=self.facets).solutions(problem.v, None)
         return sorted((_result(problem, step) for step in found), key=lambda result: result.kinetic_energy)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh import tolerances
+from routh.friction import ContactMode
 from routh.problem import ImpactProblem, names_from
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
@@ -22,8 +23,6 @@ from routh.validation import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEPARATE, STICK, SLIDE = 0, 1, 2
-MODE_NAMES = ("separate", "stick", "slide")
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
 _ARRAYS = ("v", "impulse", "steps", "status", "residual")
@@ -34,7 +33,7 @@ _WORK = ("stored", "returned")
 class ModeRow:
     """One combination of contact modes and how often it occurred."""
 
-    modes: tuple[str, ...]  # one of "separate", "stick", "slide" per contact
+    modes: tuple[str, ...]  # "separates", "sticks" or "slides" per contact
     count: int
     share: float
     kinetic_energy: tuple[float, float]  # smallest and largest after, J
@@ -83,12 +82,12 @@ class Outcomes:
 
     @cached_property
     def modes(self) -> np.ndarray:
-        """What each contact does after, (n, nc) int8: 0 separates, 1 sticks, 2 slides."""
+        """What each contact does after, (n, nc) int8, see `routh.friction.ContactMode`."""
         unit = self.problem.scaling.velocity[:, None]
         scaled = self.contact_velocity / unit
         moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
-        mode = np.where(moving, SLIDE, STICK)
-        return np.where(scaled[..., 0] > tolerances.STICK, SEPARATE, mode).astype(np.int8)
+        mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
+        return np.where(scaled[..., 0] > tolerances.STICK, ContactMode.SEPARATES, mode).astype(np.int8)
 
     def summary(self) -> list[ModeRow]:
         """Combinations of contact modes among the terminated samples, the most frequent first."""
@@ -97,7 +96,7 @@ class Outcomes:
         rows = []
         for combination, count in Counter(map(tuple, modes.tolist())).most_common():
             inside = energies[np.all(modes == np.array(combination), axis=1)]
-            words = tuple(MODE_NAMES[mode] for mode in combination)
+            words = tuple(ContactMode(mode).word for mode in combination)
             rows.append(ModeRow(words, count, count / len(self), (float(inside.min()), float(inside.max()))))
         return rows
 
