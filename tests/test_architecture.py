@@ -1,6 +1,8 @@
 """The plan of the house: who may import whom, and how long a file may be."""
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ ORDER = [
     "text",
     "storage",
     "rng",
+    "results",
     "compiling",
     "paths",
     "problem",
@@ -114,3 +117,50 @@ def test_nothing_inserts_into_the_import_path():
     files = [path for folder in ("tests", "benchmarks", "examples") for path in (root / folder).rglob("*.py")]
     word = ".".join(["sys", "path"])
     assert [path.name for path in files if f"{word}.insert" in path.read_text()] == []
+
+
+def test_type_checkers_see_the_names_that_resolve():
+    """The block for type checkers and the table for the interpreter name the same things."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.asname: node.module for node in block.body for alias in node.names}
+    assert all(alias.name == alias.asname for node in block.body for alias in node.names)
+    assert {name: module for name, module in seen.items() if module != "routh"} == routh._PUBLIC
+    assert {name for name, module in seen.items() if module == "routh"} == routh._SUBMODULES
+
+
+def test_mypy_resolves_the_public_names(tmp_path):
+    """As a user's checker does: types of results are known, and a misspelt name is an error."""
+    api = pytest.importorskip("mypy.api")
+    code = (
+        "import routh\n"
+        "problem = routh.ImpactProblem([[1.0]], [[1.0]], [[[0.0]]], 0.0, [-1.0])\n"
+        "outcomes: routh.Outcomes = routh.sample(problem, 4)\n"
+        "result: routh.ImpactResult = routh.laws.Simultaneous()(problem)\n"
+        "reveal_type(routh.exact_set(problem))\n"
+        "reveal_type(routh.step_through)\n"
+        "routh.viz.plot(outcomes)\n"
+        "routh.sampel\n"
+    )
+    file = tmp_path / "user.py"
+    file.write_text(code)
+    root = Path(__file__).parents[1]  # its settings and its cache, which the check of the package has filled
+    settings = [f"--config-file={root / 'pyproject.toml'}", f"--cache-dir={root / '.mypy_cache'}"]
+    output, _, _ = api.run([str(file), *settings])
+    assert 'Revealed type is "routh.exact.result.ExactSet"' in output
+    assert "-> routh.sim.trajectory.Trajectory" in output
+    errors = [line for line in output.splitlines() if "error:" in line]
+    assert len(errors) == 1
+    assert "sampel" in errors[0]
+
+
+def test_help_begins_with_what_to_call_for_what():
+    text = routh.__doc__
+    assert "What to call for what" in text.splitlines()[2]
+    for name in re.findall(r"(?<!`)`([A-Za-z_][A-Za-z_.]*)", text):
+        value = routh
+        for part in name.split("."):
+            try:
+                value = getattr(value, part)
+            except AttributeError:
+                value = importlib.import_module(f"{value.__name__}.{part}")
