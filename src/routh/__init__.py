@@ -21,7 +21,7 @@ _PUBLIC = {
     "coverage": "routh.exact.coverage",
     "exact_set": "routh.exact.build",
     "fill": "routh.sampling.filling",
-    "outer_bound": "routh.bounds.bounds",
+    "outer_bound": "routh.bounds",
     "audit": "routh.auditing",
     "scan": "routh.auditing",
     "sample": "routh.sampling",

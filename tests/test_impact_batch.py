@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from random_problems import random_problem
 
+from problems import random_problem
 from routh import ImpactBatch, Status, preparing, systems
 from routh.step.base import scaled_delassus
 
