@@ -2,8 +2,9 @@
 
 What to call for what
 ---------------------
-An impact as data      `ImpactProblem`; `systems.get(name)` for those of the papers; `models` for planar and
-                       spatial bodies and for robots from MJCF and URDF (`models.mujoco`, `models.pinocchio`)
+An impact as data      `ImpactProblem`, `ImpactBatch` (many); `systems.get(name)` for those of the papers;
+                       `models` for planar and spatial bodies and for robots from MJCF and URDF
+                       (`models.mujoco`, `models.pinocchio`)
 All its outcomes       `sample` (many at once, `Outcomes`), `exact_set` (the set itself, `ExactSet`), `fill`
                        (samples spread over the set), `outer_bound` (a proof of what cannot be), `coverage`
 One outcome            `laws`: each law is called with a problem and returns an `ImpactResult`
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh import viz as viz
     from routh.auditing import audit as audit
     from routh.auditing import scan as scan
+    from routh.batch import ImpactBatch as ImpactBatch
     from routh.bounds import outer_bound as outer_bound
     from routh.exact.build import exact_set as exact_set
     from routh.exact.coverage import coverage as coverage
@@ -66,6 +68,7 @@ __version__ = "0.1.0"
 #: public name -> module that defines it
 _PUBLIC = {
     "ExactSet": "routh.exact.result",
+    "ImpactBatch": "routh.batch",
     "ImpactProblem": "routh.problem",
     "ImpactResult": "routh.laws",
     "Outcomes": "routh.sampling",
