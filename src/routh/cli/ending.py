@@ -1,0 +1,112 @@
+"""How a command ends: errors in one line, closed pipes in silence, Ctrl-C within a second."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+INTERRUPTED = 130
+PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
+
+
+def main() -> None:
+    """Run the command line; errors are one line, not a traceback."""
+    try:
+        _print_anything()
+        from routh.cli.app import app
+
+        app(prog_name="routh")
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(INTERRUPTED)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            _say("interrupted")
+        raise
+    except BrokenPipeError:
+        forget_output()
+        sys.exit(0)
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        _say(f"routh: error: {message}")
+        sys.exit(2)
+
+
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """Run a command; where whoever reads its output has gone (``| head``), that is no error."""
+    import typer
+
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        forget_output()
+        raise typer.Exit(0) from None
+
+
+def forget_output() -> None:
+    """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def stop_promptly() -> None:
+    """Make Ctrl-C end this process within a second even while compiled code runs.
+
+    Python hears of a signal between two of its own instructions, which a compiled loop or the compiler can
+    delay for long. A thread hears of it at once and waits a moment for a tidy end. Files are safe: they are
+    written whole or not at all (`routh.storage`).
+    """
+    ears, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    threading.Thread(target=_end_after_interrupt, args=(ears, os.getpid()), daemon=True).start()
+
+
+def _end_after_interrupt(ears: int, process: int) -> None:
+    while os.read(ears, 1) != bytes([signal.SIGINT]):
+        pass
+    time.sleep(PATIENCE)
+    if os.getpid() == process:
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"interrupted\n")
+        os._exit(INTERRUPTED)
+
+
+def explain(error: Exception) -> str | None:
+    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
+    from routh.status import RouthError
+    from routh.text import for_terminal
+
+    if isinstance(error, FileNotFoundError):
+        found = f"there is no file {error.filename!s}"
+    elif isinstance(error, OSError):
+        found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    elif isinstance(error, MemoryError):
+        found = f"not enough memory ({error or 'none left'}); wanted fewer samples or a smaller problem"
+    elif isinstance(error, (ValueError, RouthError)):
+        found = str(error)
+    else:
+        return None
+    return for_terminal(found)
+
+
+def _print_anything() -> None:
+    """Characters that the terminal's encoding lacks become escapes, not errors."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _say(text: str) -> None:
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)
