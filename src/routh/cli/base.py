@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from routh.cli.ending import until_nobody_reads
+from routh.cli.pipes import until_nobody_reads
 
 GUIDE = """Every outcome that a rigid-body impact can have.
 

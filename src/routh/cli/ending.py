@@ -7,8 +7,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+
+from routh.cli.pipes import forget_output
 
 INTERRUPTED = 130
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
@@ -37,27 +38,6 @@ def main() -> None:
             raise
         _say(f"routh: error: {message}")
         sys.exit(2)
-
-
-@contextmanager
-def until_nobody_reads() -> Iterator[None]:
-    """Run a command; where whoever reads its output has gone (``| head``), that is no error."""
-    import typer
-
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        forget_output()
-        raise typer.Exit(0) from None
-
-
-def forget_output() -> None:
-    """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def stop_promptly() -> None:

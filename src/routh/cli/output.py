@@ -34,7 +34,7 @@ class _Console(Console):
         super().__init__(highlight=False, emoji=False, **options)
 
     def on_broken_pipe(self) -> None:
-        """Leave it to `routh.cli.ending`: that nobody reads on is no error."""
+        """Leave it to `routh.cli.pipes`: that nobody reads on is no error."""
         raise BrokenPipeError
 
 
