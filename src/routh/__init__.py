@@ -24,7 +24,7 @@ _PUBLIC = {
     "audit": "routh.auditing",
     "scan": "routh.auditing",
     "sample": "routh.sampling",
-    "snap": "routh.exact.rational",
+    "snap": "routh.exact.snapping",
     "sample_batch": "routh.sampling.batch",
     "simulate": "routh.sim",
     "simulate_many": "routh.sim",
