@@ -47,8 +47,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh.bounds import outer_bound as outer_bound
     from routh.exact.build import exact_set as exact_set
     from routh.exact.coverage import coverage as coverage
-    from routh.exact.snapping import snap as snap
     from routh.exact.result import ExactSet as ExactSet
+    from routh.exact.snapping import snap as snap
     from routh.laws import ImpactResult as ImpactResult
     from routh.models import State as State
     from routh.problem import ImpactProblem as ImpactProblem
