@@ -107,7 +107,7 @@ class EnergyBound(OuterBound):
 
     @cached_property
     def _own_units(self) -> tuple[EnergyBound, Array, Array]:
-        """The bound for u with ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
+        """The bound for u, ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
         problem = self.problem
         back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64) * (problem.speed or 1.0)
         normal = np.linalg.norm(problem.Jn @ back, axis=1)
