@@ -232,7 +232,9 @@ def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
     for vertex in exact.vertices()[::4]:
         assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
     problem = exact.problem
-    outcomes = routh.sample(problem, 40, step=0.01 * problem.scaling.impulse, facets=4, seed=0)
+    outcomes = routh.sample(
+        problem, 40, step=0.01 * problem.scaling.impulse, friction="polyhedral", facets=4, seed=0
+    )
     # four facets are exactly rational; what is left is the error of the step
     assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01
 
