@@ -141,5 +141,10 @@ BUDGET_IMPULSE = 1e-10
 #: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5
 
-#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+#: How far a problem may be moved on its way to rational numbers, in its own units (relative).
 SNAP = 1e-9
+
+#: Contact velocities this near to zero or to each other (share of the speed) are taken to be so by an exact
+#: set of a problem in floating point. Rows of J, whose changes move outcomes by their root, up to rounding.
+SNAP_GIVEN = 1e-11
+SNAP_ROWS = 2e-15
