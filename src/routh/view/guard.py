@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import hmac
 import http.client
+import io
 import secrets
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -81,7 +83,8 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
         before = serving.serve
         serving.serve = _guarded(before, guard)
         try:
-            server = viser.ViserServer(host=host, port=guard.port, label=title, verbose=False)
+            with redirect_stdout(io.StringIO()):  # it prints an address without the token
+                server = viser.ViserServer(host=host, port=guard.port, label=title, verbose=False)
         finally:
             serving.serve = before
     _take_tunnel_away(server)
@@ -90,6 +93,12 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
         server.stop()
         raise GuardError("this version of viser answers without the token; wanted viser 1.1")
     return server, guard
+
+
+def stop(server: Any) -> None:
+    """End a server, without a word."""
+    with redirect_stdout(io.StringIO()):
+        server.stop()
 
 
 def _guarded(serve: Callable[..., Any], guard: Guard) -> Callable[..., Any]:

@@ -31,7 +31,18 @@ def mode_names(outcomes: Outcomes) -> tuple[list[str], np.ndarray]:
     rows = [tuple(row) for row in outcomes.modes.tolist()]
     ranked = [row for row, _ in Counter(rows).most_common()]
     place = {row: k for k, row in enumerate(ranked)}
-    return [_sentence(row, outcomes.problem.names) for row in ranked], np.array([place[row] for row in rows])
+    names = _distinct([_sentence(row, outcomes.problem.names) for row in ranked])
+    return names, np.array([place[row] for row in rows])
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The same names, numbered where they repeat: a choice in the panel must be one."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
 
 
 def colors(which: np.ndarray) -> np.ndarray:

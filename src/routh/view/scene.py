@@ -58,11 +58,12 @@ class Scene:
             ),
         ]
         names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
-        self._marks += [
-            self._scene.add_label(f"/contacts/name{k}", name, position=point + 0.15 * size)
-            for k, (name, point) in enumerate(zip(names, points, strict=True))
-            if len(names) <= 8
-        ]
+        labelled: list[Array] = []
+        for k, (name, point) in enumerate(zip(names, points, strict=True)):
+            if all(np.linalg.norm(point - other) > size for other in labelled):  # names must not overlap
+                labelled.append(point)
+                place = point + 0.15 * size
+                self._marks.append(self._scene.add_label(f"/contacts/name{k}", name, position=place))
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""

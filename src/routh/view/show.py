@@ -30,7 +30,7 @@ class Viewer:
     def close(self) -> None:
         """Stop the server and free its port."""
         self.session.close()
-        self._server.stop()
+        guard.stop(self._server)
 
     def __enter__(self) -> Viewer:
         return self
@@ -70,7 +70,7 @@ def show(
     try:
         session = Session(server, mechanism, ghosts=ghosts, seed=seed)
     except BaseException:
-        server.stop()
+        guard.stop(server)
         raise
     return Viewer(server, guarded.address, session)
 
