@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from routh.sampling import sample
 from routh.validation import Array
 from routh.view.looks import PALETTE
 from routh.view.panels import axis_names
-
-if TYPE_CHECKING:
-    from routh.view.session import Session
+from routh.view.shown import Viewing
 
 HEAT = 13  # points along each axis of the heat map
 HEAT_SAMPLES = 128
@@ -24,7 +22,7 @@ _NONE = "-"
 class Actions:
     """Folders of buttons below the panel."""
 
-    def __init__(self, server: Any, session: Session) -> None:
+    def __init__(self, server: Any, session: Viewing) -> None:
         self._server, self._session, gui = server, session, server.gui
         self._bundle: Any = None
         names = tuple(control.name for control in session.mechanism.controls)

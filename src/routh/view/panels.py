@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
 from routh.validation import Array
 from routh.view.looks import ALL
-
-if TYPE_CHECKING:
-    from routh.view.session import Session, Shown
+from routh.view.shown import Shown, Viewing
 
 EXACT_CONTACTS = 3  # the exact set of so many planar contacts takes milliseconds
 EXACT_SECONDS = 0.2
@@ -25,7 +23,7 @@ EXACT_SECONDS = 0.2
 class Panel:
     """Sliders with number fields for the state, and choices of what is shown."""
 
-    def __init__(self, gui: Any, session: Session, ghosts: int, moment: int) -> None:
+    def __init__(self, gui: Any, session: Viewing, ghosts: int, moment: int) -> None:
         self._session = session
         self._message = gui.add_html("")
         self._table = gui.add_html("")
@@ -109,7 +107,7 @@ def axis_names(problem: ImpactProblem) -> list[str]:
     return [f"{name} {kind}" for name in problem.names for kind in kinds]
 
 
-def single_answers(session: Session, shown: Shown, moment: float) -> dict[str, Array]:
+def single_answers(session: Viewing, shown: Shown, moment: float) -> dict[str, Array]:
     """Configurations a moment later by laws with one answer and by other simulators, where wanted."""
     if not session.panel.single():
         return {}

@@ -8,36 +8,24 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from routh.problem import ImpactProblem
-from routh.sampling import Outcomes, sample
+from routh.sampling import sample
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.view import panels
 from routh.view.actions import Actions
 from routh.view.board import Board
 from routh.view.looks import ALL, colors, mode_names, spread_choice
-from routh.view.mechanism import Mechanism, Placed
+from routh.view.mechanism import Mechanism
 from routh.view.scene import Scene
+from routh.view.shown import Shown
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What is on the screen: a state and its outcomes."""
-
-    placed: Placed
-    outcomes: Outcomes
-    modes: list[str]
-    which: np.ndarray  # (n,) int, the combination of modes of each outcome
-    ended: np.ndarray  # (m,) int, outcomes that ended
-    seconds: float  # of computing
 
 
 class Session:
@@ -56,7 +44,7 @@ class Session:
         corner = corner + np.array([0.6, 0.5, 0.15]) * mechanism.size
         self.board = Board(server.scene, corner, mechanism.size)
         self.board.on_pick = self.pick
-        self.panel = panels.Panel(server.gui, self, ghosts, self._first_moment(start.problem))
+        self.panel: panels.Panel = panels.Panel(server.gui, self, ghosts, self._first_moment(start.problem))
         self.actions = Actions(server, self)
         self._look(corner)
         self._worker = threading.Thread(target=self._work, daemon=True)
