@@ -63,9 +63,9 @@ PAPER_PROGRAM = 1e-6
 #: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
 CLOSED_GAP = 1e-9
 
-#: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`);
-#: ten times what a law may leave over.
-REST = 1e-7
+#: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`), and
+#: sticks when its slip is: three times what a law may leave over.
+REST = 3e-8
 
 #: The same as a share of the greatest speed met so far: rounding of what that speed left behind.
 REST_FLOOR = 1e-13
@@ -102,6 +102,9 @@ ZENO_RATIO = 1e-3
 #: start and end contact anywhere within it. Per m of the configuration beyond 1 m: the integrator's error
 #: is relative.
 VERIFY_GAP = 2e-9
+
+#: Contact velocity that an event may take for none, as a share of the speed: REST, at several contacts.
+VERIFY_REST = 3.0 * REST
 
 #: Contact velocity that is no motion, as a share of the greatest speed met; and error of the configuration
 #: per interval. Twice the integrator's relative tolerance: both ends of an interval have one.

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 from scipy.sparse import csc_matrix
 
 from routh.laws.set_valued import accumulate, impulse_step
@@ -228,7 +227,7 @@ def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:
 
 def _contact_columns(problem: ImpactProblem) -> Array:
     """``L^-1 J^T``: what unit impulses do, in coordinates where the kinetic-energy norm is Euclidean."""
-    return np.asarray(solve_triangular(problem.cholesky, problem.J.reshape(-1, problem.nv).T, lower=True))
+    return np.asarray(np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T))
 
 
 def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
