@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel, MjSpec
 
 
 def load(
@@ -19,7 +22,7 @@ def load(
     roots: Sequence[str | Path] = (),
     floating: bool = False,
     ground: float | None = None,
-) -> Any:
+) -> MjModel:
     """An MjModel from an MJCF or URDF file.
 
     The file is checked before MuJoCo reads it: no entities, no files from outside the model's folder.
@@ -54,7 +57,7 @@ def load(
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
 
 
-def _read(path: str) -> Any:
+def _read(path: str) -> MjSpec:
     spec = engine().MjSpec
     try:
         return spec.from_file(path)
@@ -65,12 +68,12 @@ def _read(path: str) -> Any:
 
 
 def state(
-    model: Any,
+    model: MjModel,
     *,
     keyframe: str | int | None = None,
     qpos: Any = None,
     qvel: Mapping[int | str, float] | Sequence[float] | Array | None = None,
-) -> Any:
+) -> MjData:
     """An MjData in a keyframe (by name or number) or the model's reference pose, with changes.
 
     Parameters
@@ -90,7 +93,7 @@ def state(
     return data
 
 
-def _keyframe(model: Any, keyframe: str | int) -> int:
+def _keyframe(model: MjModel, keyframe: str | int) -> int:
     names = [model.key(i).name or str(i) for i in range(model.nkey)]
     key = str(keyframe)
     if key in names:
@@ -114,7 +117,7 @@ def _assign(field: str, target: Array, values: Any) -> None:
         target[index] = real(f"{field}[{index}]", value)
 
 
-def _float(spec: Any, path: str | Path) -> None:
+def _float(spec: MjSpec, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
@@ -127,6 +130,6 @@ def _float(spec: Any, path: str | Path) -> None:
     root.add_freejoint()
 
 
-def _add_ground(spec: Any, height: float) -> None:
+def _add_ground(spec: MjSpec, height: float) -> None:
     plane = engine().mjtGeom.mjGEOM_PLANE
     spec.worldbody.add_geom(name="ground", type=plane, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, height])
