@@ -118,12 +118,13 @@ class GroundedRobot:
         """The impact of all points whose height is at most ``gap`` (m)."""
         return impact_problem(self, state, gap=gap)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the work space."""
         return {name: value for name, value in self.__dict__.items() if name != "_data"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _data=state["robot"].createData())
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._data = self.robot.createData()
 
     def _q(self, q: ArrayLike) -> Array:
         """The configuration, with unit quaternions: Pinocchio takes them for granted."""
