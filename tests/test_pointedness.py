@@ -122,7 +122,7 @@ def test_a_search_that_gives_up_promises_nothing(monkeypatch):
         raise RuntimeError
 
     block = routh.systems.get("rocking-block").problem
-    monkeypatch.setattr("routh.pointedness.nnls", gives_up)
+    monkeypatch.setattr("scipy.optimize.nnls", gives_up)
     found = pointedness(block)
     assert found.jammed
     assert np.all(np.isnan(found.direction))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import qmc
 
 from routh.friction import uses_true_cone
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
@@ -91,6 +90,8 @@ def labelled_outcomes(
 def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
     steps = min(max_steps, SOBOL_STEPS)
+    from scipy.stats import qmc  # slow to import, and rarely wanted
+
     engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
     exponent = max(int(n - 1).bit_length(), 0)
     table = engine.random_base2(exponent)[:n]
