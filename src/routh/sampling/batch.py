@@ -12,7 +12,7 @@ from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, impulse_step
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
-from routh.sampling.algorithm1 import labelled_outcomes
+from routh.sampling.draws import labelled_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.validation import integer
 
