@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
-from routh.kernels.batch import solve_step
+from routh.kernels.algorithm1_host import solve_step
 from routh.step import PolyhedralStep
 from routh.systems import get
 

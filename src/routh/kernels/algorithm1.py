@@ -18,8 +18,16 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, walk
 from routh.status import Status
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Pivoting, Samples, Sampling, Step, Table, Vectors, Vertices
-    from routh.kernels.walking import Sizes
+    from routh.kernels.step_arrays import (
+        Pivoting,
+        Samples,
+        Sampling,
+        Sizes,
+        Step,
+        Table,
+        Vectors,
+        Vertices,
+    )
     from routh.validation import Array
 
 NO_IMPACT, MAX_STEPS, NUMERICAL = int(Status.NO_IMPACT), int(Status.MAX_STEPS), int(Status.NUMERICAL)

@@ -12,13 +12,8 @@ from routh.compiling import interpreted, is_ready
 from routh.kernels.algorithm1 import PENDING, Lengths, run_known, run_pivoted
 from routh.kernels.cone import run_cone
 from routh.kernels.slices import run_slices
-from routh.kernels.step_arrays import (
-    Pivoting,
-    Samples,
-    Sampling,
-    ScaledProblem,
-    Table,
-    Vectors,
+from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Table, Vectors
+from routh.kernels.step_making import (
     empty_samples,
     make_pivoting,
     make_sampling,
@@ -27,7 +22,6 @@ from routh.kernels.step_arrays import (
     scaled_problem,
     tangential_axes,
 )
-from routh.kernels.step_solver import solve
 from routh.kernels.vertex_table import empty_table, freeze
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
@@ -62,6 +56,7 @@ def run(
     device: str = "cpu",
     threads: int | None = None,
     budget: float | None = None,
+    tabled: bool | None = None,
 ) -> Samples:
     """Draw the samples ``first`` to ``first + n - 1`` of HP23's Algorithm 1.
 
@@ -73,6 +68,7 @@ def run(
     friction : "polyhedral" with ``directions`` (k, nt), in the order of their angle, or "cone".
     device : "cpu" with ``threads`` threads (default: all), or "cuda".
     budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
+    tabled : whether a table of vertices is grown, which changes nothing but the time; default: where it pays.
 
     Samples on which the kernel fails are drawn again by the readable step solver, the first REDRAWN of them.
     """
@@ -93,7 +89,10 @@ def run(
     elif friction == "cone" and problem.nt == 2:
         _run_cone(scaled, sampling, samples, threads, deadline)
     else:
-        _run_polyhedral(problem, scaled, sampling, samples, threads, deadline)
+        table = None
+        if tabled or (tabled is None and n >= TABLE_PAYS):
+            table = known_table(problem, scaled, sampling, samples, deadline)
+        _run_polyhedral(scaled, table, sampling, samples, threads, deadline)
     draw_again(problem, scaled, sampling, samples, friction, deadline)
     out_of_time(samples)
     return samples
@@ -146,15 +145,14 @@ _INTERPRETED = _Interpreted()
 
 
 def _run_polyhedral(
-    problem: ImpactProblem,
     scaled: ScaledProblem,
+    table: Table | None,
     sampling: Sampling,
     samples: Samples,
     threads: int | None,
     deadline: float,
 ) -> None:
     n = len(samples.status)
-    table = known_table(problem, scaled, sampling, samples, deadline) if n >= TABLE_PAYS else None
     if table is None:
         _run_pivoted(scaled, sampling, samples, threads, deadline)
         return
@@ -288,17 +286,13 @@ def solve_step(
 
     ``lambda_max`` (nc,) in N s; ``v`` (nv,) defaults to the problem's velocity.
     """
-    scaled = scaled_problem(problem, directions)
-    before = problem.v if v is None else np.asarray(v, dtype=np.float64)
-    bound = np.asarray(lambda_max, dtype=np.float64) / scaled.impulse
-    vectors = make_vectors(scaled.sizes)
-    velocity = (problem.contact_velocity(before) / scaled.velocity[:, None]).ravel()
-    vectors.inputs[:] = np.concatenate([velocity, bound])
-    table = empty_table(scaled, bound, grows=False)
-    outcome, residual = solve(scaled.step, table, False, vectors, make_pivoting(scaled.sizes))
-    impulse = vectors.impulse.reshape(problem.nc, -1) * scaled.impulse[:, None]
-    status = Status.SOLVED if residual < scaled.limit else Status(outcome or Status.NUMERICAL)
-    return problem.apply(impulse, before), impulse, status, float(residual)
+    given = problem if v is None else problem.replace(v=v)
+    bound = np.asarray(lambda_max, dtype=np.float64)
+    points = np.ones((1, problem.nc))
+    found = run(given, 1, step=bound, max_steps=1, seed=0, directions=directions, points=points, threads=1)
+    status = Status(int(found.status[0]))
+    solved = status in (Status.SOLVED, Status.MAX_STEPS)
+    return found.v[0], found.impulse[0], Status.SOLVED if solved else status, float(found.residual[0])
 
 
 def shape_lengths(scaled: ScaledProblem) -> Lengths:

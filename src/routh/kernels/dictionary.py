@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from routh.kernels.step_arrays import Pivoting, Step
     from routh.validation import Array
 
+    wide = int
+else:
+    wide = np.int64
+
 OPEN, FREE, UPPER = 0, 1, 2
 NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state
 # The quantities that must not become negative; each odd one and its successor are complementary.
 # NumPy's integers: numba compiles a function anew for each plain one that it is called with.
-wide = np.int64
 T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = (wide(kind) for kind in range(9))
 NONE = wide(0)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from routh.compiling import inlined
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Step
-    from routh.kernels.walking import Sizes
+    from routh.kernels.step_arrays import Sizes, Step
     from routh.validation import Array
 
 

@@ -13,8 +13,7 @@ from routh.compiling import inlined, kernel
 from routh.kernels.dictionary import FREE, NORMAL, OPEN, SLIDING, UPPER, A, B
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Pivoting, Step
-    from routh.kernels.walking import Sizes
+    from routh.kernels.step_arrays import Pivoting, Sizes, Step
     from routh.validation import Array
 
 

@@ -28,8 +28,7 @@ from routh.kernels.walking import (
 from routh.status import Status
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Pivoting, Step, Table, Vectors
-    from routh.kernels.walking import Sizes
+    from routh.kernels.step_arrays import Pivoting, Sizes, Step, Table, Vectors
     from routh.validation import Array
 
 # How the pivoting ended; SOLVED only says that t reached zero, the residual decides.

@@ -22,7 +22,7 @@ from routh.kernels.walking import (
 )
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Dictionaries, Pivoting, Step, Table, Vertices
+    from routh.kernels.step_arrays import Dictionaries, Pivoting, Sizes, Step, Table, Vertices
     from routh.validation import Array
 
 ACCURATE = 1e-12  # a dictionary that is less so is not remembered: friction of 1e5 can cost all digits
@@ -201,7 +201,7 @@ def _inaccuracy(step: Step, work: Pivoting, made: int) -> float:
 
 
 @kernel
-def complete_links(sizes: tuple[int, int, int], table: Table, state: Array) -> None:
+def complete_links(sizes: Sizes, table: Table, state: Array) -> None:
     """Link known vertices that follow on each other although no sample has gone that way yet."""
     nc, nt, k = sizes
     vertices, dictionaries = table.vertices, table.dictionaries

@@ -17,10 +17,9 @@ import numpy as np
 from routh.compiling import inlined
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Step, Vertices
+    from routh.kernels.step_arrays import Sizes, Step, Vertices
     from routh.validation import Array
 
-Sizes = tuple[int, int, int]  # nc, nt, k
 
 UNKNOWN, END, FIRST = 0, 1, 2  # numbers of vertices: not in the table, the end t = 0, the first one
 PLACE_BITS, RANK_BITS = 7, 7
