@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+_FEW = 64
 
 
 def real_array(
@@ -35,11 +38,16 @@ def real_array(
     if raw.shape not in shapes and not any(_matches(raw.shape, shape) for shape in shapes):
         raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
     array = np.array(raw, dtype=np.float64, order="C")
-    # the sum is finite unless an entry is not, or they are so large that their sum overflows
-    if finite and not math.isfinite(array.sum()) and not np.isfinite(array).all():
+    if finite and not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
     return array
+
+
+def _all_finite(array: Array) -> bool:
+    if array.size <= _FEW:  # a loop in Python is faster than two passes of NumPy
+        return all(map(math.isfinite, array.ravel().tolist()))
+    return bool(np.isfinite(array).all())
 
 
 def real(
@@ -72,6 +80,18 @@ def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
         raise ValueError(f"{field}: got {number}; wanted an integer{_bounds_text(None, at_least, at_most)}")
+    return number
+
+
+def count_that_fits(field: str, value: Any, bytes_each: int) -> int:
+    """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into this machine."""
+    number = integer(field, value, at_least=1)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if number * bytes_each > memory:
+        raise ValueError(
+            f"{field}: got {number}, whose results need {number * bytes_each / 1e9:.3g} GB; this machine has "
+            f"{memory / 1e9:.3g} GB, wanted at most {memory // bytes_each}"
+        )
     return number
 
 

@@ -27,7 +27,8 @@ LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py")  # what compiled code can depend on
+# what compiled code can depend on
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/mujoco/*.py")
 
 
 class Kernel(CPUDispatcher):

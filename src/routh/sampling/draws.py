@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.friction import uses_true_cone
-from routh.laws.set_valued import DEFAULT_MAX_STEPS, impulse_step
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
@@ -42,7 +42,9 @@ class Draw:
         self.n = integer("n", n, at_least=1)
         self.step = impulse_step(problem, step)
         self.max_steps = (
-            DEFAULT_MAX_STEPS if max_steps is None else integer("max_steps", max_steps, at_least=1)
+            DEFAULT_MAX_STEPS
+            if max_steps is None
+            else integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
         )
         self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
         self.row = integer("row", row, at_least=0, at_most=2**32 - 1)

@@ -137,6 +137,8 @@ class Outcomes(Drawable):
         ``max_bytes`` is the most that its arrays may need unpacked.
         """
         fields = [f"problem_{name}" for name in (*_PROBLEM, "names")]
+        if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
+            raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
         data = read_arrays(path, wanted, optional=_WORK, max_bytes=max_bytes)
         try:
