@@ -11,10 +11,10 @@ from scipy import sparse
 
 from routh import tolerances
 from routh.constraints.forces import ConstraintForces, scatter
-from routh.constraints.residual import project_disc
 from routh.constraints.solve import solve
 from routh.constraints.system import ConstrainedSystem, Rows
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
+from routh.friction import project_disc
 from routh.status import Status
 from routh.validation import Array, choice
 
