@@ -44,6 +44,7 @@ ORDER = [
     "sim",
     "systems",
     "viz",
+    "view",
     "reproduce",
     "cli",
 ]
