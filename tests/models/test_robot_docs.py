@@ -22,3 +22,6 @@ def test_examples_run(capsys, tmp_path, monkeypatch):
     assert "breaks: still approaching at" in printed
     assert "True ['impact', 'close']\nTrue" in printed
     assert "('foot/ground',)" in printed
+    assert "['SOLVED', 'NO_CONTACT', 'REFUSED']" in printed
+    assert "crate/floor is 0.6 m deep; wanted at most 0.1 m (deepest=)" in printed
+    assert "(3, 4, 6) (3, 4) (3,)" in printed
