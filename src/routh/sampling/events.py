@@ -122,4 +122,5 @@ def event_outcomes(problem: ImpactProblem, draw: Draw, settings: dict[str, Any],
         settings,
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
+        error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
     )
