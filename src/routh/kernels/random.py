@@ -74,10 +74,15 @@ def event_key(seed: Any, row: int, sample: int, event: int) -> Any:
 
 
 @inlined
-def event_number(key: Any, index: int) -> float:
-    """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
+def event_word(key: Any, index: int) -> Any:
+    """`routh.rng.event_word`: 64 further bits of an event's key."""
     z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
     z = (z ^ (z >> np.uint64(30))) * MIX0
     z = (z ^ (z >> np.uint64(27))) * MIX1
-    z = z ^ (z >> np.uint64(31))
-    return ((z >> DROP) + HALF) * CELL
+    return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def event_number(key: Any, index: int) -> float:
+    """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
+    return ((event_word(key, index) >> DROP) + HALF) * CELL
