@@ -63,7 +63,10 @@ def one_impact(seed: int) -> tuple[float, float, int, int, float]:
     gain = problem.kinetic_energy(v[0]) - before
     allowed = float(returned[0].sum() - stored[0].sum())
     excess = max(gain - allowed, float((returned[0] - problem.restitution**2 * stored[0]).max()))
-    jammed = status[0] == Status.MAX_STEPS and routh.pointedness.pointedness(problem, facets).jammed
+    jammed = (
+        status[0] == Status.MAX_STEPS
+        and routh.pointedness.pointedness(problem, friction="polyhedral", facets=facets).jammed
+    )
     code = int(Status.JAMMED if jammed else status[0])
     return excess / before, gain / before, code, int(steps[0]), float(residual[0])
 

@@ -251,7 +251,9 @@ def facets(samples, out):
     for heading in headings:
         problem = quadruped(heading=heading)
         truth = routh.sample(problem, samples, friction="cone")
-        sets = {count: routh.sample(problem, samples, facets=count) for count in counts}
+        sets = {
+            count: routh.sample(problem, samples, friction="polyhedral", facets=count) for count in counts
+        }
         for count, found in sets.items():
             both = truth.terminated & found.terminated
             apart = np.sqrt(2.0 * problem.kinetic_energy(found.v[both] - truth.v[both])) / problem.speed

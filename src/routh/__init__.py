@@ -20,7 +20,7 @@ _PUBLIC = {
     "coverage": "routh.exact.coverage",
     "exact_set": "routh.exact.build",
     "fill": "routh.sampling.filling",
-    "outer_bound": "routh.bounds.bounds",
+    "outer_bound": "routh.bounds",
     "audit": "routh.auditing",
     "scan": "routh.auditing",
     "sample": "routh.sampling",
@@ -43,6 +43,7 @@ _SUBMODULES = frozenset(
         "sim",
         "step",
         "systems",
+        "termination",
         "two_body",
     }
 )

@@ -1,7 +1,11 @@
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from routh.friction import cone_violation, facet_directions, project_disc
+import routh
+from routh.friction import ContactMode, cone_violation, facet_directions, project_disc, uses_true_cone
 
 
 @pytest.mark.parametrize("facets", [4, 6, 8, 32])
@@ -37,3 +41,38 @@ def test_projection_and_violation():
     np.testing.assert_allclose(project_disc(np.zeros((1, 2)), np.zeros(1)), [[0.0, 0.0]])
     impulse = np.array([[1.0, 0.5], [1.0, 2.0], [-1.0, 0.0]])
     np.testing.assert_allclose(cone_violation(impulse, np.ones(3)), [0.0, 1.0, 1.0])
+
+
+def test_the_true_cone_is_used_in_space_and_refuses_facets_there():
+    assert uses_true_cone("cone", None, 2)
+    assert not uses_true_cone("cone", None, 1)
+    assert not uses_true_cone("polyhedral", 8, 2)
+    with pytest.raises(ValueError, match="facets: got 8 with friction 'cone', which has none; wanted 'poly"):
+        uses_true_cone("cone", 8, 2)
+    with pytest.raises(ValueError, match="friction: got 'round'"):
+        uses_true_cone("round", None, 1)
+
+
+def test_contact_modes_are_three_words():
+    assert [mode.word for mode in ContactMode] == ["separates", "sticks", "slides"]
+
+
+def test_friction_is_the_cone_by_default_everywhere():
+    """In every signature and every field that has a default; kernels are handed their directions instead."""
+    found, package = {}, Path(routh.__file__).parent
+    for path in sorted(set(package.rglob("*.py")) - set((package / "kernels").iterdir())):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "friction":
+                pairs = [(node.target.id, node.value)]
+            elif isinstance(node, ast.FunctionDef):
+                options, spec = [], node.args
+                options += zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+                options += zip(spec.args[len(spec.args) - len(spec.defaults) :], spec.defaults, strict=True)
+                pairs = [(argument.arg, default) for argument, default in options]
+            else:
+                continue
+            for name, default in pairs:
+                if name == "friction" and isinstance(default, ast.Constant):
+                    found[f"{path.name}:{node.lineno}"] = default.value
+    assert len(found) > 8
+    assert set(found.values()) <= {"cone", 0.0, 0.5}, found  # numbers: a coefficient

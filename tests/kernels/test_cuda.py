@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from routh.compiling import NoGPUError
 from routh.friction import facet_directions
-from routh.kernels.gpu import NoGPUError
 from routh.kernels.sampling import run
 from routh.systems import get
 

@@ -21,7 +21,7 @@ def test_a_batch_draws_the_samples_of_each_problem():
     problems = [system.problem for system in systems] + [draw("spatial-3", 0)[0]]
     together = routh.sample_batch(problems, 6, step=0.5, seed=4, max_steps=50)
     for problem, outcomes in zip(problems, together, strict=True):
-        alone = routh.sample(problem, 6, step=0.5, seed=4, max_steps=50)
+        alone = routh.sample(problem, 6, step=0.5, seed=4, max_steps=50, friction="polyhedral")
         np.testing.assert_allclose(outcomes.v, alone.v, atol=1e-9 * np.abs(problem.v).max())
         assert (outcomes.steps == alone.steps).all()
         assert (outcomes.status == alone.status).all()

@@ -162,7 +162,7 @@ def test_the_facet_figure_shows_each_number_of_facets_once():
     box = systems.get("box-drop").problem
     truth, sets = (
         routh.sample(box, 8, friction="cone"),
-        {k: routh.sample(box, 8, facets=k) for k in (4, 8)},
+        {k: routh.sample(box, 8, friction="polyhedral", facets=k) for k in (4, 8)},
     )
     figure = facet_figure(
         truth, sets, np.array([0.0, 45.0]), {4: np.array([0.0, 0.1]), 8: np.array([0.0, 0.02])}

@@ -45,7 +45,7 @@ class Scan:
 
 def scan(
     problem_at: Callable[..., ImpactProblem | None],
-    axes: Mapping[str, Sequence[float]],
+    axes: Mapping[str, Sequence[float] | Array],
     *,
     n: int = 256,
     seed: int = 0,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 import routh
-from routh.cli import options, robots
+from routh.cli import landings, options, robots
 from routh.cli.output import Output
 
 GUIDE = """Every outcome that a rigid-body impact can have.
@@ -165,7 +165,12 @@ def impact(
     window: robots.Window = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -182,6 +187,8 @@ def impact(
     A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
     their geoms; friction is Coulomb's true cone.
 
+      routh impact walker2d.xml --drop 1.0
+      routh impact robot.urdf --drop 1.0 --roll 0.1 --joint knee=0.5
       routh impact robot.xml --keyframe land --qvel "2:-1.0" --samples 65536
       routh impact robot.urdf --floating --ground 0 --qpos "2:0.31" --qvel "2:-1" --gap 0.005
 
@@ -196,7 +203,8 @@ def impact(
     from routh.cli.run import Request, run_file
 
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
-    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground)
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed)
     place, output = _picture(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
@@ -216,7 +224,7 @@ def audit(
     gap: robots.Gap = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -233,8 +241,56 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
-    settings = robots.AuditRequest(duration, samples, seed, friction or "cone", max_impacts)
+    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
+
+
+@command("scan")
+def scan(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
+        ),
+    ],
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=A:B:N",
+            help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a "
+            "system's parameter; repeatable.",
+        ),
+    ] = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    keyframe: robots.Keyframe = None,
+    window: robots.Window = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
+    seed: options.Seed = 0,
+    out: options.Picture = None,
+    no_picture: options.NoPicture = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """How ambiguous the impact is over a grid: a heat map, and the worst points.
+
+    Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
+
+    [bold]Examples:[/bold]
+
+      routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
+      routh scan rocking-block --over mu=0:1:21
+    """
+    from routh.cli.scan import ScanRequest, run_scan
+
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    request = ScanRequest(tuple(over or ()), samples, seed, window, keyframe)
+    place = _picture(out, no_picture, f"{Path(source).stem}-scan.png")
+    raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
 
 @command("reproduce")

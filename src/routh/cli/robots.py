@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from routh.cli import options
+from routh.cli.landings import WINDOWS, Landed, make_landing, robot_file, tell_place, window_line
 from routh.cli.output import Output
 
 if TYPE_CHECKING:
@@ -65,13 +66,8 @@ Ground = Annotated[
     typer.Option(help="Add level ground at this height, m.", show_default=False, rich_help_panel=_ROBOT),
 ]
 Friction = Annotated[
-    str | None,
-    typer.Option(
-        metavar="cone|polyhedral",
-        help="The true cone (robots) or eight facets (.npz).",
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
+    str,
+    typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets."),
 ]
 
 
@@ -86,6 +82,7 @@ class Placed:
     window: float | None = None
     floating: bool = False
     ground: float | None = None
+    landed: Landed = field(default_factory=Landed)
 
     def refuse_for(self, file: Path) -> None:
         """An option that a file of matrices cannot honour is an error."""
@@ -114,9 +111,8 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
 
     problem = robot_problem(file, placed, output)
     title = f"[bold cyan]{file}[/bold cyan]"
-    wanted = replace(request, friction=request.friction or "cone")
-    source = "the true friction cone" if wanted.friction == "cone" else "polyhedral friction"
-    return sample_and_show(problem, title, source, wanted, place, output)
+    source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
+    return sample_and_show(problem, title, source, request, place, output)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
@@ -151,7 +147,10 @@ def load_state(file: Path, placed: Placed) -> tuple[Any, Any]:
     """The MjModel of a file and the MjData of the state that was asked for."""
     from routh.models import mujoco
 
-    model = mujoco.load(file, floating=placed.floating, ground=placed.ground)
+    lands = placed.landed.drop is not None
+    model = mujoco.load(
+        file, **robot_file(file, floating=placed.floating, ground=placed.ground, landing=lands)
+    )
     state = mujoco.state(
         model,
         keyframe=placed.keyframe,
@@ -165,11 +164,15 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
     """The impact of a robot; what it cannot represent is told."""
     from routh.models import UnrepresentedWarning, mujoco, simultaneity
 
+    placed.landed.refuse_without_drop()
     model, data = load_state(file, placed)
-    gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnrepresentedWarning)
-        problem = mujoco.problem(model, data, gap=gap, window=placed.window)
+    if placed.landed.drop is not None:
+        problem = _landing_problem(model, data, placed, output)
+    else:
+        gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnrepresentedWarning)
+            problem = mujoco.problem(model, data, gap=gap, window=placed.window)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {note}")
     redundant = simultaneity.redundancy(problem).redundant
@@ -178,6 +181,22 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
         which = f"{len(redundant)} of {problem.nc}" if many else escape(", ".join(redundant))
         output.say(f"[dim]contacts whose normals follow from the others, kept: {which}[/dim]")
     return problem
+
+
+def _landing_problem(model: Any, data: Any, placed: Placed, output: Output) -> RobotProblem:
+    """The impact with which the robot lands; two lines say where it was put and what the window does."""
+    from routh.models.simultaneity import LANDING_WINDOW
+
+    for name in ("gap", "qvel"):
+        if getattr(placed, name) is not None:
+            raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
+    window = LANDING_WINDOW if placed.window is None else placed.window
+    found = make_landing(model, placed.landed, qpos=data.qpos, window=window)
+    tell_place(found, output)
+    if not output.json:
+        wider = make_landing(model, placed.landed, qpos=data.qpos, window=max(window, WINDOWS[-1]))
+        output.say(f"[dim]{window_line(wider, 'cone', 0)}[/dim]")
+    return found.problem
 
 
 def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:

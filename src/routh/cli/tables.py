@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Outcomes
-from routh.sampling.outcomes import MODE_NAMES
 from routh.status import Status
 
 MOST_ROWS = 12
@@ -20,8 +20,7 @@ MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact
 ENUMERATED_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
 LONGEST_NAME = 9  # characters; where a contact's name is longer, tables number the contacts
 _BAR = {1: 20, 2: 20, 3: 16, 4: 10, 5: 4}  # characters by number of contacts: a table fits into 80 columns
-_STYLES = {"separate": "green", "stick": "bold", "slide": "yellow"}
-_WORDS = {"separate": "separates", "stick": "sticks", "slide": "slides"}
+_STYLES = {"separates": "green", "sticks": "bold", "slides": "yellow"}
 
 
 def describe(outcomes: Outcomes, seconds: float) -> str:
@@ -79,11 +78,11 @@ def contact_key(names: Sequence[str]) -> list[str]:
 
 def _contact_table(outcomes: Outcomes) -> Table:
     modes = outcomes.modes[outcomes.terminated]
-    shares = np.stack([(modes == code).mean(axis=0) for code in range(len(MODE_NAMES))], axis=1)
+    shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
     table = _table()
     table.add_column("contact")
-    for name in MODE_NAMES:
-        table.add_column(_WORDS[name], justify="right", style=_STYLES[name])
+    for mode in ContactMode:
+        table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
     order = np.argsort(-shares[:, 0], kind="stable")
     for i in order[: 2 * MOST_ROWS]:
         table.add_row(outcomes.problem.names[i], *(_percent(share) for share in shares[i]))
@@ -158,7 +157,7 @@ def result_modes(result: ImpactResult) -> list[str]:
         np.array([result.status], np.int8),
         np.array([result.residual]),
     )
-    return [MODE_NAMES[code] for code in one.modes[0]]
+    return [ContactMode(code).word for code in one.modes[0]]
 
 
 def as_data(shown: Comparison, seconds: float) -> dict[str, Any]:
@@ -205,7 +204,7 @@ def _table(title: str | None = None) -> Table:
 
 
 def _mode(name: str) -> Text:
-    return Text(_WORDS[name], style=_STYLES[name])
+    return Text(name, style=_STYLES[name])
 
 
 def _seconds(seconds: float) -> str:

@@ -63,13 +63,12 @@ def exact_set(
             f"problem: its contacts span {auto.dim} dimensions; exact sets go up to {_LARGEST}, "
             "and routh.outer_bound takes any problem"
         )
-    floats = rational.problem
+    floats, used = rational.problem, facets if rational.nt == 2 else None
     frame = frame_of(auto, np.linalg.cholesky(floats.M).T, floats.speed)
     if all(_value(row, auto.start) >= 0 for row in auto.normals):
         here = _union([_start(auto)], auto, frame)
-        return ExactSet(
-            rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), "no contact approaches", snapped
-        )
+        nothing = "no contact approaches"
+        return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     inner = Reach(auto)
     inner.run(Budget(seconds / 2, pieces, started))
     outer = _relaxed(auto, Fraction(eta).limit_denominator(10**12), inner, Budget(seconds, pieces, started))
@@ -80,7 +79,8 @@ def exact_set(
         status = Status.JAMMED
     spent = time.thread_time() - started
     explored = (inner.explored, outer.explored)
-    return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, (inner, outer))
+    sets = (inner, outer)
+    return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, used, sets)
 
 
 def _relaxed(auto: Automaton, eta: Fraction, inner: Reach, budget: Budget) -> Reach:

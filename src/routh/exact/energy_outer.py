@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.bounds.bounds import OuterBound
+from routh.bounds import EnergyBound
 from routh.exact.automaton import Automaton
 from routh.exact.reach import Reach
 from routh.problem import ImpactProblem
@@ -18,7 +18,7 @@ _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may 
 def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
     """The bound as PPL polyhedra in z, one per contact that may stop last: boxes in contact velocities."""
     tools = Reach(automaton)
-    bound = OuterBound(problem)
+    bound = EnergyBound(problem)
     forms = np.array([[float(x) for x in row] for row in automaton.rows])  # z = rows v
     parts = []
     refined = 2 * automaton.dim * problem.nc <= _PROGRAMS
@@ -30,10 +30,10 @@ def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
         for k, row in enumerate(forms):
             for sign in (1, -1):
                 direction = sign * row
-                value = problem.speed * bound._dual_norm(direction)  # from energy alone
+                value = problem.speed * bound.dual_norm(direction)  # from energy alone
                 if refined:
-                    value = min(value, bound.certificate(direction, last).bound)
-                slack = 1e-9 * (abs(value) + problem.speed * bound._dual_norm(row))
+                    value = min(value, bound.bound(direction, last))
+                slack = 1e-9 * (abs(value) + problem.speed * bound.dual_norm(row))
                 unit = tuple(-sign * int(j == k) for j in range(automaton.dim))
                 limit = Fraction(value + slack).limit_denominator(10**15) + Fraction(1, 10**14)
                 part.add_constraint(tools.form(unit, limit) >= 0)

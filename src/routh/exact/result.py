@@ -40,6 +40,7 @@ class ExactSet:
     explored: tuple[int, int]  # polyhedra explored for the inner and the outer set
     outer_from: str  # how the outer set was obtained
     snapped: Snapped | None = field(default=None, repr=False)  # where the problem came in floating point
+    facets: int | None = None  # directions of friction at each contact in space; None in the plane
     reached: tuple[Reach, Reach] | None = field(default=None, repr=False)  # all states, inner and relaxed
 
     @property

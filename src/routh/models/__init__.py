@@ -2,16 +2,21 @@
 
 from routh.models import mujoco, pinocchio, planar, simultaneity, spatial
 from routh.models.base import ContactInfo, Model, State, impact_problem
+from routh.models.dropping import landing
+from routh.models.landed import Landing, Posture
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
 
 __all__ = [
     "ContactInfo",
+    "Landing",
     "Model",
+    "Posture",
     "RobotContact",
     "RobotProblem",
     "State",
     "UnrepresentedWarning",
     "impact_problem",
+    "landing",
     "mujoco",
     "pinocchio",
     "planar",

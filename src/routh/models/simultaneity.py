@@ -20,6 +20,10 @@ from routh.validation import Array
 #: simulators let contacts penetrate by about as much.
 DEFAULT_GAP = 1e-3
 
+#: s: contacts that close within this time of the first one are part of a landing; the order of a contact's
+#: duration.
+LANDING_WINDOW = 5e-3
+
 #: A single state is refused where bodies overlap by more than this (m), or a joint is farther past its limit
 #: (rad): no solver of a simulator lets that happen in a state that is meant.
 DEEPEST, PAST_LIMIT = 0.02, 0.1

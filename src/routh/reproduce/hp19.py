@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from routh import systems
+from routh.friction import ContactMode
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
 from routh.sampling import Outcomes, sample
-from routh.sampling.outcomes import SEPARATE, STICK
 from routh.viz.explain import two_feet_figure
 from routh.viz.outcomes import outcomes_figure
 from routh.viz.snapshots import snapshot_figure
+
+SEPARATES, STICKS, _ = ContactMode
 
 
 def _sampled(name: str, settings: Settings, *, most: int = 2**17) -> Outcomes:
@@ -26,10 +28,10 @@ def figure_3(settings: Settings) -> Exhibit:
     rows = [
         Row(claim, "yes", "yes" if found else "no")
         for claim, found in (
-            ("the wheel may rest on both feet", (STICK, STICK) in modes),
-            ("foot A may lift", (SEPARATE, STICK) in modes),
-            ("foot B may lift", (STICK, SEPARATE) in modes),
-            ("nothing else happens", modes <= {(STICK, STICK), (SEPARATE, STICK), (STICK, SEPARATE)}),
+            ("the wheel may rest on both feet", (STICKS, STICKS) in modes),
+            ("foot A may lift", (SEPARATES, STICKS) in modes),
+            ("foot B may lift", (STICKS, SEPARATES) in modes),
+            ("nothing else happens", modes <= {(STICKS, STICKS), (SEPARATES, STICKS), (STICKS, SEPARATES)}),
         )
     ]
     figures = {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import qmc
 
-from routh.friction import facet_directions
+from routh.friction import facet_directions, uses_true_cone
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate, impulse_step
 from routh.pointedness import pointedness
@@ -38,7 +38,7 @@ def sample(
     max_steps: int | None = None,
     seed: int = 0,
     points: str = "random",
-    friction: str = "polyhedral",
+    friction: str = "cone",
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
@@ -56,7 +56,7 @@ def sample(
     max_steps : increments before a sample gives up with a status; default 1000.
     seed : equal seeds give equal samples, whatever the batch size or number of threads.
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
-    friction, facets : "polyhedral" with this many facets in space (default 8), or "cone" (the true cone).
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
@@ -87,7 +87,8 @@ def approximate(
     """HP23's Algorithm 2: ``n`` runs of at most ``max_steps`` increments, each closed by one small one.
 
     The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
-    approximated by the terminated samples; the others are kept, with their status.
+    approximated by the terminated samples; the others are kept, with their status. Friction in space is
+    polyhedral, with ``facets`` facets (default 8): psi, which the closing increment needs, is theirs.
     """
     require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
@@ -96,9 +97,19 @@ def approximate(
         raise ValueError(
             f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
         )
-    first = sample(problem, n, step=sizes, max_steps=max_steps, seed=seed, points=points, facets=facets)
+    friction = "polyhedral"  # psi is a property of the facets
+    first = sample(
+        problem,
+        n,
+        step=sizes,
+        max_steps=max_steps,
+        seed=seed,
+        points=points,
+        friction=friction,
+        facets=facets,
+    )
     closing = np.full(problem.nc, epsilon / (3.0 * psi(problem, facets)))
-    solver = make_step(problem, facets=facets)
+    solver = make_step(problem, friction=friction, facets=facets)
     v, impulse, steps = first.v.copy(), first.impulse.copy(), first.steps.copy()
     status, residual = first.status.copy(), first.residual.copy()
     for i in np.flatnonzero(~first.terminated):
@@ -137,9 +148,12 @@ class _Draw:
         )
         self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
         self.points = choice("points", points, ("random", "sobol"))
-        self.friction = choice("friction", friction, ("polyhedral", "cone"))
+        uses_true_cone(friction, facets, problem.nt)
+        self.friction = friction
         self.facets = facets
-        self.cone = pointedness(problem, facets)
+        self.cone = pointedness(
+            problem, friction=self.friction, facets=facets if self.friction == "polyhedral" else None
+        )
         self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
 
     def lambda_max(self, sample: int, k: int) -> Array:

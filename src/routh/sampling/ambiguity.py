@@ -39,7 +39,7 @@ class Ambiguity:
     direction: Array  # (nv,) most uncertain direction of motion, of unit kinetic-energy norm
     deviation: float  # standard deviation of the outcomes along it
     explained: float  # its share of the total variance
-    mode_probability: Array  # (nc, 3) of "separate", "stick", "slide" at each contact, among terminated ones
+    mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among terminated ones
 
     def __float__(self) -> float:
         return self.score

@@ -65,6 +65,8 @@ def sample_batch(
     }
     outcomes = []
     for problem, arrays, size in zip(problems, found, sizes, strict=True):
-        jammed = pointedness(problem, facets if problem.nt == 2 else None).jammed
+        jammed = pointedness(
+            problem, friction="polyhedral", facets=facets if problem.nt == 2 else None
+        ).jammed
         outcomes.append(labelled_outcomes(problem, arrays, jammed, {**settings, "step": size.tolist()}))
     return outcomes

@@ -27,7 +27,10 @@ def elastic_outcomes(draw: _Draw, hypothesis: str, threads: int | None, device: 
     """The outcomes of one call of `routh.sample`: by the kernel where it can, else by the reference."""
     true_cone = draw.friction == "cone" and draw.problem.nt == 2
     if true_cone and device != "cpu":
-        raise ValueError(f"device: got {device!r}; restitution with the true cone is sampled on 'cpu'")
+        raise ValueError(
+            f"device: got {device!r}; restitution with the true cone is sampled on 'cpu' only, "
+            "with friction='polyhedral' on 'cuda' too"
+        )
     if true_cone or (draw.n <= FEW and device == "cpu"):
         samples = reference_elastic_samples(draw, hypothesis, np.arange(draw.n))
     else:

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from routh.friction import uses_true_cone
 from routh.problem import ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
@@ -27,7 +28,7 @@ def sample(
     points: str | None = None,
     seed: int = 0,
     row: int = 0,
-    friction: str = "polyhedral",
+    friction: str = "cone",
     facets: int | None = None,
     hypothesis: str = "energetic",
     device: str = "cpu",
@@ -47,7 +48,7 @@ def sample(
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
         the problem in a batch.
-    friction, facets : in space "cone" (the true cone) or "polyhedral" with this many facets (default 8).
+    friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
@@ -55,7 +56,7 @@ def sample(
     """
     choice("method", method, METHODS)
     choice("device", device, ("cpu", "cuda"))
-    choice("friction", friction, ("cone", "polyhedral"))
+    uses_true_cone(friction, facets, problem.nt)
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":

@@ -35,7 +35,7 @@ def termination_bound(
     """
     real("step", step, above=0.0)
     real("probability", probability, at_least=0.0, at_most=1.0)
-    cone = pointedness(problem, facets)
+    cone = pointedness(problem, friction="polyhedral", facets=facets)
     if cone.jammed or probability == 1.0:
         return math.inf
     m = problem.nc

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
+from routh.friction import ContactMode
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
 from routh.sim import zeno
@@ -123,8 +124,8 @@ class Run:
         return selection.choices[pick]
 
     def _words(self, mode: Mode, resting: list[int]) -> dict[str, str]:
-        held = {hold.contact: "stick" if hold.sticks else "slip" for hold in mode}
-        return {self.mechanism.names[i]: held.get(i, "open") for i in resting}
+        held = {hold.contact: ContactMode.STICKS if hold.sticks else ContactMode.SLIDES for hold in mode}
+        return {self.mechanism.names[i]: held.get(i, ContactMode.SEPARATES).word for i in resting}
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
@@ -144,6 +145,7 @@ class Run:
             v_before=self.v.copy(),
             v_after=result.v.copy(),
             steps=len(result.path.impulse),
+            path=str(result.path.kind),
             **self._law_words(),
         )
         self._record_path(result, rows)
@@ -158,7 +160,7 @@ class Run:
 
     def _law_words(self) -> dict[str, object]:
         law = self.settings.law
-        words = {name: getattr(law, name) for name in ("rule", "friction", "facets") if hasattr(law, name)}
+        words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
         return {"law": type(law).__name__, **words}
 
     def _record_path(self, result: ImpactResult, rows: list[int]) -> None:

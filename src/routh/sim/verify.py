@@ -23,13 +23,12 @@ from scipy.optimize import nnls
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.models.base import Model
+from routh.paths import PathKind
 from routh.sim.trajectory import Event, Trajectory
 from routh.validation import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]
 
-IMPLICIT = ("SetValued", "Simultaneous", "Sequential")  # laws whose increments solve (72) or (31)
-EXPLICIT = ("SingleContact", "Newton", "LZB")  # follow (39) along straight pieces; TwoBody does in the plane
 _EDGES = 64  # of a spatial friction cone, in the membership test
 
 
@@ -371,12 +370,12 @@ class _Check:
     ) -> None:
         """(72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece."""
         data = {} if event is None else event.data
-        law = str(data.get("law", ""))
-        if law in IMPLICIT and data.get("rule", "complementarity") == "complementarity":
+        kind = data.get("path", PathKind.TOTAL)
+        if kind == PathKind.IMPLICIT:
             velocity, directions = after, None
             if self.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
                 directions = facet_directions(2, data.get("facets"))
-        elif law in EXPLICIT or (law == "TwoBody" and self.model.nt == 1):
+        elif kind == PathKind.STRAIGHT:
             velocity, directions = 0.5 * (before + after), None
         else:
             return

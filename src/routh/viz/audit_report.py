@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.auditing.rollout import CaughtImpact, RolloutAudit
+from routh.storage import write_text
 from routh.viz import style
 from routh.viz.robots import draw_audit
 
@@ -42,8 +43,7 @@ def write_report(found: RolloutAudit, path: str | Path) -> Path:
     """Write the page; returns its path. It needs nothing from elsewhere, and runs no scripts."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(report_html(found), encoding="utf-8")
-    return target
+    return write_text(target, report_html(found))
 
 
 def report_html(found: RolloutAudit) -> str:

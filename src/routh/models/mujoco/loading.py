@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from routh.models.files import check_model_file
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links
+from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 

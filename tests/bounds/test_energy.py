@@ -7,7 +7,7 @@ import pytest
 
 import routh
 from routh import systems
-from routh.bounds.bounds import outer_bound
+from routh.bounds import outer_bound
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "pushing"]
 
@@ -26,7 +26,7 @@ def test_the_bound_holds_for_the_exact_set_and_its_certificates_hold(name):
         # the rational system differs from the float one by up to 1e-8
         assert exact.support(direction, which="outer") <= value + 1e-5 * system.problem.speed * 10
         assert exact.support(direction) <= value + 1e-7
-        energy = system.problem.speed * bound._dual_norm(direction)
+        energy = system.problem.speed * bound.dual_norm(direction)
         assert value <= energy * (1 + 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Outer bounds on the outcomes of any impact, from energy, the friction cones and non-penetration.
+"""Level 0: outer bounds on the outcomes of any impact, from energy, the friction cones and non-penetration.
 
 Every solution of HP23 (39) ends at ``v+ = v + M^-1 J^T Λ`` with Λ in the (true) friction cones, kinetic
 energy not above that before (Theorem 2), ``Jn v+ >= 0`` and ``Jn_i v+ = 0`` at some contact i. The largest
@@ -12,24 +12,17 @@ prove the bound ``d . v+ <= p . v + |v|_M |d + Jn^T w - p|_(M^-1)``. The bound r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from routh.bounds.base import OuterBound
 from routh.bounds.cone_program import solve_cones
-from routh.problem import ImpactProblem
-from routh.status import CapacityError
-from routh.validation import Array, integer, real_array
-
-if TYPE_CHECKING:
-    from routh.bounds.barrier import BarrierBound
-    from routh.bounds.fan_bound import FanBound
-
-_CELLS = 20_000  # of level 3: 3000 cells take half a minute for each direction, and their number is 5^nc
+from routh.validation import Array, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +37,13 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class OuterBound:
+class EnergyBound(OuterBound):
     """A convex outer bound on the set of outcomes, one certified number per direction."""
 
-    problem: ImpactProblem = field(repr=False)
-    method: str = (
-        "cone program over energy, friction cones and non-penetration, for each contact that may stop last"
-    )
+    @property
+    def method(self) -> str:
+        """How the bound is obtained."""
+        return "cone program over energy, friction cones and non-penetration"
 
     def certificates(self, direction: ArrayLike) -> list[Certificate]:
         """One certificate for each contact that may stop last; the bound is the largest of theirs."""
@@ -58,13 +51,9 @@ class OuterBound:
         d = real_array("direction", direction, [(nv,)], f"shape ({nv},)")
         return [self.certificate(d, last) for last in range(self.problem.nc)]
 
-    def support(self, direction: ArrayLike) -> Any:
-        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
-        nv = self.problem.nv
-        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
-        if d.ndim == 2:
-            return np.array([self.support(row) for row in d])
-        return max(c.bound for c in self.certificates(d))
+    def bound(self, direction: Array, last: int) -> float:
+        """Upper bound on ``direction . v+`` over outcomes with the contact ``last`` at rest."""
+        return self.certificate(direction, last).bound
 
     @cached_property
     def total_impulse(self) -> float:
@@ -77,17 +66,17 @@ class OuterBound:
         if g is None:
             return float("inf")
         # p = -g proves: sum of normal impulses <= g . (v+ - v) <= |v|_M |g|_(M^-1) - g . v
-        return self.problem.speed * self._dual_norm(g) - float(g @ self.problem.v)
+        return self.problem.speed * self.dual_norm(g) - float(g @ self.problem.v)
 
     def residual(self, certificate: Certificate) -> float:
         """How far a certificate is from proving its bound, scaled: 0 where it does. Uses no solver."""
         problem, c = self.problem, certificate
         cone = self._cone_excess(c.p).max(initial=0.0)
         signs = -np.delete(c.w, c.last).min(initial=0.0)
-        value = float(c.p @ problem.v) + problem.speed * self._dual_norm(
+        value = float(c.p @ problem.v) + problem.speed * self.dual_norm(
             c.direction + problem.Jn.T @ c.w - c.p
         )
-        scale = problem.speed * self._dual_norm(c.direction) or 1.0
+        scale = problem.speed * self.dual_norm(c.direction) or 1.0
         return float(max(cone, signs, (value - c.bound) / scale, 0.0))
 
     @cached_property
@@ -125,7 +114,7 @@ class OuterBound:
         if solution is not None:
             p, w = self._repaired(solution[:nv]), solution[nv + 1 :]
             w[free] = np.maximum(w[free], 0.0)
-        bound = float(p @ problem.v) + problem.speed * self._dual_norm(d + problem.Jn.T @ w - p)
+        bound = float(p @ problem.v) + problem.speed * self.dual_norm(d + problem.Jn.T @ w - p)
         return Certificate(d, last, p, w, bound)
 
     def _repaired(self, p: Array) -> Array:
@@ -141,7 +130,8 @@ class OuterBound:
         pushed = np.einsum("ijk,k->ij", self.problem.J, self.problem.solve_mass(p))
         return pushed[:, 0] + self.problem.mu * np.linalg.norm(pushed[:, 1:], axis=1)
 
-    def _dual_norm(self, covector: Array) -> float:
+    def dual_norm(self, covector: Array) -> float:
+        """``|covector|_(M^-1)``, so that ``covector . v <= dual_norm |v|_M``."""
         return float(np.sqrt(max(0.0, float(covector @ self.problem.solve_mass(covector)))))
 
     def _norm_rows(self, map_: Array, offset: Array) -> Any:
@@ -170,50 +160,6 @@ class OuterBound:
         offsets = np.zeros((problem.nc, size))
         offsets[:, 0] = -margin
         return table, offsets.ravel(), [("second order", size)] * problem.nc
-
-
-def outer_bound(
-    problem: ImpactProblem, *, level: int = 0, splits: ArrayLike = ()
-) -> OuterBound | BarrierBound | FanBound:
-    """A certified outer bound for any inelastic impact, in the plane or in space with the true cone.
-
-    Cheap (one small cone program per contact and direction) and valid for every problem, but looser than
-    the exact set: compare ``bound.support(d)`` with the support of samples or of `exact_set` before
-    relying on it.
-
-    Parameters
-    ----------
-    level : 0, linear functions of the velocity (any problem); and for planar contacts 1, quadratic; 2,
-        continuous and quadratic on each orthant of the normal velocities (`routh.bounds.barrier`); 3, also
-        on each orthant of all contact velocities (`routh.bounds.fan_bound`). The bound can only shrink from
-        level to level; the cost grows with ``2^nc`` at level 2 and ``5^nc`` at level 3.
-    splits : (k, nv) linear forms in the velocity whose signs split the cells of level 3 further. Each may
-        double their number, and the bound without them is contained.
-    """
-    integer("level", level, at_least=0, at_most=3)
-    rows = real_array("splits", splits, [(0,), (None, problem.nv)], f"shape (k, {problem.nv})")
-    if rows.size and (level < 3 or not np.all(np.any(rows != 0.0, axis=1))):
-        raise ValueError(f"splits: got {len(rows)} at level {level}; wanted level 3, and no row of zeros")
-    if np.any(problem.restitution != 0.0):
-        raise ValueError(
-            f"restitution: got {problem.restitution.max():g}; the bound is for inelastic impacts and wants 0"
-        )
-    if level == 0:
-        return OuterBound(problem)
-    if problem.nt != 1:
-        raise ValueError(f"level: got {level} in space; wanted 0, or planar contacts")
-    if level == 3:
-        if 5.0**problem.nc * 2.0 ** len(rows) > _CELLS:
-            raise CapacityError(
-                f"level: got 3 with {problem.nc} contacts and {len(rows)} splits, some "
-                f"{5.0**problem.nc * 2.0 ** len(rows):.0f} cells; wanted at most {_CELLS}, or level 2"
-            )
-        from routh.bounds.fan_bound import FanBound
-
-        return FanBound(problem, rows.reshape(-1, problem.nv))
-    from routh.bounds.barrier import BarrierBound
-
-    return BarrierBound(problem, level == 2)
 
 
 def _solve(cost: Array, blocks: list[Any]) -> Array | None:
