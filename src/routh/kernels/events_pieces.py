@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
+    CEILING,
     DRIVEN,
     FREE,
     MU,
@@ -21,15 +24,15 @@ from routh.kernels.events_rates import (
     THEN,
     TOTAL,
 )
-from routh.kernels.events_roles import B32, FIELD, LOW, drive, find_known_rates
+from routh.kernels.events_roles import B32, FIELD, LOW, STUCK, drive, find_known_rates
 from routh.kernels.random import event_number
 
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
 FOREVER = 1e300
-CORNERS = 0.7  # share of the cuts that look for a corner
+CORNERS = 0.85  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
-FRACTION, COORDINATE, PARTNER, NEXT = 1000, 1001, 1002, 2000
+FRACTION, COORDINATE, PARTNER, NEXT = np.int64(1000), np.int64(1001), np.int64(1002), np.int64(2000)
 
 
 @kernel
@@ -61,21 +64,40 @@ def length_to_event(work: Any, nc: int, at: int, poisson: int, watch: bool) -> f
 
 
 @kernel
+def still_hold(work: Any, nc: int, at: int) -> bool:
+    """Whether the rates obey the laws from where the path is now on."""
+    values, rates = work.values, work.known
+    for i in range(nc):
+        normal, friction = rates[at, 2 * i], rates[at, 2 * i + 1]
+        if not normal > 0.0:
+            continue
+        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+        if not (y < 0.0 or values[BUDGET, i] > 0.0 or (y == 0.0 and rise <= 0.0)):
+            return False
+        t, slide = values[NOW, 2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
+        slip, limit = t if t != 0.0 else slide, values[MU, i] * normal
+        if (slip > 0.0 and friction != -limit) or (slip < 0.0 and friction != limit):
+            return False
+    return True
+
+
+@kernel
 def cut_short(
     work: Any, nc: int, at: int, key: Any, length: float, alone: int, corners: bool
 ) -> tuple[float, int]:
     """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
 
     At a corner cut two coordinates will vanish together in the next piece, which is how the extreme points of
-    the set are reached. One of the two is drawn, the other too, among those that can.
+    the set are reached. The first coordinate is the next after a drawn one that can, the second is drawn.
     """
     values, marks, rates = work.values, work.marks, work.known
-    fraction = length * event_number(key, nc - nc + FRACTION)
+    fraction = length * event_number(key, FRACTION)
     if not corners or float((key >> B32) & LOW) * FIELD >= CORNERS:
         return fraction, -1
     chosen, lowest = -1, 2.0
     for i in range(nc):
-        if i != alone and (values[NOW, 2 * i] < 0.0 or values[BUDGET, i] > 0.0):
+        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+        if i != alone and (y < 0.0 or (y == 0.0 and rise < 0.0) or values[BUDGET, i] > 0.0):
             number = event_number(key, NEXT + i)
             if number < lowest:
                 chosen, lowest = i, number
@@ -83,7 +105,8 @@ def cut_short(
         return fraction, -1
     for i in range(nc):
         marks[ROLE, i] = NONE
-    drive(work, chosen, DRIVEN, nc - nc)
+    drive(work, chosen, DRIVEN, STUCK)
+    marks[CEILING, chosen] = 0  # where it rests it will approach by then
     starts = rates[at, 2 * nc + 2 * chosen + 1]
     if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0:  # it will slide by then
         marks[SLIP, chosen] = 1 if starts > 0.0 else -1
@@ -92,22 +115,24 @@ def cut_short(
     if then < 0:
         return fraction, -1
     n = 2 * nc
-    a = int(n * event_number(key, nc - nc + COORDINATE))
-    count, cut = 0, 0.0
-    for b in range(n):  # c + s d + u e = 0 in the coordinates a and b, d the motion now and e the next one
-        da, db, ea, eb = rates[at, n + a], rates[at, n + b], rates[then, n + a], rates[then, n + b]
-        det = da * eb - db * ea
-        if b == a or det == 0.0:
-            continue
-        s = (values[NOW, b] * ea - values[NOW, a] * eb) / det
-        u = (values[NOW, a] * db - values[NOW, b] * da) / det
-        if 0.0 < s < length and u > 0.0:
-            count += 1
-            if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
-                cut = s
-    if count == 0:
-        return fraction, -1
-    return cut, chosen
+    first = int(n * event_number(key, COORDINATE))
+    for turn in range(n):
+        a = (first + turn) % n
+        count, cut = 0, 0.0
+        for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
+            da, db, ea, eb = rates[at, n + a], rates[at, n + b], rates[then, n + a], rates[then, n + b]
+            det = da * eb - db * ea
+            if b == a or det == 0.0:
+                continue
+            s = (values[NOW, b] * ea - values[NOW, a] * eb) / det
+            u = (values[NOW, a] * db - values[NOW, b] * da) / det
+            if 0.0 < s < length and u > 0.0:
+                count += 1
+                if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
+                    cut = s
+        if count > 0:
+            return cut, chosen
+    return fraction, -1
 
 
 @kernel

@@ -14,7 +14,7 @@ from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
 from routh.kernels.arrays import MU as ROW_MU
-from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, length_to_event
+from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
@@ -31,25 +31,29 @@ from routh.kernels.events_rates import (
     PlaneWork,
 )
 from routh.kernels.events_roles import (
+    B32,
     B48,
     FIELD,
     FREELY,
     IN_TURN,
     LOW,
+    NOWHERE,
+    STUCK,
     TABLE_BITS,
     TOGETHER,
     choose_roles,
     drive,
     find_known_rates,
 )
-from routh.kernels.random import event_key
+from routh.kernels.random import event_keys
 from routh.kernels.slices import run_slices
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 FREE_STAGES = 16  # stages in which everything is drawn, over the persistence
-STAGES = 40  # further stages of one contact at a time; then as many, and eight per contact, all together
+STAGES = 40  # further stages of one contact at a time; then as many, and 32 per contact, all together
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
+KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
 FEW = 64  # samples below which nothing is kept for later ones
 
 
@@ -112,7 +116,10 @@ def one_sample(
         return NO_IMPACT, 0, 0.0
     freely = int(FREE_STAGES / draw.persistence)
     pieces, residual, forced, status = 0, 0.0, -1, MAX_STEPS
-    for stage in range(freely + 2 * STAGES + 8 * nc):
+    even = odd = np.uint64(0)
+    at, chosen = -1, -1
+    keep = KEPT_ELASTIC if elastic else KEPT
+    for stage in range(freely + 2 * STAGES + 32 * nc):
         ended = True
         for i in range(nc):
             ended = ended and values[NOW, 2 * i] >= 0.0 and not values[BUDGET, i] > 0.0
@@ -120,24 +127,29 @@ def one_sample(
             status = SOLVED
             break
         phase = FREELY if stage < freely else (IN_TURN if stage < freely + STAGES else TOGETHER)
+        if stage % 2 == 0:
+            even, odd = event_keys(draw.seed, draw.row + row, sample, stage // 2)
+        key = even if stage % 2 == 0 else odd
         if sample < draw.keys.shape[0] and stage < draw.keys.shape[1]:
             key = draw.keys[sample, stage]
-        else:
-            key = event_key(draw.seed, draw.row + row, sample, stage)
-        chosen = forced
-        if forced >= 0:
+        chosen = forced if at < 0 else chosen
+        if at >= 0:
+            pass  # the rates of the piece before
+        elif forced >= 0:
             for i in range(nc):
                 work.marks[ROLE, i] = NONE
-            drive(work, forced, DRIVEN, 0)
+            drive(work, forced, DRIVEN, STUCK)
         else:
             chosen = choose_roles(work, nc, draw.rates, key, phase)
         forced = -1
-        at = find_known_rates(work, nc, chosen >= 0, forced)
+        if at < 0:
+            at = find_known_rates(work, nc, chosen >= 0, NOWHERE)
         if at < 0:
             continue
         watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
         length = length_to_event(work, nc, at, draw.poisson, watch)
         if not length < FOREVER:
+            at = -1
             continue
         whole = phase != FREELY or float(key & LOW) * FIELD < draw.persistence
         if not whole:
@@ -147,6 +159,9 @@ def one_sample(
             for a in range(2 * nc):
                 trace[pieces, a] = length * work.known[at, a]
         pieces += 1
+        kept = whole and phase == FREELY and float((key >> B32) & LOW) * FIELD < keep
+        if not (kept and still_hold(work, nc, at)):
+            at = -1
     residual = max(residual, residual_of_end(work, nc, elastic))
     if status == SOLVED and not residual <= tolerances.RESIDUAL:
         status = NUMERICAL

@@ -22,7 +22,8 @@ import numpy as np
 from routh.compiling import kernel
 from routh.validation import Array
 
-NONE, DRIVEN, HELD, EDGE = 0, 1, 2, 3
+# not plain integers: numba would compile a function anew for each that it is called with
+NONE, DRIVEN, HELD, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 # rows of `PlaneWork.marks`: of contacts, and of the unknowns of the linear equations
 ROLE, SLIP, FREE, CEILING, UNKNOWN, IS_NORMAL = range(6)

@@ -34,6 +34,9 @@ HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with thes
 ALONE, FACE = 0.9, 0.95  # one contact alone; else some of them; else (beyond the second) all that may
 ON_EDGE = 0.3  # a contact without slip that is left alone pushes on the edge of its cone
 
+STUCK, MINUS, PLUS = np.int64(0), np.int64(-1), np.int64(1)  # slip to start from where it is zero
+NOWHERE = np.int64(-1)  # no place in use
+
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
 FREELY, IN_TURN, TOGETHER = 0, 1, 2
 
@@ -74,9 +77,9 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -
         at_rest = values[NOW, 2 * i] == 0.0
         marks[ROLE, i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
-            drive(work, i, HELD, int(3.0 * pattern) - 1)
+            drive(work, i, HELD, np.int64(3.0 * pattern) - 1)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
-            drive(work, i, DRIVEN, 0)
+            drive(work, i, DRIVEN, STUCK)
             candidates += 1
             priority = float(word >> B32) * SCALE
             if priority < lowest:
@@ -95,7 +98,7 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -
         if draws and marks[ROLE, i] == NONE and values[NOW, 2 * i + 1] == 0.0 and values[MU, i] > 0.0:
             edge = float((event_word(key, i) >> B16) & LOW) * FIELD
             if edge < ON_EDGE and (values[NOW, 2 * i] <= 0.0 or values[BUDGET, i] > 0.0):
-                drive(work, i, EDGE, -1 if edge < 0.5 * ON_EDGE else 1)
+                drive(work, i, EDGE, MINUS if edge < 0.5 * ON_EDGE else PLUS)
     return chosen
 
 
