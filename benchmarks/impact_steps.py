@@ -10,7 +10,6 @@ whose independent residual (recomputed from impulse and velocity alone) is above
 """
 
 import argparse
-import itertools
 import time
 from functools import cache
 from types import FunctionType
@@ -20,24 +19,11 @@ import numpy as np
 from scipy.optimize import linprog
 
 import routh
+from problems import hard_families, hard_problem
 from routh.lcp import lemke
 from routh.pointedness import cone_generators, pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
-
-
-def random_problem(rng, *, spatial, mu):
-    """A random impact: 2 to 6 contacts, mass ratio up to 1, 1e3 or 1e6, every other with a repeat."""
-    ratio = 10.0 ** rng.choice([0.0, 3.0, 6.0])
-    nc = int(rng.integers(2, 7))
-    nt = 2 if spatial else 1
-    nv = int(rng.integers(2 + nt, 2 + nc * (1 + nt)))
-    basis, _ = np.linalg.qr(rng.normal(size=(nv, nv)))
-    M = basis @ np.diag(np.exp(rng.uniform(0.0, np.log(ratio), nv))) @ basis.T
-    Jn, Jt = rng.normal(size=(nc, nv)), rng.normal(size=(nc, nt, nv))
-    if rng.random() < 0.5:
-        Jn[-1], Jt[-1] = Jn[0], Jt[0]
-    return routh.ImpactProblem(0.5 * (M + M.T), Jn, Jt, mu, rng.normal(size=nv))
 
 
 @cache
@@ -48,12 +34,6 @@ def compiled_pivoting():
         plain = getattr(lemke, name)
         names[name] = numba.njit(FunctionType(plain.__code__, names, name, plain.__defaults__))
     return names["lemke_pivots"]
-
-
-def families():
-    """Name and arguments of every family."""
-    for spatial, mu in itertools.product((False, True), (0.0, 0.5, 10.0, 1e5)):
-        yield f"{'space' if spatial else 'plane'}, mu {mu:g}", {"spatial": spatial, "mu": mu}
 
 
 def hull_distance(problem):
@@ -74,7 +54,7 @@ def run_family(arguments, count, seed, friction, pivoting):
     worst = worst_independent = 0.0
     start = time.perf_counter()
     for k in range(count):
-        problem = random_problem(rng, **arguments)
+        problem = hard_problem(rng, **arguments)
         lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
         if friction == "cone":
             step = ConeStep(problem)
@@ -112,7 +92,7 @@ def run_peer(arguments, count, seed):
     rng = np.random.default_rng(seed)
     failed = 0
     for _ in range(count):
-        problem = random_problem(rng, **arguments)
+        problem = hard_problem(rng, **arguments)
         lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
         step = PolyhedralStep(problem)
         W, q = step.scaled_lcp(problem.v, lambda_max)
@@ -148,7 +128,7 @@ def main():
     print(f"{'family':<28}" + "".join(f"{word:>12}" for word in header))
     total = bad = 0
     for friction in ("polyhedral", "cone"):
-        for name, arguments in families():
+        for name, arguments in hard_families():
             label = f"{name}, {friction}"
             if options.only not in label or (friction == "cone" and not arguments["spatial"]):
                 continue

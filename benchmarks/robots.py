@@ -12,7 +12,6 @@ Needs gymnasium, dm_control and example-robot-data (pip install 'routh[robots]')
 """
 
 import argparse
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -20,13 +19,11 @@ from pathlib import Path
 import numpy as np
 
 import routh
+from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, urdf_path, urdf_roots
 from routh.friction import cone_violation
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mj
 from routh.models import pinocchio as pn
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
-from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, urdf_path, urdf_roots
 
 # URDFs that MuJoCo compiles, with the spheres put at the ends of their limbs on both sides (radius, m)
 AGREEMENT = {

@@ -19,8 +19,10 @@ ORDER = [
     "storage",
     "rng",
     "compiling",
+    "preparing",
     "paths",
     "problem",
+    "batch",
     "friction",
     "pointedness",
     "termination",
@@ -106,3 +108,11 @@ def test_test_modules_have_distinct_names():
     """Two test files of one name in different folders cannot be collected together."""
     names = [path.name for path in Path(__file__).parent.rglob("*.py")]
     assert sorted(set(names)) == sorted(names)
+
+
+def test_nothing_inserts_into_the_import_path():
+    """Tests and benchmarks share benchmarks/problems.py, and import it like any module."""
+    root = Path(__file__).parents[1]
+    files = [path for folder in ("tests", "benchmarks", "examples") for path in (root / folder).rglob("*.py")]
+    word = ".".join(["sys", "path"])
+    assert [path.name for path in files if f"{word}.insert" in path.read_text()] == []

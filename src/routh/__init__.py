@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 #: public name -> module that defines it
 _PUBLIC = {
+    "ImpactBatch": "routh.batch",
     "ImpactProblem": "routh.problem",
     "Outcomes": "routh.sampling",
     "State": "routh.models",

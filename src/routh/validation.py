@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-def real_array(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
+def real_array(
+    field: str,
+    value: ArrayLike,
+    shapes: Sequence[tuple[int | None, ...]],
+    wanted: str,
+    *,
+    finite: bool = True,
+) -> Array:
     """A fresh float64 C-order copy of ``value`` whose shape matches one of ``shapes`` (None: any length).
 
-    ``wanted`` describes the accepted shapes in words for the error message.
+    ``wanted`` describes the accepted shapes in words for the error message; ``finite=False`` leaves NaN and
+    infinity to the caller's own check.
     """
     try:
         raw = np.asarray(value)
@@ -23,10 +32,11 @@ def real_array(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, 
         raise ValueError(f"{field}: cannot be read as an array ({error}); wanted {wanted}") from None
     if raw.dtype.kind not in "iuf":
         raise ValueError(f"{field}: got {_describe_type(value, raw)}; wanted real numbers, {wanted}")
-    if not any(_matches(raw.shape, shape) for shape in shapes):
+    if raw.shape not in shapes and not any(_matches(raw.shape, shape) for shape in shapes):
         raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
     array = np.array(raw, dtype=np.float64, order="C")
-    if not np.all(np.isfinite(array)):
+    # the sum is finite unless an entry is not, or they are so large that their sum overflows
+    if finite and not math.isfinite(array.sum()) and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
     return array
@@ -75,7 +85,7 @@ def choice(field: str, value: Any, options: Sequence[str]) -> str:
 def per_contact(field: str, value: ArrayLike, nc: int) -> Array:
     """A scalar or (nc,) array as a finite (nc,) array."""
     array = real_array(field, value, [(), (nc,)], f"a number or shape ({nc},), one per contact")
-    return np.array(np.broadcast_to(array, (nc,)))
+    return array if array.ndim else np.full(nc, array)
 
 
 def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from robot_zoo import mjcf_path
 
 import routh
+from robot_zoo import mjcf_path
 from routh.models.landed import TOUCHING, turned
 from routh.status import ModelError
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_problems import colliding, problems, random_problem
 
 import routh
+from problems import colliding, problems, random_problem
 from routh import sampling
 from routh.pointedness import pointedness
 from routh.sampling import algorithm1

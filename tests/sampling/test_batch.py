@@ -1,24 +1,19 @@
 """Samples of many problems at once, and one compiled step."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import routh
+from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
 from routh.kernels.batch import solve_step
 from routh.step import PolyhedralStep
 from routh.systems import get
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
-from families import FAMILIES, draw
-
 
 def test_a_batch_draws_the_samples_of_each_problem():
     systems = [get(name) for name in ("rocking-block", "box-wall", "disk-stack")]
-    problems = [system.problem for system in systems] + [draw("spatial-3", 0)[0]]
+    problems = [system.problem for system in systems] + [family_problem("spatial-3", 0)[0]]
     together = routh.sample_batch(problems, 6, step=0.5, seed=4, max_steps=50)
     for problem, outcomes in zip(problems, together, strict=True):
         alone = routh.sample(problem, 6, step=0.5, seed=4, max_steps=50, friction="polyhedral")
@@ -28,7 +23,7 @@ def test_a_batch_draws_the_samples_of_each_problem():
 
 
 def test_threads_do_not_change_a_batch():
-    problems = [draw("planar-3-rough", seed)[0] for seed in range(5)]
+    problems = [family_problem("planar-3-rough", seed)[0] for seed in range(5)]
     one = routh.sample_batch(problems, 3, threads=1)
     two = routh.sample_batch(problems, 3, threads=2)
     assert all(a.v.tobytes() == b.v.tobytes() for a, b in zip(one, two, strict=True))
@@ -36,7 +31,7 @@ def test_threads_do_not_change_a_batch():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_compiled_step_is_the_reference_step(family):
-    problem, bound = draw(family, 11)
+    problem, bound = family_problem(family, 11)
     v, impulse, status, residual = solve_step(problem, bound, facet_directions(problem.nt))
     reference = PolyhedralStep(problem).solve(problem.v, bound)
     assert status == reference.status

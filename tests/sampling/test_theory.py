@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_problems import colliding, problems, random_problem
 
 import routh
+from problems import colliding, problems, random_problem
 from routh import laws, sampling
 from routh.pointedness import cone_generators, pointedness
 from routh.step.unique import uniqueness

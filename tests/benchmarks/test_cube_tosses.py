@@ -1,21 +1,18 @@
 """The benchmark on measured tosses, where the data are at hand: set ROUTH_CUBE_TOSSES to their file."""
 
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DATA = os.environ.get("ROUTH_CUBE_TOSSES", "")
 
 
 @pytest.fixture
-def impacts(monkeypatch):
+def impacts():
     if not Path(DATA).is_file():
         pytest.skip("the measured tosses are not here; ROUTH_CUBE_TOSSES names their file")
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     from tosses.impacts import load
 
     return load(Path(DATA))
@@ -33,8 +30,7 @@ def test_impacts_lose_energy_and_touch_the_table(impacts):
     assert np.quantile(kept, 0.99) < 1.02  # but for noise, no impact gains energy
 
 
-def test_rotations_of_the_benchmark_agree_with_the_models(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_rotations_of_the_benchmark_agree_with_the_models():
     from routh.models.spatial import rotations
     from tosses import impacts
 
@@ -45,4 +41,3 @@ def test_rotations_of_the_benchmark_agree_with_the_models(monkeypatch):
     np.testing.assert_allclose(
         impacts.exponential(impacts.logarithm(q)), np.where(q[:, :1] < 0, -q, q), atol=1e-12
     )
-    assert "tosses" in sys.modules

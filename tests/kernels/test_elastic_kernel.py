@@ -1,12 +1,10 @@
 """The compiled kernel of elastic impacts against its reference."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from elastic_problems import ball_on_ball_and_wall, random_problem
 
 import routh
+from problems import ball_on_ball_and_wall, hard_elastic_problem, random_elastic_problem
 from routh.kernels import tableau
 from routh.kernels.elastic_cpu import run
 from routh.lcp.lemke import lemke_pivots
@@ -23,7 +21,7 @@ def reference(problem, n, hypothesis, seed=0, **options):
 @pytest.mark.parametrize("seed", range(10))
 def test_kernel_follows_the_reference(seed):
     rng = np.random.default_rng(200 + seed)
-    problem = random_problem(rng, nc=int(rng.integers(1, 4)), mu=0.8)
+    problem = random_elastic_problem(rng, nc=int(rng.integers(1, 4)), mu=0.8)
     draw, slow = reference(problem, 3, "energetic", facets=4 if problem.nt == 2 else None)
     fast = run(problem, 3, hypothesis="energetic", step=draw.step, max_steps=400, seed=0, facets=draw.facets)
     np.testing.assert_allclose(fast[0], slow[0], atol=1e-7 * np.abs(problem.v).max())
@@ -34,12 +32,9 @@ def test_kernel_follows_the_reference(seed):
 
 
 @pytest.mark.parametrize("seed", [407, 546, 1600])
-def test_among_several_solutions_kernel_and_reference_choose_the_same(seed, monkeypatch):
+def test_among_several_solutions_kernel_and_reference_choose_the_same(seed):
     """Problems of `benchmarks/elastic.py` in which sweeps from one end only found another solution."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    import elastic
-
-    problem = elastic.random_problem(np.random.default_rng([3, seed]))
+    problem = hard_elastic_problem(np.random.default_rng([3, seed]))
     problem = problem.replace(restitution=np.clip(problem.restitution, 0.05, 0.95))
     step = problem.scaling.impulse
     _, slow = reference(problem, 1, "energetic", seed=seed, step=step)
@@ -91,6 +86,6 @@ def test_tableau_takes_the_reference_s_path(seed):
 
 
 def test_the_true_cone_is_sampled_on_the_cpu_only():
-    problem = random_problem(np.random.default_rng(0), nc=1, nt=2)
+    problem = random_elastic_problem(np.random.default_rng(0), nc=1, nt=2)
     with pytest.raises(ValueError, match="device: got 'cuda'; restitution with the true cone"):
         routh.sample(problem.replace(restitution=0.5), 8, friction="cone", device="cuda")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_problems import colliding, problems, random_problem
 
 import routh
+from problems import colliding, problems, random_problem
 from routh.step import ConeStep, PolyhedralStep, make_step
 from routh.step.local import solve_contact
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from random_problems import problems
 
 import routh
+from problems import problems
 
 BLOCK = {
     "M": np.diag([1.0, 1.0, 5.0 / 12.0]),

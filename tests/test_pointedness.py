@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_problems import problems
 
 import routh
+from problems import problems
 from routh.pointedness import cone_generators, pointedness
 from routh.termination import terminates
 

@@ -1,18 +1,12 @@
 """A fixed-seed share of the full run of hard random steps, benchmarks/impact_steps.py."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+import impact_steps
+from problems import hard_families
 from routh.lcp.lemke import lemke_pivots
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "impact_steps.py"
-SPEC = importlib.util.spec_from_file_location("impact_steps", PATH)
-impact_steps = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(impact_steps)
-
-FAMILIES = dict(impact_steps.families())
+FAMILIES = dict(hard_families())
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from elastic_problems import ball_on_ball_and_wall, random_problem, row_of_balls
 
+from problems import ball_on_ball_and_wall, random_elastic_problem, row_of_balls
 from routh.status import Status
 from routh.step import ConeStep, PolyhedralStep, make_step
 from routh.step.elastic import ElasticStep, balance, path_parts, path_shares
@@ -10,7 +10,7 @@ from routh.step.elastic import ElasticStep, balance, path_parts, path_shares
 @pytest.mark.parametrize("seed", range(12))
 def test_step_with_a_floor_solves_its_own_conditions(seed):
     rng = np.random.default_rng(seed)
-    problem = random_problem(rng, nc=int(rng.integers(1, 4)))
+    problem = random_elastic_problem(rng, nc=int(rng.integers(1, 4)))
     bound = problem.scaling.impulse * rng.uniform(0.2, 1.0, problem.nc)
     floor = np.where(rng.random(problem.nc) < 0.6, bound, 0.0)
     steps = [PolyhedralStep(problem)] + ([ConeStep(problem)] if problem.nt == 2 else [])
@@ -23,7 +23,7 @@ def test_step_with_a_floor_solves_its_own_conditions(seed):
 
 
 def test_a_zero_floor_changes_nothing():
-    problem = random_problem(np.random.default_rng(3), nc=3, nt=1)
+    problem = random_elastic_problem(np.random.default_rng(3), nc=3, nt=1)
     step = PolyhedralStep(problem)
     bound = problem.scaling.impulse
     np.testing.assert_array_equal(step.solve(problem.v, bound, np.zeros(3)).v, step.solve(problem.v, bound).v)
@@ -56,7 +56,7 @@ def test_energy_from_nowhere_is_taken_from_the_stores_then_from_the_budgets():
 @pytest.mark.parametrize("seed", range(8))
 def test_kinetic_energy_and_budgets_never_rise(seed, size):
     rng = np.random.default_rng(100 + seed)
-    problem = random_problem(rng, nc=int(rng.integers(1, 4)), nt=1, mu=2.0)
+    problem = random_elastic_problem(rng, nc=int(rng.integers(1, 4)), nt=1, mu=2.0)
     step = ElasticStep(problem, make_step(problem))
     v, budget = problem.v, np.zeros(problem.nc)
     unit = 0.5 * problem.scaling.speed**2

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from elastic_problems import ball_on_ball_and_wall, random_problem, row_of_balls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
+from problems import ball_on_ball_and_wall, random_elastic_problem, row_of_balls
 from routh import laws, two_body
 from routh.laws.elastic import accumulate_elastic
 from routh.laws.set_valued import accumulate
@@ -119,7 +119,7 @@ def test_one_contact_converges_to_the_exact_impact_at_first_order(hypothesis):
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 1.0, 10.0]))
 def test_energy_never_rises_whatever_the_step(seed, size):
-    problem = random_problem(np.random.default_rng(seed), nc=3, nt=1)
+    problem = random_elastic_problem(np.random.default_rng(seed), nc=3, nt=1)
     found = accumulate_elastic(problem, make_step(problem), rates(problem, size), 150, "energetic")
     unit = 0.5 * problem.scaling.speed**2
     energies = problem.kinetic_energy(found.path.v)
@@ -168,7 +168,7 @@ def test_poisson_reports_the_energy_it_creates():
     # where friction reverses the slip, the impulse of restitution can return more than was stored
     created = []
     for seed in (0, 1, 21, 34, 44, 55):
-        problem = random_problem(np.random.default_rng(seed), nc=1, nt=1, e=1.0, mu=2.0)
+        problem = random_elastic_problem(np.random.default_rng(seed), nc=1, nt=1, e=1.0, mu=2.0)
         unit = problem.scaling.speed**2
         outcomes = routh.sample(problem, 5, hypothesis="poisson")
         gain = outcomes.kinetic_energy - problem.kinetic_energy()
