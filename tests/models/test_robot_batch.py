@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf
 
+from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf
 from routh import Status
 from routh.models import RobotBatch, RobotProblem, UnrepresentedWarning
 from routh.models import mujoco as adapter

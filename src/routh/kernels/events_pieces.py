@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from routh import tolerances
 from routh.compiling import kernel
+from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
@@ -32,7 +31,7 @@ LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is roundi
 FOREVER = 1e300
 CORNERS = 0.85  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
-FRACTION, COORDINATE, PARTNER, NEXT = np.int64(1000), np.int64(1001), np.int64(1002), np.int64(2000)
+FRACTION, COORDINATE, PARTNER, NEXT = wide(1000), wide(1001), wide(1002), wide(2000)
 
 
 @kernel
@@ -136,13 +135,11 @@ def cut_short(
 
 
 @kernel
-def advance(
-    work: Any, nc: int, at: int, length: float, whole: bool, elastic: bool, poisson: int
-) -> float:
+def advance(work: Any, nc: int, at: int, length: float, whole: bool, elastic: bool, poisson: int) -> float:
     """Move to the end of the piece. Returns how far the piece is from the laws of the model.
 
-    Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow: along a
-    piece work is quadratic in the length.
+    Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow:
+    along a piece work is quadratic in the length.
     """
     values, rates = work.values, work.known
     worst = 0.0

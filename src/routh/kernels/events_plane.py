@@ -12,8 +12,9 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
+from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.arrays import MU as ROW_MU
+from routh.kernels.callback import rates_function
 from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.events_rates import (
     BOUNCE,
@@ -108,7 +109,7 @@ def residual_of_end(work: Any, nc: int, elastic: bool) -> float:
 
 @kernel
 def one_sample(
-    work: Any, nc: int, draw: Any, row: int, sample: int, elastic: bool, trace: Any
+    work: Any, nc: int, draw: Any, row: int, sample: int, elastic: bool, custom: Any, trace: Any
 ) -> tuple[int, int, float]:
     """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work."""
     values = work.values
@@ -140,7 +141,7 @@ def one_sample(
                 work.marks[ROLE, i] = NONE
             drive(work, forced, DRIVEN, STUCK)
         else:
-            chosen = choose_roles(work, nc, draw.rates, key, phase)
+            chosen = choose_roles(work, nc, draw.rates, custom, key, phase)
         forced = -1
         if at < 0:
             at = find_known_rates(work, nc, chosen >= 0, NOWHERE)
@@ -170,11 +171,12 @@ def one_sample(
 
 @kernel
 def run_range(
-    rows: Any, draw: Any, outputs: Any, work: Any, trace: Any, loaded: int, begin: int, end: int
+    rows: Any, draw: Any, outputs: Any, work: Any, trace: Any, custom: Any, begin: int, end: int
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
     elastic = outputs.work.shape[3] > 0
     values = work.values
+    loaded = -1
     for k in range(begin, end):
         row = k // draw.n
         sample = k - row * draw.n
@@ -182,7 +184,7 @@ def run_range(
         if row != loaded:
             load_row(rows, row, work)
             loaded = row
-        status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, trace)
+        status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, trace)
         outputs.status[row, sample] = status
         outputs.events[row, sample] = pieces
         outputs.residual[row, sample] = residual
@@ -209,9 +211,30 @@ def workspace(nc: int, samples: int) -> PlaneWork:
     return PlaneWork(
         np.zeros((GRAM + 2 * n, n + 1)),
         np.zeros((6, n), dtype=np.int64),
+        np.zeros(n, dtype=np.bool_),
         np.zeros(slots, dtype=np.uint64),
         np.zeros((slots + 2, 2 * n + 1)),
     )
+
+
+def pieces(rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: Any = None) -> Array:
+    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
+    nc = rows.contact.shape[2]
+    outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, RESTITUTION] > 0.0)))
+    own = rates_function(rates) if callable(rates) else None
+    work, elastic = workspace(nc, 1), outputs.work.shape[3] > 0
+    trace = np.zeros((int(FREE_STAGES / draw.persistence) + 2 * STAGES + 32 * nc, 2 * nc))
+    count = replay(rows, draw, sample, elastic, None if own is None else own.address, work, trace)
+    return trace[:count]
+
+
+@kernel
+def replay(rows: Any, draw: Any, sample: int, elastic: bool, custom: Any, work: Any, trace: Any) -> int:
+    """Fill ``trace`` with the pieces of one sample of the first row; how many there are."""
+    row = sample - sample
+    load_row(rows, row, work)
+    _, count, _ = one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, trace)
+    return count
 
 
 def run(
@@ -226,13 +249,16 @@ def run(
     rates: Any = None,
 ) -> None:
     """Draw all samples of all rows into ``outputs``."""
+    if device != "cpu":
+        raise ValueError(f"device: got {device!r}; sampling by events runs on 'cpu'")
     nc = rows.contact.shape[2]
     trace = np.empty((0, 2 * nc))
-    nobody = -1
+    own = rates_function(rates) if callable(rates) else None
+    custom = None if own is None else own.address
     run_slices(
         len(rows.nc) * draw.n,
         lambda: workspace(nc, draw.n),
-        lambda begin, end, work: run_range(rows, draw, outputs, work, trace, nobody, begin, end),
+        lambda begin, end, work: run_range(rows, draw, outputs, work, trace, custom, begin, end),
         threads=threads,
         budget=budget,
     )

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.dictionary import wide
 from routh.validation import Array
 
-# not plain integers: numba would compile a function anew for each that it is called with
-NONE, DRIVEN, HELD, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
 
 # rows of `PlaneWork.marks`: of contacts, and of the unknowns of the linear equations
 ROLE, SLIP, FREE, CEILING, UNKNOWN, IS_NORMAL = range(6)
 # rows of `PlaneWork.values`; from GRAM on the matrix G, then the linear equations
-NOW, THEN, START, TOTAL, NOISE, WEIGHT, BUDGET, STORED, RETURNED, MU, BOUNCE, GRAM = range(12)
+NOW, THEN, START, TOTAL, NOISE, WEIGHT, BUDGET, STORED, RETURNED, MU, BOUNCE, UNIFORMS, GRAM = range(13)
 
 MENDS = 24  # changes of the pattern before held contacts and edges are given up
 SINGULAR = 1e-11  # pivots below this, in rows of unit size, are none: dependent tangents or normals
@@ -38,8 +38,9 @@ ROUNDING = 1e-11  # rates below this share of what adds up to them are zero
 class PlaneWork(NamedTuple):
     """Scratch of one thread, for at most nc contacts, n = 2 nc."""
 
-    values: Array  # (12 + 2 n, n + 1)
+    values: Array  # (13 + 2 n, n + 1)
     marks: np.ndarray  # (6, n) int64
+    flags: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
     names: np.ndarray  # (slots,) uint64: patterns whose rates are known; slots is a power of two, or 0
     known: Array  # (slots + 2, 2 n + 1): rates, changes of c, whether anything pushes; the last two not kept
 
@@ -87,7 +88,7 @@ def solve_linear(values: Any, first: int, m: int) -> None:
 
 @kernel
 def rates_of_pattern(work: Any, nc: int, at: int) -> None:
-    """Rates and changes, ``known[at]``, of the roles, weights and slips as they stand; NOISE of the changes."""
+    """Rates and changes, ``known[at]``, of the roles, weights and slips as they stand; NOISE of changes."""
     values, marks, rates = work.values, work.marks, work.known
     n = 2 * nc
     A = GRAM + n

@@ -1,8 +1,8 @@
 """What is drawn at one event of a planar path: who is driven, held, on the edge or left alone.
 
-The 64 bits of the event's key decide about the event as a whole, in fields of 16 bits; a word for each contact,
-mixed from the key, decides about the contact. A contact is chosen by having the smallest number among those
-that may be, so that a small change of the problem, or a contact more, leaves the choice as it is.
+The 64 bits of the event's key decide about the event as a whole, in fields of 16 bits; a word for each
+contact, mixed from the key, decides about the contact. A contact is chosen by having the smallest number
+among those that may be, so that a small change of the problem, or a contact more, leaves the choice as it is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
+from routh.kernels.callback import call_rates
+from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import (
     BUDGET,
     CEILING,
@@ -25,6 +27,7 @@ from routh.kernels.events_rates import (
     NOW,
     ROLE,
     SLIP,
+    UNIFORMS,
     WEIGHT,
     find_rates,
 )
@@ -34,8 +37,8 @@ HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with thes
 ALONE, FACE = 0.9, 0.95  # one contact alone; else some of them; else (beyond the second) all that may
 ON_EDGE = 0.3  # a contact without slip that is left alone pushes on the edge of its cone
 
-STUCK, MINUS, PLUS = np.int64(0), np.int64(-1), np.int64(1)  # slip to start from where it is zero
-NOWHERE = np.int64(-1)  # no place in use
+STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
+NOWHERE = wide(-1)  # no place in use
 
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
 FREELY, IN_TURN, TOGETHER = 0, 1, 2
@@ -62,8 +65,11 @@ def drive(work: Any, i: int, role: int, slip: int) -> None:
 
 
 @kernel
-def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -> int:
-    """ROLE, WEIGHT and first guesses of slip. Returns the contact if one is driven alone, else -1."""
+def choose_roles(work: Any, nc: int, kind_of_rates: int, custom: Any, key: Any, phase: int) -> int:
+    """ROLE, WEIGHT and first guesses of slip. Returns the contact if one is driven alone, else -1.
+
+    ``custom``: the address of a user's own function for the weights, or None.
+    """
     values, marks = work.values, work.marks
     kind = float((key >> B16) & LOW) * FIELD
     alone = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < ALONE))
@@ -77,7 +83,7 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -
         at_rest = values[NOW, 2 * i] == 0.0
         marks[ROLE, i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
-            drive(work, i, HELD, np.int64(3.0 * pattern) - 1)
+            drive(work, i, HELD, wide(3.0 * pattern) - 1)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
             drive(work, i, DRIVEN, STUCK)
             candidates += 1
@@ -89,6 +95,11 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -
                 values[WEIGHT, i] = weight
     if candidates > 1 and not alone:
         chosen = -1
+    if custom is not None and chosen < 0 and phase == FREELY:
+        for i in range(nc):
+            work.flags[i] = marks[ROLE, i] == DRIVEN
+            values[UNIFORMS, i] = float(event_word(key, i) >> B32) * SCALE
+        call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)
     for i in range(nc):
         if marks[ROLE, i] == DRIVEN:
             if chosen == i:
@@ -106,8 +117,8 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, key: Any, phase: int) -
 def find_known_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
     """The place in ``known`` of the rates, -1 where nothing pushes.
 
-    For one driven contact, of unit weight, rates depend only on roles, slips and ceilings: four bits a contact.
-    What was found for them before is looked up. ``busy`` is a place still in use (-1: none).
+    For one driven contact, of unit weight, rates depend only on roles, slips and ceilings: four bits a
+    contact. What was found for them before is looked up. ``busy`` is a place still in use (-1: none).
     """
     marks, names, known = work.marks, work.names, work.known
     slots = len(names)
@@ -127,7 +138,7 @@ def find_known_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
             elif role == EDGE:
                 code = 12 + (slip > 0) + 2 * marks[CEILING, i]  # 12 to 15
             name |= np.uint64(code) << np.uint64(4 * i)
-        slot = np.int64((name * GOLDEN) >> TABLE_SHIFT)
+        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
         if names[slot] == name:
             return slot if known[slot, 4 * nc] > 0.0 else -1
         if slot != busy:

@@ -14,14 +14,16 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.kernels.arrays import CUSTOM, RATES, Draw, Outputs, Rows, make_draw, make_outputs, make_rows
+from routh.paths import ImpactPath, PathKind
+from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.step.elastic import HYPOTHESES, POISSON
+from routh.step.elastic import ENERGETIC, POISSON
 from routh.validation import choice, integer, real
 
-#: Probability that drawn rates stay until something happens, see `routh.sample`.
-PERSISTENCE = 0.6
+#: Probability that drawn rates stay until something happens, without and with restitution.
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
@@ -32,23 +34,28 @@ def make_settings(
     n: int,
     *,
     rates: Rates = "mixed",
-    persistence: float = PERSISTENCE,
+    persistence: float | None = None,
     seed: int = 0,
     row: int = 0,
     hypothesis: str = "energetic",
     tolerance: float = TOLERANCE,
+    elastic: bool = False,
+    keys: np.ndarray | None = None,
 ) -> Draw:
     """The checked settings of one call."""
     if not callable(rates):
         choice("rates", rates, RATES)
+    if persistence is None:
+        persistence = PERSISTENCE_ELASTIC if elastic else PERSISTENCE
     return make_draw(
         integer("n", n, at_least=1),
         seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
         row=integer("row", row, at_least=0, at_most=2**32 - 1),
         rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
         persistence=real("persistence", persistence, above=0.0, at_most=1.0),
-        poisson=choice("hypothesis", hypothesis, HYPOTHESES) == POISSON,
+        poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
         tolerance=real("tolerance", tolerance, above=0.0),
+        keys=keys,
     )
 
 
@@ -87,20 +94,56 @@ def event_samples(
     return outputs
 
 
-def event_outcomes(problem: ImpactProblem, draw: Draw, settings: dict[str, Any], **options: Any) -> Outcomes:
-    """The samples of one problem as `Outcomes`."""
-    out = event_samples(make_rows([problem]), draw, **options)
+def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **options: Any) -> Outcomes:
+    """Samples of one problem as `Outcomes`; ``settings`` are those of `make_settings`."""
+    draw = make_settings(n, **settings, elastic=_elastic(problem))
+    rates = settings.get("rates", "mixed")
+    out = event_samples(make_rows([problem]), draw, rates=rates, **options)
+    status, jammed = out.status[0], False
+    if np.any(status == Status.MAX_STEPS):
+        jammed = pointedness(problem, friction=options["friction"], facets=options["facets"]).jammed
+        if jammed:
+            status[status == Status.MAX_STEPS] = Status.JAMMED
     joule = problem.scaling.speed**2
     elastic = out.work.shape[3] > 0
+    keys = settings.get("keys")
+    told = {name: value for name, value in settings.items() if name != "keys"}
+    told |= {"rates": getattr(rates, "__name__", rates), "persistence": draw.persistence}
     return Outcomes(
         problem,
         out.v[0],
         out.impulse[0],
         out.events[0],
-        out.status[0],
+        status,
         out.residual[0],
-        bool(np.any(out.status == Status.JAMMED)),
-        settings,
+        jammed,
+        {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
+        recipe={"rates": rates, "keys": keys},
     )
+
+
+def path_of(outcomes: Outcomes, sample: int) -> ImpactPath:
+    """The straight pieces of one sample, drawn again from its settings."""
+    problem, settings = outcomes.problem, outcomes.settings
+    if settings.get("method") != "events":
+        raise ValueError(f"path: the samples were drawn by {settings.get('method')!r}; wanted 'events'")
+    index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
+    rates = (outcomes.recipe or {}).get("rates", settings["rates"])
+    if not callable(rates) and rates not in RATES:
+        raise ValueError(f"path: the function {rates!r} that drew the rates was not kept with the samples")
+    names = ("persistence", "seed", "row", "hypothesis", "tolerance")
+    given = {name: settings[name] for name in names if name in settings}
+    keys = (outcomes.recipe or {}).get("keys")
+    draw = make_settings(len(outcomes), rates=rates, **given, elastic=_elastic(problem), keys=keys)
+    module = import_module(_kernel(problem.nt, settings["friction"]))
+    directions = facet_directions(problem.nt, settings["facets"])
+    scaled = module.pieces(make_rows([problem]), draw, index, directions, rates=rates)
+    steps = scaled.reshape(len(scaled), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
+    totals = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
+    return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)
+
+
+def _elastic(problem: ImpactProblem) -> bool:
+    return bool(np.any(problem.restitution > 0.0))

@@ -13,6 +13,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import ContactMode
+from routh.paths import ImpactPath
 from routh.problem import ImpactProblem, names_from
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
@@ -46,13 +47,15 @@ class Outcomes:
     problem: ImpactProblem
     v: Array = field(repr=False)  # (n, nv) velocities after
     impulse: Array = field(repr=False)  # (n, nc, 1 + nt) total impulses, N s, normal first
-    steps: np.ndarray = field(repr=False)  # (n,) increments taken
+    steps: np.ndarray = field(repr=False)  # (n,) increments taken; by events: straight pieces
     status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
     jammed: bool = False  # the friction cone is not pointed: no termination was promised
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
+
+    recipe: dict[str, Any] | None = field(default=None, repr=False)  # what `path` needs beside the settings
 
     def __len__(self) -> int:
         return len(self.v)
@@ -62,6 +65,17 @@ class Outcomes:
         """Samples in which no contact approaches any more, (n,) bool; judged by the velocity itself."""
         limit = -tolerances.APPROACH * self.problem.scaling.velocity
         return np.all(self.v @ self.problem.Jn.T >= limit, axis=1)
+
+    @property
+    def events(self) -> np.ndarray:
+        """Events of each sample, (n,): ends of straight pieces, or increments of Algorithm 1."""
+        return self.steps
+
+    def path(self, sample: int) -> ImpactPath:
+        """The straight pieces of one sample drawn by events: velocities passed through, impulses between."""
+        from routh.sampling.events import path_of
+
+        return path_of(self, sample)
 
     @property
     def contact_velocity(self) -> Array:
