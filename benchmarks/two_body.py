@@ -13,7 +13,8 @@ import numpy as np
 from precise_impacts import precise
 from problems import KINDS, impacts
 from routh import Status, two_body
-from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON, kernel_seconds
+from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON
+from routh.two_body.timing import kernel_seconds
 
 
 def times(w, v, mu, e, kind):

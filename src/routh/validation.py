@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,6 +73,18 @@ def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
         raise ValueError(f"{field}: got {number}; wanted an integer{_bounds_text(None, at_least, at_most)}")
+    return number
+
+
+def count_that_fits(field: str, value: Any, bytes_each: int) -> int:
+    """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into this machine."""
+    number = integer(field, value, at_least=1)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if number * bytes_each > memory:
+        raise ValueError(
+            f"{field}: got {number}, whose results need {number * bytes_each / 1e9:.3g} GB; this machine has "
+            f"{memory / 1e9:.3g} GB, wanted at most {memory // bytes_each}"
+        )
     return number
 
 

@@ -118,13 +118,13 @@ def test_outside_without_a_broken_law(block):
 def test_pictures(block):
     pytest.importorskip("matplotlib")
     audit = routh.audit(block.problem, block.problem.v * 0.5, outcomes=block)
-    ax = audit.plot()
+    ax = audit.plot().axes[0]
     assert ax.get_xlabel()
     scan = routh.scan(
         lambda spin, mu: block.problem.replace(mu=mu), {"spin": [0.0, 1.0], "mu": [0.2, 0.4, 1.0]}, n=8,
         friction="polyhedral",
     )  # fmt: skip
-    assert scan.plot().get_ylabel() == "mu"
+    assert scan.plot().axes[0].get_ylabel() == "mu"
 
 
 def test_a_set_without_a_sample_that_ended(block):
@@ -134,4 +134,4 @@ def test_a_set_without_a_sample_that_ended(block):
     assert found.distance == np.inf
     assert not found.inside
     assert "no sample of its set ended" in found.verdict
-    assert found.plot().get_legend_handles_labels()[1] == ["outcomes: no sample ended"]
+    assert found.plot().axes[0].get_legend_handles_labels()[1] == ["outcomes: no sample ended"]

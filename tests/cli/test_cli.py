@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 import routh
 from routh import systems
-from routh.cli.app import app, explain, main
+from routh.cli.app import app
+from routh.cli.ending import explain, main
 from routh.cli.output import Output, plain
 from routh.cli.run import default_samples, parse_changes
 
@@ -135,20 +136,19 @@ def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
     assert data["picture"] is None
 
 
-@pytest.mark.parametrize("contacts", ["space", "plane", "apart"])
-def test_a_single_elastic_contact_is_drawn_where_something_happens(routh_command, tmp_path, contacts):
+@pytest.mark.parametrize("contacts", ["space", "plane"])
+def test_a_single_elastic_contact_is_drawn(routh_command, tmp_path, contacts):
     if contacts == "space":
         problem = systems.get("bowling").problem
     else:
-        away = 1.0 if contacts == "apart" else -1.0
         problem = routh.ImpactProblem(
-            np.eye(3), [[0.0, 1.0, 0.3]], [[[1.0, 0.0, 0.5]]], 0.2, [0.5, away, 0.0], restitution=0.5
+            np.eye(3), [[0.0, 1.0, 0.3]], [[[1.0, 0.0, 0.5]]], 0.2, [0.5, -1.0, 0.0], restitution=0.5
         )
     problem.save(tmp_path / "one.npz")
     code, out, _ = routh_command("impact", "one.npz", "--out", "one.png")
     assert code == 0
     assert "energy (Stronge)" in out
-    assert (tmp_path / "one.png").exists() == (contacts != "apart")
+    assert (tmp_path / "one.png").exists()
 
 
 def test_many_contacts_get_fewer_samples():

@@ -15,6 +15,7 @@ from scipy.sparse import csc_matrix
 
 from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.rng import uniforms
 from routh.sampling.algorithm1 import sample
 from routh.sampling.outcomes import Outcomes
@@ -44,7 +45,7 @@ class Broken:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Drawable):
     """Where a velocity after lies relative to the set of outcomes; distances in the kinetic-energy norm."""
 
     problem: ImpactProblem = field(repr=False)
@@ -75,12 +76,6 @@ class Audit:
             f"breaks none of the laws checked, but the nearest outcome is {self.distance:.2g} of the speed "
             f"before away (samples lie {self.resolution:.2g} apart)"
         )
-
-    def plot(self, ax: object = None) -> object:
-        """The set in two contact velocities, with v_after and its nearest outcome; returns the axes."""
-        from routh.viz.robots import draw_audit
-
-        return draw_audit(self, ax)
 
 
 def audit(

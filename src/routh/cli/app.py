@@ -1,69 +1,16 @@
-"""The commands of ``routh`` and what becomes of their errors."""
+"""The commands of ``routh``."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
 import routh
 from routh.cli import landings, options, robots
+from routh.cli.base import app, command
 from routh.cli.output import Output
-
-GUIDE = """Every outcome that a rigid-body impact can have.
-
-When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
-depends on it. routh samples every order and every overlap, and shows the set of outcomes.
-
-[bold]Start here:[/bold]
-
-  routh list                   the systems that come with routh
-  routh run rocking-block      sample one: a table and a picture
-  routh impact problem.npz     the same for your own matrices
-  routh reproduce --quick      the papers' figures, with a report
-"""
-Command = TypeVar("Command", bound=Callable[..., Any])
-EXITS = "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 130 interrupted."
-
-
-def unwrapped(text: str) -> str:
-    """Join the lines of paragraphs, which the terminal wraps itself; indented lines stay as they are."""
-    joined: list[str] = []
-    for line in cleandoc(text).splitlines():
-        runs_on = (
-            joined and joined[-1] and line and not line.startswith(" ") and not joined[-1].startswith(" ")
-        )
-        if runs_on:
-            joined[-1] += " " + line
-        else:
-            joined.append(line)
-    return "\n".join(joined)
-
-
-def command(name: str) -> Callable[[Command], Command]:
-    """A command whose help is its docstring."""
-
-    def add(function: Command) -> Command:
-        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(function)
-        return function
-
-    return add
-
-
-app = typer.Typer(
-    name="routh",
-    help=unwrapped(GUIDE),
-    epilog=EXITS,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def _version(wanted: bool) -> None:
@@ -170,6 +117,8 @@ def impact(
     pitch: landings.Pitch = 0.0,
     yaw: landings.Yaw = 0.0,
     joint: landings.Joint = None,
+    deepest: robots.Deepest = robots.DEEPEST,
+    past_limit: robots.PastLimit = robots.PAST_LIMIT,
     friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
@@ -204,7 +153,7 @@ def impact(
 
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed)
+    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
     place, output = _picture(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
@@ -241,6 +190,7 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
+    options.output_file(out, (".html", ".htm"))
     settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
 
@@ -372,44 +322,13 @@ def animate(
     from routh.cli.run import parse_changes
 
     film = Film(futures, duration, fps, speed, seed)
-    target = Path(f"{name}.gif") if out is None else out
+    target = options.output_file(Path(f"{name}.gif") if out is None else out, options.FILMS)
     output = Output(json=json, quiet=quiet)
     raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
 
 
 def _picture(out: Path | None, without: bool, default: str) -> Path | None:
-    """Where the picture goes; None where none is wanted."""
+    """Where the picture goes, checked before the work; None where none is wanted."""
     if out is not None and without:
         raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return None if without else out or Path(default)
-
-
-def main() -> None:
-    """Run the command line; errors are one line, not a traceback."""
-    try:
-        app(prog_name="routh")
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone: nothing to say, and nobody to say it to
-        sys.exit(0)
-    except Exception as error:
-        message = explain(error)
-        if message is None:
-            raise
-        print(f"routh: error: {message}", file=sys.stderr)
-        sys.exit(2)
-
-
-def explain(error: Exception) -> str | None:
-    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
-    from routh.status import RouthError
-
-    if isinstance(error, FileNotFoundError):
-        return f"there is no file {error.filename!s}"
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    if isinstance(error, (ValueError, RouthError)):
-        return str(error)
-    return None
+    return None if without else options.output_file(out or Path(default), options.PICTURES)

@@ -14,6 +14,7 @@ from routh.cli.landings import ANGLES, Landed, make_landing, robot_file
 from routh.cli.output import Output
 from routh.cli.robots import is_robot
 from routh.problem import ImpactProblem
+from routh.text import for_rich
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     output.show(worst_table(found))
     written = None
     if place is not None and len(grid.axes) <= 2:
-        written = output.picture(place, lambda: found.plot().figure)
+        written = output.picture(place, lambda: found.plot())
     output.emit({**as_data(found), "picture": None if written is None else str(written)})
     return 0 if (found.score == found.score).any() else 3
 
@@ -89,7 +90,7 @@ def worst_table(found: Scan) -> Table:
     """The most ambiguous points."""
     table = Table(box=None, header_style="bold", pad_edge=False, title="most ambiguous", title_justify="left")
     for name in (*found.axes, "ambiguity", "contacts"):
-        table.add_column(name, justify="right")
+        table.add_column(for_rich(name), justify="right")
     for row in found.worst():
         numbers = [f"{row[name]:.4g}" for name in found.axes]
         table.add_row(*numbers, f"{row['score']:.3g}", f"{row['contacts']:.0f}")

@@ -14,6 +14,7 @@ from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Outcomes
 from routh.status import Status
+from routh.text import for_rich
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
@@ -43,7 +44,7 @@ def mode_table(outcomes: Outcomes) -> Table:
     before = float(outcomes.problem.kinetic_energy())
     table = _table()
     for heading in headings(outcomes.problem.names):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(for_rich(heading), no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, min_width=_BAR[outcomes.problem.nc])
     table.add_column("energy (%)", justify="right", no_wrap=True)
@@ -85,7 +86,7 @@ def _contact_table(outcomes: Outcomes) -> Table:
         table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
     order = np.argsort(-shares[:, 0], kind="stable")
     for i in order[: 2 * MOST_ROWS]:
-        table.add_row(outcomes.problem.names[i], *(_percent(share) for share in shares[i]))
+        table.add_row(for_rich(outcomes.problem.names[i]), *(_percent(share) for share in shares[i]))
     return table
 
 
@@ -114,7 +115,7 @@ def law_table(shown: Comparison) -> Table:
     table.add_column("law")
     wide = len(names) > MOST_COLUMNS
     for heading in () if wide else headings(names):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(for_rich(heading), no_wrap=True)
     if wide:
         table.add_column("contacts that separate", justify="right")
     table.add_column("energy (%)", justify="right")
@@ -122,9 +123,11 @@ def law_table(shown: Comparison) -> Table:
         modes = result_modes(result)
         left = f"{100.0 * result.kinetic_energy / max(float(shown.problem.kinetic_energy()), 1e-300):.1f}"
         cells = (
-            [Text(f"{modes.count('separate')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
+            [Text(f"{modes.count('separates')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
         )
-        table.add_row(_with_numbers(label, names), *cells, left if result.status.ok else result.status.name)
+        table.add_row(
+            for_rich(_with_numbers(label, names)), *cells, left if result.status.ok else result.status.name
+        )
     return table
 
 

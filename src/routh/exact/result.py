@@ -17,6 +17,7 @@ from routh.exact.polytopes import PolytopeUnion, Vertex, lifted
 from routh.exact.rational import RationalProblem, Snapped
 from routh.exact.reach import Reach
 from routh.exact.trace import statuses_to
+from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array
 
@@ -24,7 +25,7 @@ Side = Literal["inner", "outer"]
 
 
 @dataclass(frozen=True, eq=False)
-class ExactSet:
+class ExactSet(Drawable):
     """Two unions of polytopes around the set of post-impact velocities: inner ⊆ closure(set) ⊆ outer.
 
     ``inner`` holds velocities that solutions of HP23 (39) reach (or approach arbitrarily closely); no
@@ -108,12 +109,6 @@ class ExactSet:
         polys = [relaxed.point(relaxed.auto.start)]
         polys += [piece.poly for cell in relaxed.cells.values() for piece in cell.pieces]
         return tuple(lifted(poly, relaxed.auto) for poly in polys)
-
-    def plot(self, axes: Any, rows: ArrayLike, **style: Any) -> Any:
-        """Draw the projection onto two rows, (2, nv), into Matplotlib axes."""
-        from routh.viz.exact import draw_exact
-
-        return draw_exact(axes, self, rows, **style)
 
     def _side(self, which: str) -> PolytopeUnion:
         return self.inner if choice("which", which, ("inner", "outer")) == "inner" else self.outer

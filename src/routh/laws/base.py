@@ -12,12 +12,13 @@ import numpy as np
 from routh.laws.without_collision import with_approach
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactResult:
+class ImpactResult(Drawable):
     """One outcome of one impact."""
 
     problem: ImpactProblem = field(repr=False)

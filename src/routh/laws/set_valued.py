@@ -19,6 +19,8 @@ from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
+MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
+LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class SetValued(ImpactLaw):
     honours_restitution = True
 
     def __post_init__(self) -> None:
-        integer("max_steps", self.max_steps, at_least=1)
+        integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
         choice("hypothesis", self.hypothesis, STEP_HYPOTHESES)
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
@@ -77,6 +79,12 @@ def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
     size = per_contact("step", step, problem.nc)
     if not np.all(size > 0.0):
         raise ValueError(f"step: got {size.min()}; wanted positive impulses (N s)")
+    largest = LARGEST_STEP * default_step(problem)
+    if not np.all((size <= largest) | (largest == 0.0)):
+        raise ValueError(
+            f"step: got {size.max():g} N s; wanted at most {largest.min():g}, {LARGEST_STEP:g} times the "
+            "momentum that there is"
+        )
     return size
 
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
-from routh.laws.set_valued import DEFAULT_MAX_STEPS, impulse_step
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
-from routh.sampling.algorithm1 import labelled_outcomes
+from routh.sampling.draws import labelled_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.validation import integer
 
@@ -41,7 +41,7 @@ def sample_batch(
     threads : default all.
     """
     count = integer("n", n, at_least=1)
-    steps = integer("max_steps", max_steps, at_least=1)
+    steps = integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
     key = integer("seed", seed, at_least=0, at_most=2**64 - 1)
     if threads is not None:
         integer("threads", threads, at_least=1)

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from routh import tolerances
 from routh.friction import ContactMode
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem, names_from
+from routh.results import Drawable
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
@@ -41,7 +39,7 @@ class ModeRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(Drawable):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
 
     problem: ImpactProblem
@@ -121,16 +119,6 @@ class Outcomes:
             for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
         }
 
-    def plot(self, *, view: str = "ends") -> Figure:
-        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
-
-        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
-        figure (extra ``viz``).
-        """
-        from routh.viz.outcomes import outcomes_figure
-
-        return outcomes_figure(self, view=view)
-
     @cached_property
     def ambiguity(self) -> float:
         """Diameter of the set over the speed before, in the kinetic-energy norm."""
@@ -163,6 +151,8 @@ class Outcomes:
         ``max_bytes`` is the most that its arrays may need unpacked.
         """
         fields = [f"problem_{name}" for name in (*_PROBLEM, "names")]
+        if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
+            raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
         data = read_arrays(path, wanted, optional=_WORK, max_bytes=max_bytes)
         try:

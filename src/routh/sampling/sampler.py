@@ -10,7 +10,7 @@ from routh.friction import uses_true_cone
 from routh.problem import ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
-from routh.validation import choice, integer, real
+from routh.validation import choice, count_that_fits, integer, real
 
 METHODS = ("events", "algorithm1")
 
@@ -55,6 +55,7 @@ def sample(
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
+    count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
     choice("method", method, METHODS)
     choice("device", device, ("cpu", "cuda"))
     uses_true_cone(friction, facets, problem.nt)
