@@ -47,8 +47,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh.bounds import outer_bound as outer_bound
     from routh.exact.build import exact_set as exact_set
     from routh.exact.coverage import coverage as coverage
-    from routh.exact.rational import snap as snap
     from routh.exact.result import ExactSet as ExactSet
+    from routh.exact.snapping import snap as snap
     from routh.laws import ImpactResult as ImpactResult
     from routh.models import State as State
     from routh.problem import ImpactProblem as ImpactProblem
@@ -86,7 +86,7 @@ _PUBLIC = {
     "scan": "routh.auditing",
     "simulate": "routh.sim.simulate",
     "simulate_many": "routh.sim",
-    "snap": "routh.exact.rational",
+    "snap": "routh.exact.snapping",
     "step_through": "routh.sim.step_through",
 }
 _SUBMODULES = frozenset(
