@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from model_checks import check_gap_jacobian, check_jacobian_bias
-from robot_zoo import urdf_path, urdf_roots
 from test_pinocchio import two_legs
 
 import routh
+from robot_zoo import urdf_path, urdf_roots
 from routh.models import pinocchio as adapter
 from routh.models.base import Model
 from routh.sim import verify
