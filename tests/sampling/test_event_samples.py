@@ -12,7 +12,7 @@ from routh import systems
 from routh.kernels import events_plane
 from routh.kernels.arrays import make_rows
 from routh.laws import SingleContact
-from routh.sampling.events import event_samples, make_settings
+from routh.sampling.events import event_samples, make_settings, path_of
 from routh.sampling.straight import path_residual
 from routh.status import Status
 
@@ -222,8 +222,17 @@ def test_options_that_cannot_be_honoured_raise(options, message):
 
 def test_only_samples_by_events_have_paths():
     outcomes = routh.sample(systems.get("rocking-block").problem, 4, method="algorithm1")
-    with pytest.raises(ValueError, match="wanted 'events'"):
+    with pytest.raises(ValueError, match="wanted ones by 'events'"):
         outcomes.path(0)
+    with pytest.raises(ValueError, match="wanted 'events'"):
+        path_of(outcomes, 0)
+
+
+def test_paths_of_outcomes_from_a_file(tmp_path):
+    outcomes = draw(systems.get("rocking-block").problem, 4)
+    outcomes.save(tmp_path / "set.npz")
+    loaded = routh.Outcomes.load(tmp_path / "set.npz")
+    np.testing.assert_array_equal(path_of(loaded, 2).v, outcomes.path(2).v)
 
 
 def test_jammed_contacts_end_with_a_status_at_a_bounded_cost():

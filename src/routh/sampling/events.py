@@ -6,6 +6,7 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -106,7 +107,6 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **o
             status[status == Status.MAX_STEPS] = Status.JAMMED
     joule = problem.scaling.speed**2
     elastic = out.work.shape[3] > 0
-    keys = settings.get("keys")
     told = {name: value for name, value in settings.items() if name != "keys"}
     told |= {"rates": getattr(rates, "__name__", rates), "persistence": draw.persistence}
     return Outcomes(
@@ -120,22 +120,26 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **o
         {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
-        recipe={"rates": rates, "keys": keys},
+        replay=partial(path_of, rates=rates, keys=settings.get("keys")),
     )
 
 
-def path_of(outcomes: Outcomes, sample: int) -> ImpactPath:
-    """The straight pieces of one sample, drawn again from its settings."""
+def path_of(
+    outcomes: Outcomes, sample: int, *, rates: Rates | None = None, keys: np.ndarray | None = None
+) -> ImpactPath:
+    """The straight pieces of one sample, drawn again from its settings.
+
+    ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
+    """
     problem, settings = outcomes.problem, outcomes.settings
     if settings.get("method") != "events":
         raise ValueError(f"path: the samples were drawn by {settings.get('method')!r}; wanted 'events'")
     index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
-    rates = (outcomes.recipe or {}).get("rates", settings["rates"])
+    rates = settings["rates"] if rates is None else rates
     if not callable(rates) and rates not in RATES:
-        raise ValueError(f"path: the function {rates!r} that drew the rates was not kept with the samples")
+        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
-    keys = (outcomes.recipe or {}).get("keys")
     draw = make_settings(len(outcomes), rates=rates, **given, elastic=_elastic(problem), keys=keys)
     module = import_module(_kernel(problem.nt, settings["friction"]))
     directions = facet_directions(problem.nt, settings["facets"])

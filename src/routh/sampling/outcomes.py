@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +54,7 @@ class Outcomes(Drawable):
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
 
-    recipe: dict[str, Any] | None = field(default=None, repr=False)  # what `path` needs beside the settings
+    replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # see `path`
 
     def __len__(self) -> int:
         return len(self.v)
@@ -70,10 +71,16 @@ class Outcomes(Drawable):
         return self.steps
 
     def path(self, sample: int) -> ImpactPath:
-        """The straight pieces of one sample drawn by events: velocities passed through, impulses between."""
-        from routh.sampling.events import path_of
+        """The straight pieces of one sample drawn by events: velocities passed through, impulses between.
 
-        return path_of(self, sample)
+        The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
+        """
+        if self.replay is None:
+            method = self.settings.get("method", "algorithm1")
+            raise ValueError(
+                f"path: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
+            )
+        return self.replay(self, sample)
 
     @property
     def contact_velocity(self) -> Array:
