@@ -12,7 +12,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows, make_outputs
+from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.callback import rates_function
 from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
@@ -54,14 +54,16 @@ SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.sta
 FREE_STAGES = 16  # stages in which everything is drawn, over the persistence
 STAGES = 40  # further stages of one contact at a time; then as many, and 32 per contact, all together
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
 FEW = 64  # samples below which nothing is kept for later ones
 
 
 @kernel
-def load_row(rows: Any, row: int, work: Any) -> None:
-    """Copy a problem into the scratch, and forget the patterns of the one before."""
+def load_row(rows: Any, row: int, work: Any) -> bool:
+    """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
     values, nc = work.values, rows.nc[row]
+    elastic = False
     for slot in range(len(work.names)):
         work.names[slot] = np.uint64(0)
     for a in range(2 * nc):
@@ -72,6 +74,8 @@ def load_row(rows: Any, row: int, work: Any) -> None:
     for i in range(nc):
         values[MU, i] = rows.contact[row, ROW_MU, i]
         values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
+        elastic = elastic or values[BOUNCE, i] > 0.0
+    return elastic
 
 
 @kernel
@@ -115,7 +119,10 @@ def one_sample(
     values = work.values
     if not start_sample(work, nc):
         return NO_IMPACT, 0, 0.0
-    freely = int(FREE_STAGES / draw.persistence)
+    persistence = draw.persistence
+    if not persistence > 0.0:
+        persistence = PERSISTENCE_ELASTIC if elastic else PERSISTENCE
+    freely = int(FREE_STAGES / persistence)
     pieces, residual, forced, status = 0, 0.0, -1, MAX_STEPS
     even = odd = np.uint64(0)
     at, chosen = -1, -1
@@ -152,7 +159,7 @@ def one_sample(
         if not length < FOREVER:
             at = -1
             continue
-        whole = phase != FREELY or float(key & LOW) * FIELD < draw.persistence
+        whole = phase != FREELY or float(key & LOW) * FIELD < persistence
         if not whole:
             length, forced = cut_short(work, nc, at, key, length, chosen, draw.rates == MIXED)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
@@ -174,15 +181,14 @@ def run_range(
     rows: Any, draw: Any, outputs: Any, work: Any, trace: Any, custom: Any, begin: int, end: int
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
-    elastic = outputs.work.shape[3] > 0
     values = work.values
-    loaded = -1
+    loaded, elastic = -1, False
     for k in range(begin, end):
         row = k // draw.n
         sample = k - row * draw.n
         nc = rows.nc[row]
         if row != loaded:
-            load_row(rows, row, work)
+            elastic = load_row(rows, row, work)
             loaded = row
         status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, trace)
         outputs.status[row, sample] = status
@@ -194,7 +200,7 @@ def run_range(
             unit = rows.contact[row, IMPULSE, i]
             outputs.impulse[row, sample, i, 0] = values[TOTAL, 2 * i] * unit
             outputs.impulse[row, sample, i, 1] = values[TOTAL, 2 * i + 1] * unit
-            if elastic:
+            if outputs.work.shape[3] > 0:
                 outputs.work[row, sample, 0, i] = values[STORED, i]
                 outputs.work[row, sample, 1, i] = values[RETURNED, i]
         for r in range(outputs.v.shape[2]):
@@ -220,19 +226,18 @@ def workspace(nc: int, samples: int) -> PlaneWork:
 def pieces(rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: Any = None) -> Array:
     """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
     nc = rows.contact.shape[2]
-    outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, RESTITUTION] > 0.0)))
     own = rates_function(rates) if callable(rates) else None
-    work, elastic = workspace(nc, 1), outputs.work.shape[3] > 0
-    trace = np.zeros((int(FREE_STAGES / draw.persistence) + 2 * STAGES + 32 * nc, 2 * nc))
-    count = replay(rows, draw, sample, elastic, None if own is None else own.address, work, trace)
+    stages = int(FREE_STAGES / (draw.persistence or PERSISTENCE)) + 2 * STAGES + 32 * nc
+    trace = np.zeros((stages, 2 * nc))
+    count = replay(rows, draw, sample, None if own is None else own.address, workspace(nc, 1), trace)
     return trace[:count]
 
 
 @kernel
-def replay(rows: Any, draw: Any, sample: int, elastic: bool, custom: Any, work: Any, trace: Any) -> int:
+def replay(rows: Any, draw: Any, sample: int, custom: Any, work: Any, trace: Any) -> int:
     """Fill ``trace`` with the pieces of one sample of the first row; how many there are."""
     row = sample - sample
-    load_row(rows, row, work)
+    elastic = load_row(rows, row, work)
     _, count, _ = one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, trace)
     return count
 

@@ -6,7 +6,7 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -23,8 +23,6 @@ from routh.status import Status
 from routh.step.elastic import ENERGETIC, POISSON
 from routh.validation import choice, integer, real
 
-#: Probability that drawn rates stay until something happens, without and with restitution.
-PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
@@ -40,20 +38,17 @@ def make_settings(
     row: int = 0,
     hypothesis: str = "energetic",
     tolerance: float = TOLERANCE,
-    elastic: bool = False,
     keys: np.ndarray | None = None,
 ) -> Draw:
     """The checked settings of one call."""
     if not callable(rates):
         choice("rates", rates, RATES)
-    if persistence is None:
-        persistence = PERSISTENCE_ELASTIC if elastic else PERSISTENCE
     return make_draw(
         integer("n", n, at_least=1),
         seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
         row=integer("row", row, at_least=0, at_most=2**32 - 1),
         rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
-        persistence=real("persistence", persistence, above=0.0, at_most=1.0),
+        persistence=0.0 if persistence is None else real("persistence", persistence, above=0.0, at_most=1.0),
         poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
         tolerance=real("tolerance", tolerance, above=0.0),
         keys=keys,
@@ -67,6 +62,7 @@ def _kernel(nt: int, friction: str) -> str:
     return "routh.kernels.events_space" if friction == "polyhedral" else "routh.kernels.events_cone"
 
 
+@cache
 def can_sample(nt: int, friction: str) -> bool:
     """Whether there is a kernel for such contacts."""
     return find_spec(_kernel(nt, friction)) is not None
@@ -83,21 +79,38 @@ def event_samples(
     budget: float | None = None,
     rates: Rates = "mixed",
 ) -> Outputs:
+    """The samples of all rows, see `run_events`."""
+    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
+    options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    run_events(rows, draw, outputs, friction=friction, facets=facets, **options)
+    return outputs
+
+
+def run_events(
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+    rates: Rates = "mixed",
+) -> None:
     """Draw the samples of all rows; those that ``budget`` (s) leaves undone are Status.OUT_OF_TIME.
 
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
     plane the cone is the segment.
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
     import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
-    return outputs
 
 
 def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **options: Any) -> Outcomes:
     """Samples of one problem as `Outcomes`; ``settings`` are those of `make_settings`."""
-    draw = make_settings(n, **settings, elastic=_elastic(problem))
+    draw = make_settings(n, **settings)
     rates = settings.get("rates", "mixed")
     out = event_samples(make_rows([problem]), draw, rates=rates, **options)
     status, jammed = out.status[0], False
@@ -108,7 +121,7 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **o
     joule = problem.scaling.speed**2
     elastic = out.work.shape[3] > 0
     told = {name: value for name, value in settings.items() if name != "keys"}
-    told |= {"rates": getattr(rates, "__name__", rates), "persistence": draw.persistence}
+    told["rates"] = getattr(rates, "__name__", rates)
     return Outcomes(
         problem,
         out.v[0],
@@ -140,14 +153,10 @@ def path_of(
         raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
-    draw = make_settings(len(outcomes), rates=rates, **given, elastic=_elastic(problem), keys=keys)
+    draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
     module = import_module(_kernel(problem.nt, settings["friction"]))
     directions = facet_directions(problem.nt, settings["facets"])
     scaled = module.pieces(make_rows([problem]), draw, index, directions, rates=rates)
     steps = scaled.reshape(len(scaled), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
     totals = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
     return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)
-
-
-def _elastic(problem: ImpactProblem) -> bool:
-    return bool(np.any(problem.restitution > 0.0))
