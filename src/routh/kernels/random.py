@@ -72,6 +72,13 @@ def event_keys(seed: Any, row: int, sample: int, pair: int) -> tuple[Any, Any]:
 
 
 @inlined
+def event_key(seed: Any, row: int, sample: int, event: int) -> Any:
+    """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
+    even, odd = event_keys(seed, row, sample, event >> 1)
+    return odd if event & 1 else even
+
+
+@inlined
 def event_word(key: Any, index: int) -> Any:
     """`routh.rng.event_word`: 64 further bits of an event's key."""
     z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
