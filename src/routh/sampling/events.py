@@ -26,6 +26,9 @@ from routh.validation import choice, integer, real
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
+#: Probability that drawn rates stay until something happens; in the plane 0.8 with restitution.
+PERSISTENCE = 0.6
+
 Rates = str | Callable[..., None]
 
 
@@ -105,7 +108,13 @@ def run_events(
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
     options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    draw = _with_default(draw, nt)
     import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
+
+
+def _with_default(draw: Draw, nt: int) -> Draw:
+    """In space the default of the persistence does not depend on the row."""
+    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
 def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **options: Any) -> Outcomes:
@@ -156,6 +165,8 @@ def path_of(
     draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
     module = import_module(_kernel(problem.nt, settings["friction"]))
     directions = facet_directions(problem.nt, settings["facets"])
+    if not hasattr(module, "pieces"):
+        raise ValueError("path: only samples of planar impacts can be drawn again piece by piece")
     scaled = module.pieces(make_rows([problem]), draw, index, directions, rates=rates)
     steps = scaled.reshape(len(scaled), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
     totals = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
