@@ -26,8 +26,9 @@ import routh
 from routh import systems
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
-from routh.exact.rational import RationalProblem, snap
+from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
+from routh.exact.snapping import snap
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.sampling.filling import watch_directions

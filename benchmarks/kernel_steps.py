@@ -3,7 +3,7 @@
     python benchmarks/kernel_steps.py --count 40
 
 Each step is solved twice for several lambda_max: along the table of known vertices, as `routh.sample` does,
-and by pivoting alone, as `routh.sample_batch` does; what the kernels leave unsolved, both draw again by the
+and by pivoting alone (`routh.kernels.batch`); what the kernels leave unsolved, both draw again by the
 reference. The enumerator tries every basis of HP23 (75), so only problems with at most 15 unknowns are taken:
 two or three planar contacts, two spatial ones with four friction directions. "none" counts steps for which it
 finds nothing (its systems are too badly conditioned).

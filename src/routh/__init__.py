@@ -5,8 +5,9 @@ What to call for what
 An impact as data      `ImpactProblem`, `ImpactBatch` (many); `systems.get(name)` for those of the papers;
                        `models` for planar and spatial bodies and for robots from MJCF and URDF
                        (`models.mujoco`, `models.pinocchio`)
-All its outcomes       `sample` (many at once, `Outcomes`), `exact_set` (the set itself, `ExactSet`), `fill`
-                       (samples spread over the set), `outer_bound` (a proof of what cannot be), `coverage`
+All its outcomes       `sample` (`Outcomes`, of a batch `BatchOutcomes`), `exact_set` (the set itself,
+                       `ExactSet`), `fill` (samples spread over the set), `outer_bound` (a proof of what
+                       cannot be), `coverage`
 One outcome            `laws`: each law is called with a problem and returns an `ImpactResult`
 Is an answer possible  `audit` (one velocity after), `auditing.rollout.audit` (a whole MuJoCo simulation),
                        `scan` (how ambiguous an impact is over a grid of states)
@@ -47,15 +48,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh.bounds import outer_bound as outer_bound
     from routh.exact.build import exact_set as exact_set
     from routh.exact.coverage import coverage as coverage
-    from routh.exact.rational import snap as snap
     from routh.exact.result import ExactSet as ExactSet
+    from routh.exact.snapping import snap as snap
     from routh.laws import ImpactResult as ImpactResult
     from routh.models import State as State
     from routh.problem import ImpactProblem as ImpactProblem
     from routh.sampling import Outcomes as Outcomes
     from routh.sampling import approximate as approximate
     from routh.sampling import sample as sample
-    from routh.sampling.batch import sample_batch as sample_batch
+    from routh.sampling.batch import BatchOutcomes as BatchOutcomes
     from routh.sampling.filling import fill as fill
     from routh.sim import Trajectory as Trajectory
     from routh.sim import simulate_many as simulate_many
@@ -67,6 +68,7 @@ __version__ = "0.1.0"
 
 #: public name -> module that defines it
 _PUBLIC = {
+    "BatchOutcomes": "routh.sampling.batch",
     "ExactSet": "routh.exact.result",
     "ImpactBatch": "routh.batch",
     "ImpactProblem": "routh.problem",
@@ -82,11 +84,10 @@ _PUBLIC = {
     "fill": "routh.sampling.filling",
     "outer_bound": "routh.bounds",
     "sample": "routh.sampling",
-    "sample_batch": "routh.sampling.batch",
     "scan": "routh.auditing",
     "simulate": "routh.sim.simulate",
     "simulate_many": "routh.sim",
-    "snap": "routh.exact.rational",
+    "snap": "routh.exact.snapping",
     "step_through": "routh.sim.step_through",
 }
 _SUBMODULES = frozenset(

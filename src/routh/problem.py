@@ -86,10 +86,10 @@ class ImpactProblem:
         nc = len(normals)
         if nc == 0:
             raise ValueError("Jn: got no rows; wanted at least one contact")
-        moved = normals.any(axis=1)
-        if not moved.all():
+        moved = [any(row) for row in normals.tolist()]  # for some numbers lists are faster than arrays
+        if not all(moved):
             raise ValueError(
-                f"Jn: row {int(moved.argmin())} is zero; wanted a normal that some velocity moves along"
+                f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along"
             )
         tangents = real_array(
             "Jt",
@@ -98,10 +98,10 @@ class ImpactProblem:
             f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
         ).reshape(nc, -1, nv)
         friction = per_contact("mu", mu, nc)
-        if not friction.min() >= 0.0:
+        if not min(friction.tolist()) >= 0.0:
             raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
         elasticity = per_contact("restitution", restitution, nc)
-        if not (elasticity.min() >= 0.0 and elasticity.max() <= 1.0):
+        if not all(0.0 <= e <= 1.0 for e in elasticity.tolist()):
             bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
             raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
         velocity = real_array("v", v, [(nv,)], f"shape ({nv},)")
@@ -293,7 +293,7 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     if mass.shape != (nv, nv) or nv == 0:
         raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
     _refuse_huge("M", mass)
-    if not np.array_equal(mass, mass.T):
+    if mass.tobytes("C") != mass.tobytes("F"):
         asymmetry = np.abs(mass - mass.T).max()
         if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
             raise ValueError(f"M: differs from its transpose by {asymmetry:g}; wanted a symmetric matrix")

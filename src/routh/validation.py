@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+_FEW = 64
+
 
 def real_array(
     field: str,
@@ -36,11 +38,16 @@ def real_array(
     if raw.shape not in shapes and not any(_matches(raw.shape, shape) for shape in shapes):
         raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
     array = np.array(raw, dtype=np.float64, order="C")
-    # the sum is finite unless an entry is not, or they are so large that their sum overflows
-    if finite and not math.isfinite(array.sum()) and not np.isfinite(array).all():
+    if finite and not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
     return array
+
+
+def _all_finite(array: Array) -> bool:
+    if array.size <= _FEW:  # a loop in Python is faster than two passes of NumPy
+        return all(map(math.isfinite, array.ravel().tolist()))
+    return bool(np.isfinite(array).all())
 
 
 def real(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import routh
 from routh import systems
 from routh.auditing.membership import APPROACH, CONE, ENERGY, REACH, best_impulse, broken_laws
+from routh.sampling import algorithm1
 
 
 def spatial_problem(seed, nc=3, nv=7):
@@ -104,6 +105,31 @@ def test_refining_comes_nearer(block):
     assert fine.distance <= rough.distance
     assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
     assert not broken_laws(problem, fine.nearest)
+
+
+def test_refining_works_on_outcomes_that_are_given(block):
+    problem = block.problem
+    target = routh.sample(problem, 1, seed=99).v[0]
+    few = algorithm1.sample(problem, 12, friction="polyhedral")
+    rough, fine = (routh.audit(problem, target, outcomes=few, refine=k) for k in (0, 80))
+    assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
+    again = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
+    assert fine.distance == again.distance
+
+
+@pytest.mark.parametrize("option", [{"n": 5}, {"seed": 1}, {"friction": "cone"}])
+def test_options_of_drawing_are_refused_where_outcomes_are_given(block, option):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name}: got .* with outcomes"):
+        routh.audit(block.problem, block.v[0], outcomes=block, **option)
+
+
+def test_outcomes_of_another_problem_are_refused(block):
+    with pytest.raises(ValueError, match="outcomes: are of a problem with another mu"):
+        routh.audit(block.problem.replace(mu=0.3), block.v[0], outcomes=block)
+    sobol = algorithm1.sample(block.problem, 8, points="sobol")
+    with pytest.raises(ValueError, match="refine: got 3 with outcomes that Algorithm 1 did not draw"):
+        routh.audit(block.problem, block.v[0], outcomes=sobol, refine=3)
 
 
 def test_outside_without_a_broken_law(block):

@@ -13,8 +13,9 @@ from routh.exact.checker_outer import verify_invariance
 from routh.exact.facets import friction_directions
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
-from routh.exact.rational import RationalProblem, snap
+from routh.exact.rational import RationalProblem
 from routh.exact.reach import Budget, Reach
+from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
 from routh.status import CapacityError, Status
 
@@ -231,7 +232,9 @@ def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
     for vertex in exact.vertices()[::4]:
         assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
     problem = exact.problem
-    outcomes = routh.sample(problem, 40, step=0.01 * problem.scaling.impulse, facets=4, seed=0)
+    outcomes = routh.sample(
+        problem, 40, step=0.01 * problem.scaling.impulse, friction="polyhedral", facets=4, seed=0
+    )
     # four facets are exactly rational; what is left is the error of the step
     assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01
 

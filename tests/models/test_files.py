@@ -181,7 +181,6 @@ INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0
     [
         ("a.obj", "mtllib ../secret.mtl\n" + OBJ, "outside"),
         ("a.obj", "v 0 0 0\rmtllib \\\n../secret.mtl\n" + OBJ, "outside"),
-        ("a.gltf", "{}", "wanted one of .stl"),
     ],
 )
 def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words):
@@ -193,6 +192,17 @@ def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words)
     urdf = URDF_MESH.format(name).replace("<collision>", INERTIAL + "<collision>")
     with pytest.raises(ModelError, match=words):
         pinocchio.load(written(tmp_path / "model", urdf, "r.urdf"), floating=True)
+
+
+def test_a_format_that_opens_further_files_is_left_out_and_named(tmp_path):
+    pytest.importorskip("pinocchio")
+    from routh.models import UnrepresentedWarning, pinocchio
+
+    written(tmp_path / "model", "{}", "a.gltf")
+    urdf = URDF_MESH.format("a.gltf").replace("<collision>", INERTIAL + "<collision>")
+    with pytest.warns(UnrepresentedWarning, match=r"a\.gltf \(\.gltf is none of \.stl"):
+        robot = pinocchio.load(written(tmp_path / "model", urdf, "r.urdf"), floating=True)
+    assert len(robot.geometry.geometryObjects) == 0
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -22,6 +22,7 @@ from scipy import sparse
 
 from routh.bounds.base import OuterBound
 from routh.bounds.cone_program import solve_cones
+from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 
 
@@ -95,6 +96,27 @@ class EnergyBound(OuterBound):
         return g / least if least > 1e-9 else None
 
     def certificate(self, d: Array, last: int) -> Certificate:
+        """The certificate of one contact that may stop last, found in the problem's own units."""
+        own, back, normal = self._own_units
+        size = float(np.linalg.norm(d @ back)) or 1.0
+        found = own._solved(d @ back / size, last)
+        p = np.asarray(size * np.linalg.solve(back.T, found.p), dtype=np.float64)
+        w = size * found.w / normal
+        bound = float(p @ self.problem.v) + self.problem.speed * self.dual_norm(d + self.problem.Jn.T @ w - p)
+        return Certificate(d, last, p, w, max(bound, size * found.bound))
+
+    @cached_property
+    def _own_units(self) -> tuple[EnergyBound, Array, Array]:
+        """The bound for u, ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
+        problem = self.problem
+        back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64) * (problem.speed or 1.0)
+        normal = np.linalg.norm(problem.Jn @ back, axis=1)
+        Jn, Jt = problem.Jn @ back / normal[:, None], problem.Jt @ back / normal[:, None, None]
+        u = problem.cholesky.T @ problem.v / (problem.speed or 1.0)
+        own = ImpactProblem(np.eye(problem.nv), Jn, Jt, problem.mu, u)
+        return EnergyBound(own), back, np.asarray(normal, dtype=np.float64)
+
+    def _solved(self, d: Array, last: int) -> Certificate:
         """Minimise ``p . v + speed tau`` over (p, tau, w) subject to the conditions in the module's head."""
         problem = self.problem
         nv, nc = problem.nv, problem.nc

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from routh.cli import options
 from routh.cli.output import Output
@@ -103,6 +104,18 @@ def tell_place(found: Landing, output: Output) -> None:
         f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
+    tell_moved(found, output)
+
+
+def tell_moved(found: Landing, output: Output) -> None:
+    """Joints that the model's own pose has past their limits."""
+    if found.moved:
+        shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
+        more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
+        output.say(
+            f"[dim]joints that the file has past their limits were moved inside: {escape(', '.join(shown))}"
+            f"{more} (--joint)[/dim]"
+        )
 
 
 def robot_file(file: Path, *, floating: bool, ground: float | None, landing: bool) -> dict[str, Any]:

@@ -215,10 +215,12 @@ def _landing_problem(model: Any, data: Any, placed: Placed, output: Output) -> R
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
     window = LANDING_WINDOW if placed.window is None else placed.window
-    found = make_landing(model, placed.landed, qpos=data.qpos, window=window)
+    given = placed.qpos is not None or placed.keyframe is not None
+    qpos = data.qpos if given else None
+    found = make_landing(model, placed.landed, qpos=qpos, window=window)
     tell_place(found, output)
     if not output.json:
-        wider = make_landing(model, placed.landed, qpos=data.qpos, window=max(window, WINDOWS[-1]))
+        wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]))
         output.say(f"[dim]{window_line(wider, 'cone', 0)}[/dim]")
     return found.problem
 

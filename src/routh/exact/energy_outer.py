@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from routh.bounds import EnergyBound
+from routh.exact.algebra import simplest
 from routh.exact.automaton import Automaton
 from routh.exact.reach import Reach
 from routh.problem import ImpactProblem
@@ -15,8 +16,11 @@ from routh.problem import ImpactProblem
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 
 
-def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
-    """The bound as PPL polyhedra in z, one per contact that may stop last: boxes in contact velocities."""
+def outer_polytopes(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[Any]:
+    """The bound as PPL polyhedra in z, one per contact that may stop last: boxes in contact velocities.
+
+    ``room`` is what normal velocities by the automaton's rows may be off from the problem's.
+    """
     tools = Reach(automaton)
     bound = EnergyBound(problem)
     forms = np.array([[float(x) for x in row] for row in automaton.rows])  # z = rows v
@@ -24,18 +28,19 @@ def outer_polytopes(problem: ImpactProblem, automaton: Automaton) -> list[Any]:
     refined = 2 * automaton.dim * problem.nc <= _PROGRAMS
     for last in range(problem.nc):
         part = tools.ppl.C_Polyhedron(automaton.dim)
-        for form in tools._normals:
-            part.add_constraint(form >= 0)
-        part.add_constraint(tools.at_rest[last])
+        widths = [room * unit for unit in automaton.units]
+        for row, width in zip(automaton.normals, widths, strict=True):
+            part.add_constraint(tools.form(row, width) >= 0)
+        part.add_constraint(tools.form(automaton.normals[last], -widths[last]) <= 0)
         for k, row in enumerate(forms):
             for sign in (1, -1):
                 direction = sign * row
                 value = problem.speed * bound.dual_norm(direction)  # from energy alone
                 if refined:
                     value = min(value, bound.bound(direction, last))
-                slack = 1e-9 * (abs(value) + problem.speed * bound.dual_norm(row))
+                size = problem.speed * bound.dual_norm(row)
                 unit = tuple(-sign * int(j == k) for j in range(automaton.dim))
-                limit = Fraction(value + slack).limit_denominator(10**15) + Fraction(1, 10**14)
+                limit = simplest(value + 3e-9 * size, 1e-9 * size)
                 part.add_constraint(tools.form(unit, limit) >= 0)
         if not part.is_empty():
             parts.append(part)

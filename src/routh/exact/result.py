@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from routh.exact.algebra import times
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, Vertex, lifted
-from routh.exact.rational import RationalProblem, Snapped
+from routh.exact.rational import RationalProblem
 from routh.exact.reach import Reach
+from routh.exact.snapping import Snapped
 from routh.exact.trace import statuses_to
 from routh.results import Drawable
 from routh.status import Status

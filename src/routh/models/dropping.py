@@ -29,8 +29,11 @@ def landing(
         the keyframe or of ``qpos``; a planar root has one angle and takes one of them.
     joints : name -> rad (m for slides).
     options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
-        the landing; default 5 ms), ``limits``, ``restitution``, ``deepest``, ``past_limit``; for MuJoCo
-        ``keyframe`` and ``qpos``; for Pinocchio ``q``, ``ground``, ``points``, ``geometry`` and ``mu``.
+        the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
+        MuJoCo ``keyframe``, ``qpos`` and ``self_contacts`` (whether contacts between the robot's own links
+        count; by default only those with its surroundings, and limits, do); without keyframe and qpos,
+        joints that the file has past their limits are moved inside. For Pinocchio ``q``, ``ground``,
+        ``points``, ``geometry`` and ``mu``.
 
     Returns
     -------

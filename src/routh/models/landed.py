@@ -36,6 +36,7 @@ class Landing:
     drop: float  # m/s, speed along gravity
     window: float  # s
     lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
+    moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
 
 
 def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from routh import tolerances
@@ -72,7 +71,7 @@ def redundancy(problem: ImpactProblem) -> Redundancy:
 
 
 def _metric_rows(problem: ImpactProblem, rows: Array) -> Array:
-    return np.asarray(solve_triangular(problem.cholesky, rows.T, lower=True).T)
+    return np.asarray(np.linalg.solve(problem.cholesky, rows.T).T)
 
 
 def _misfit(weights: Array, others: Array, row: Array) -> bool:

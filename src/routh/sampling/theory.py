@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from routh.friction import facet_directions
 from routh.pointedness import pointedness
@@ -21,7 +20,7 @@ def single_contact_kappa(problem: ImpactProblem, contact: int | str = 0) -> floa
     """
     i = problem.index(contact)
     rows = problem.J[i] if problem.mu[i] > 0.0 else problem.Jn[i : i + 1]
-    values = np.linalg.svd(solve_triangular(problem.cholesky, rows.T, lower=True), compute_uv=False)
+    values = np.linalg.svd(np.linalg.solve(problem.cholesky, rows.T), compute_uv=False)
     epsilon = values[values > 1e-12 * values[0]].min()
     return float(1.0 / (epsilon * min(problem.mu[i], 1.0))) if problem.mu[i] > 0.0 else float(1.0 / epsilon)
 

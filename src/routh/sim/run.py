@@ -12,8 +12,9 @@ from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
 from routh.sim import zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.flow import ModeMotion, Options, run_mode
+from routh.sim.flow import Options, run_mode
 from routh.sim.mechanism import Mechanism
+from routh.sim.mode_motion import ModeMotion
 from routh.sim.recorder import Recorder
 from routh.sim.selection import Selection, select
 from routh.sim.trajectory import Trajectory
@@ -181,6 +182,8 @@ class Run:
         started = self.t
         self.record.begin(flow.samples[0].force)
         for sample in flow.samples[1:]:
+            if not sample.t > started:
+                continue  # a mode that ends at once leaves no trace but the next choice
             self.record.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
             since = sample.impulse
         last = flow.samples[-1]
@@ -205,6 +208,7 @@ class Run:
             sticking = [*motion.sticking, *flow.contacts]
             sliding = [c for c in motion.sliding if c not in sticking]
             self.v = self.mechanism.hold(self.q, self.v, sticking, sliding)
+            self.record.settle(self.v)
         if not moved and flow.reason != "end":
             self.excluded.add(chosen.mode)
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from routh.models.landed import TOUCHING, Landing, Posture, turned
+from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine, look_around
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
@@ -42,6 +43,7 @@ def landing(
     qpos: Any = None,
     window: float = LANDING_WINDOW,
     limits: bool = True,
+    self_contacts: bool = False,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
@@ -51,6 +53,7 @@ def landing(
     speed = real("drop", drop, above=0.0)
     data = state(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
+    moved = _into_limits(model, data) if keyframe is None and qpos is None else {}
     _place_joints(model, data, pose.joints)
     _turn(data, root, pose)
     before = np.array(data.qpos)
@@ -64,6 +67,7 @@ def landing(
     problem = build(
         model,
         data,
+        pairs=None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING),
         gap=2.0 * TOUCHING,
         window=window,
         limits=limits,
@@ -71,8 +75,9 @@ def landing(
         deepest=deepest,
         past_limit=past_limit,
     )
-    moved = _height(np.array(data.qpos), root, down) - _height(before, root, down)
-    return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -moved)
+    sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
+    changed = {name: value for name, value in moved.items() if name not in pose.joints}
+    return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
 
 
 def find_root(model: Any, data: Any) -> Root:
@@ -108,18 +113,53 @@ def _down(model: Any) -> Array:
     return gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
 
 
-def _place_joints(model: Any, data: Any, joints: Mapping[str, float]) -> None:
-    mujoco = engine()
-    single = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
-    known = {
-        model.joint(j).name: int(model.jnt_qposadr[j])
+def _into_limits(model: Any, data: Any) -> dict[str, float]:
+    """Move joints that are past their limits in the reference pose a tenth of the range inside."""
+    moved = {}
+    for name, (place, limited, (low, high)) in _single_joints(model).items():
+        inside = 0.1 * (high - low)
+        if limited and not low <= data.qpos[place] <= high:
+            data.qpos[place] = low + inside if data.qpos[place] < low else high - inside
+            moved[name] = float(data.qpos[place])
+    return moved
+
+
+def _single_joints(model: Any) -> dict[str, tuple[int, bool, tuple[float, float]]]:
+    """Hinges and slides by name: address in qpos, whether limited, range."""
+    kinds = engine().mjtJoint
+    single = (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE))
+    return {
+        str(model.joint(j).name): (
+            int(model.jnt_qposadr[j]),
+            bool(model.jnt_limited[j]),
+            (float(model.jnt_range[j][0]), float(model.jnt_range[j][1])),
+        )
         for j in range(model.njnt)
         if int(model.jnt_type[j]) in single
     }
+
+
+def _outer_pairs(model: Any, data: Any, root: Root, reach: float) -> set[tuple[str, str]]:
+    """Pairs of geoms, one of the robot and one of its surroundings, that are within reach."""
+    near = look_around(model, data, reach)
+    found = set()
+    for contact in near.data.contact[: near.data.ncon]:
+        if min(contact.geom) >= 0 and _is_outer(model, contact.geom, root):
+            found.add((geom_name(model, int(contact.geom[0])), geom_name(model, int(contact.geom[1]))))
+    return found
+
+
+def _is_outer(model: Any, geoms: Any, root: Root) -> bool:
+    owners = [int(model.body_rootid[model.geom_bodyid[g]]) for g in geoms]
+    return (owners[0] == root.body) != (owners[1] == root.body)
+
+
+def _place_joints(model: Any, data: Any, joints: Mapping[str, float]) -> None:
+    known = _single_joints(model)
     for name, value in joints.items():
         if name not in known:
             raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
-        data.qpos[known[name]] = real(f"joints[{name!r}]", value)
+        data.qpos[known[name][0]] = real(f"joints[{name!r}]", value)
 
 
 def _turn(data: Any, root: Root, pose: Posture) -> None:
@@ -188,10 +228,7 @@ def _clearance(model: Any, data: Any, root: Root, reach: float) -> tuple[float, 
     near = look_around(model, data, reach)
     down, best, slope = _down(model), np.inf, 1.0
     for contact in near.data.contact[: near.data.ncon]:
-        if min(contact.geom) < 0:
-            continue
-        owners = [int(model.body_rootid[model.geom_bodyid[g]]) for g in contact.geom]
-        if (owners[0] == root.body) == (owners[1] == root.body):
+        if min(contact.geom) < 0 or not _is_outer(model, contact.geom, root):
             continue
         if float(contact.dist) < best:
             best = float(contact.dist)

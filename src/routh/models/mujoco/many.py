@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import empty_arrays
 from routh.models.mujoco.engine import engine, take_environment, workspace
 from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, UnrepresentedWarning
@@ -112,6 +111,7 @@ def _watched(
     data: Any,
 ) -> RobotBatch:
     """All states through one workspace and compiled code."""
+    from routh.models.mujoco.padding import PaddedRows
     from routh.models.mujoco.watching import Watcher  # loads numba
 
     own = workspace(model, float(np.nextafter(gap, np.inf)))
@@ -121,64 +121,29 @@ def _watched(
     watcher = Watcher(own.wide, own.data, gap, limits)
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
     M = np.zeros((len(qpos), model.nv, model.nv))
-    pieces = watcher.watch(qpos, np.flatnonzero(finite), M)
-    labels = watcher.labels()
     reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
-    reasons |= _impossible(pieces, labels, possible)
-    arrays, places = _assembled(M, pieces, qvel)
-    return RobotBatch.from_places(arrays, places, labels, dict(sorted(reasons.items())))
+    rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
+    for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
+        rows.add(piece)
+        reasons |= _impossible(piece, labels, possible)
+    arrays, places = rows.finished(M, qvel)
+    return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
 
 
-def _impossible(
-    pieces: list[Piece], labels: Labels, possible: tuple[float | None, float | None]
-) -> dict[int, str]:
+def _impossible(piece: Piece, labels: Labels, possible: tuple[float | None, float | None]) -> dict[int, str]:
     """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
     angular = np.array([*(unit == "rad" for unit in labels.units), False])  # the last: no joint
     reasons: dict[int, str] = {}
-    for piece in pieces:
-        kind, pair, dist = (piece.rows[name] for name in ("kind", "pair", "dist"))
-        in_rad = angular[np.where(kind == CONTACT, -1, pair[:, 0])].astype(int)
-        limit = np.array([np.inf if most is None else most for most in possible])[in_rad]
-        for row in np.flatnonzero(~(-dist <= limit)):
-            unit, field = (("m", "deepest"), ("rad", "past_limit"))[in_rad[row]]
-            how = "deep" if kind[row] == CONTACT else "past its limit"
-            name = labels.name(kind[row], pair[row], int(piece.rows["ordinal"][row]))
-            text = (
-                f"the state cannot be: {name} is {-dist[row]:.3g} {unit} {how}; "
-                f"wanted at most {limit[row]:g} {unit} ({field}=)"
-            )
-            reasons.setdefault(piece.state_of(int(row)), text)
+    kind, pair, dist = (piece.rows[name] for name in ("kind", "pair", "dist"))
+    in_rad = angular[np.where(kind == CONTACT, -1, pair[:, 0])].astype(int)
+    limit = np.array([np.inf if most is None else most for most in possible])[in_rad]
+    for row in np.flatnonzero(~(-dist <= limit)):
+        unit, field = (("m", "deepest"), ("rad", "past_limit"))[in_rad[row]]
+        how = "deep" if kind[row] == CONTACT else "past its limit"
+        name = labels.name(kind[row], pair[row], int(piece.rows["ordinal"][row]))
+        text = (
+            f"the state cannot be: {name} is {-dist[row]:.3g} {unit} {how}; "
+            f"wanted at most {limit[row]:g} {unit} ({field}=)"
+        )
+        reasons.setdefault(piece.state_of(int(row)), text)
     return reasons
-
-
-def _assembled(
-    M: Array, pieces: list[Piece], qvel: Array
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The padded arrays of a batch; each piece is let go once it is copied."""
-    n, nv = qvel.shape
-    nc = max([1, *(int(np.diff(piece.first).max()) for piece in pieces)])
-    nt = 1 if all(piece.planar.all() for piece in pieces) else 2
-    arrays = {"M": M, "v": qvel} | empty_arrays(n, nv, nc, nt)
-    places: dict[str, np.ndarray] = {
-        "kind": np.zeros((n, nc), dtype=np.int8),
-        "pair": np.zeros((n, nc, 2), dtype=np.int32),
-        "ordinal": np.zeros((n, nc), dtype=np.int32),
-        "dist": np.full((n, nc), np.nan),
-        "pos": np.zeros((n, nc, 3)),
-        "frame": np.zeros((n, nc, 3, 3)),
-    }
-    arrays["size"][:, 0] = nv
-    while pieces:
-        piece = pieces.pop()
-        counts = np.diff(piece.first)
-        rows = np.repeat(piece.states, counts)
-        slots = np.arange(len(rows)) - np.repeat(piece.first[:-1], counts)
-        arrays["Jn"][rows, slots] = piece.rows["J"][:, 0]
-        arrays["Jt"][rows, slots] = piece.rows["J"][:, 1 : 1 + nt]
-        arrays["mu"][rows, slots] = piece.rows["mu"]
-        arrays["present"][rows, slots] = True
-        arrays["size"][piece.states, 1] = counts
-        arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(piece.planar, 1, 2))
-        for name, target in places.items():
-            target[rows, slots] = piece.rows[name]
-    return arrays, places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,17 +59,16 @@ class Watcher:
         notes = {what: frozenset(where) for what, where in self.notes.items()}
         return Labels(self.names, tuple(joints), tuple(units), notes, tuple(adhesion_actuators(self.wide)))
 
-    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> list[Piece]:
+    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[Piece]:
         """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
         near_limit = self._near_limit(qpos)
-        pieces = []
         for begin in range(0, len(states), STATES):
             kept = self._look_at(qpos, states[begin : begin + STATES], near_limit)
             check_capacity(self.wide, self.data, self.gap)
             if len(kept):
-                pieces.append(self._piece(kept, M))
-                self._judge(qpos, pieces[-1])
-        return pieces
+                piece = self._piece(kept, M)
+                self._judge(qpos, piece)
+                yield piece
 
     def _near_limit(self, qpos: Array) -> np.ndarray:
         """Which states have a hinge or slide within reach of its limit, (n,) bool."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh.models.meshes import PINOCCHIO_FORMATS, tell_left_out, with_absolute_meshes
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.meshes import with_absolute_meshes
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 
@@ -43,7 +43,9 @@ def load(
     file = check_model_file(path, roots=roots)
     if file.root != "robot":
         raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
-    text = with_absolute_meshes(file.path, [file.path.parent, *(Path(root).resolve() for root in roots)])
+    allowed = [Path(root).resolve() for root in roots]
+    text, left_out = with_absolute_meshes(file.path, allowed, PINOCCHIO_FORMATS)
+    tell_left_out(left_out, path)
     try:
         joint = (pin.JointModelFreeFlyer(),) if floating else ()
         model = pin.buildModelFromXML(text, *joint)
