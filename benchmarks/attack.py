@@ -28,6 +28,7 @@ def options(arguments):
     parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
     parser.add_argument("--share", type=float, default=1.0, help="of all counts below")
     parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")
+    parser.add_argument("--family", action="append", help="one of them, by the start of its name; repeatable")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
@@ -53,7 +54,8 @@ def attack(given):
     if "saving" in only:
         yield from part("saving").attack(number(given.kills), given.seed)
     if "physics" in only:
-        for name in part("physics").FAMILIES:
+        chosen = tuple(given.family or [""])
+        for name in (name for name in part("physics").FAMILIES if name.startswith(chosen)):
             yield part("physics").attack(name, number(given.problems), given.seed)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed)

@@ -21,7 +21,10 @@ from routh.step import make_step
         ["--only", "archives", "--archives", "300"],
         ["--only", "models", "--models", "300"],
         ["--only", "saving", "--kills", "12"],
-        ["--only", "physics", "--problems", "6"],
+        [
+            *["--only", "physics", "--problems", "40"],
+            *["--family", "frictionless", "--family", "rough", "--family", "nearly", "--family", "grazing"],
+        ],
         ["--only", "interrupts", "--interrupts", "2"],
     ],
     ids=lambda a: a[1],
