@@ -43,6 +43,7 @@ ORDER = [
     "sim",
     "systems",
     "viz",
+    "view",
     "reproduce",
     "cli",
 ]

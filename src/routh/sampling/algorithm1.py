@@ -80,6 +80,9 @@ def approximate(
     The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
     approximated by the terminated samples; the others are kept, with their status. Friction in space is
     polyhedral, with ``facets`` facets (default 8): psi, which the closing increment needs, is theirs.
+
+    ``epsilon`` sets the closing increment and nothing else. That the samples lie within it of the whole set
+    is promised only for as many as `approximation_sample_count` says, which are far too many to draw.
     """
     require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
