@@ -1,15 +1,15 @@
 """`routh precompile`: every family's call runs, and the command says what it did."""
 
-import pytest
 from typer.testing import CliRunner
 
 from routh.cli import precompile
 from routh.cli.app import app
 
 
-@pytest.mark.parametrize("family", precompile.FAMILIES, ids=lambda family: family.name)
-def test_every_family_has_a_call_that_works(family):
-    assert family.call() is not None
+def test_the_spatial_problem_approaches_at_two_contacts():
+    problem = precompile._spatial()
+    assert (problem.Jn @ problem.v < 0.0).all()
+    assert problem.nc == 2
 
 
 def test_the_command_names_each_family(monkeypatch):
