@@ -137,6 +137,14 @@ def test_importing_routh_loads_no_numba():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_no_slow_part_of_scipy_is_loaded_on_the_way_to_a_sample():
+    """Statistics alone take a fifth of the time to the first sample, for one Sobol sequence."""
+    modules = "routh.sampling.many, routh.sampling.events, routh.models.mujoco, routh.pointedness"
+    slow = "{'scipy.stats', 'scipy.optimize', 'scipy.sparse', 'scipy.linalg'}"
+    code = f"import sys, routh, {modules}; routh.sample; assert not {slow} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_test_modules_have_distinct_names():
     """Two test files of one name in different folders cannot be collected together."""
     names = [path.name for path in Path(__file__).parent.rglob("*.py")]

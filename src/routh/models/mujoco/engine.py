@@ -30,10 +30,10 @@ def mass_matrix(model: Any, data: Any) -> Array:
     """The mass matrix with armature, (nv, nv), at positions that were computed before."""
     mujoco = engine()
     M = np.zeros((model.nv, model.nv))
-    if hasattr(data, "qM"):  # before 4.0
-        mujoco.mj_fullM(model, M, data.qM)
-    else:
+    try:
         mujoco.mj_fullM(model, data, M)
+    except TypeError:  # before 3.9 or so
+        mujoco.mj_fullM(model, M, data.qM)
     return M
 
 
