@@ -24,6 +24,7 @@ ORDER = [
     "compiling",
     "preparing",
     "paths",
+    "conic",
     "problem",
     "batch",
     "friction",
@@ -54,7 +55,7 @@ MODULES = {path: name.removesuffix(".__init__") for path, name in MODULES.items(
 LOOKS_DOWN = "routh.results"
 # These lists only ever shrink.
 CIRCLES: set[tuple[str, str]] = set()
-LONG_FILES = {"cli/app.py": 420, "exact/checker.py": 450, "exact/reach.py": 450, "sim/verify.py": 450}
+LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS = {"kernels": 17, "two_body": 11}  # room -> positional parameters that a function may have there
 MOST_LINES, MOST_PARAMETERS = 400, 9
 

@@ -76,14 +76,14 @@ def event_keys(seed: np.uint64, row: int, sample: int, pair: int) -> tuple[np.ui
 
 
 @inlined
-def event_key(seed: Any, row: int, sample: int, event: int) -> Any:
+def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
     """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
     even, odd = event_keys(seed, row, sample, event >> 1)
     return odd if event & 1 else even
 
 
 @inlined
-def event_word(key: np.uint64, index: int) -> Any:
+def event_word(key: np.uint64, index: int) -> np.uint64:
     """`routh.rng.event_word`: 64 further bits of an event's key."""
     z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
     z = (z ^ (z >> np.uint64(30))) * MIX0
