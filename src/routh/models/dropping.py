@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from routh.models.landed import Landing, Posture
 from routh.validation import real
 
+if TYPE_CHECKING:
+    from mujoco import MjModel
+    from pinocchio import Model
+
 
 def landing(
-    model: Any,
+    model: MjModel | Model,
     *,
     drop: float = 1.0,
     roll: float = 0.0,
