@@ -47,7 +47,9 @@ STIFF = 40  # the same with several contacts, where implicit steps go on
 SHORTER = 30  # tries with a shorter step
 PLACINGS, NEWTON = 30, 6
 LOCAL = 0.03  # share of the tolerance that one step may use up
-LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
+# slip below this many times what a step may use up, and closing, ends; the second number holds after LONG
+# steps, where steps near the end of slip go round in circles
+LAST, LATE, LONG = 10.0, 100.0, 40
 REACH = 0.8  # a step reaches at most this share of the way to where slip vanishes
 FIRST = 0.3  # length of the first step at most; where slip turns quickly, it is shorter
 PLACED = 1e-13  # how near to its zero an event is placed
@@ -122,7 +124,7 @@ def accept(m: int, mode: int, x: Any, s: Any, k: Any) -> None:
 
 @kernel
 def look_at_slips(
-    m: int, G: Any, mu: Any, x: Any, s: Any, k: Any, allowed: float
+    m: int, G: Any, mu: Any, x: Any, s: Any, k: Any, allowed: float, least: float
 ) -> tuple[float, int, float, float]:
     """How slips change at IMPULSE: (longest step, contact that goes straight on or -1, length left, error).
 
@@ -156,7 +158,7 @@ def look_at_slips(
             missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
         if m > 1:
             missed = missed + length * length if closing > 0.0 else math.inf
-        if missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY:
+        if missed <= allowed or (closing > 0.0 and length <= least) or length <= TINY:
             ending, cost = i, min(missed, length) / math.sqrt(across)
             left = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
         if closing > 0.0:
@@ -187,7 +189,9 @@ def follow_curve(
     allowed = LOCAL * tolerance
     h = FIRST
     for count in range(STEP_LIMIT if m == 1 else STIFF):
-        longest, slipping, left, cost = look_at_slips(m, G, mu, x, s, k, allowed)
+        longest, slipping, left, cost = look_at_slips(
+            m, G, mu, x, s, k, allowed, (LAST if count < LONG else LATE) * allowed
+        )
         if slipping >= 0:
             return straight_on(nc, m, solving, mode, G, mu, x, s, k, d, g, left, cost, slipping)
         h = min(h, longest if count > 0 else 0.4 * longest)
@@ -276,7 +280,7 @@ def place_zero(
     nc: int, m: int, solving: bool, mode: int, G: Any, mu: Any, x: Any, s: Any, k: Any, d: Any, g: Any,
     allowed: float, high: float, value: float, who: int,
 ) -> bool:  # fmt: skip
-    """Shorten a step of length ``high`` to where contact ``who`` stops approaching or begins to: whether done.
+    """Shorten a step of length ``high`` to a zero of the normal velocity of contact ``who``: whether done.
 
     The cubic through both ends of the step guesses, Newton's method finishes.
     """
