@@ -284,6 +284,55 @@ def reproduce(
     raise typer.Exit(code)
 
 
+@command("sweep")
+def sweep(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over", metavar="NAME=A:B:N", help="An axis: N values from A to B, or NAME=V,V,...; repeatable."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="Go on with the study in this folder.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
+    ] = "local",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 4096,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
+
+    The study is a folder. Whatever ends the command, a crash, a kill or a lost machine, the same command or
+    [bold]--resume FOLDER[/bold] goes on where it was.
+
+    [bold]Examples:[/bold]
+
+      routh sweep rocking-block --over mu=0:1:41 --over speed=0.5,1,2 --out study
+      routh sweep --resume study --executor tcp://127.0.0.1:8786
+    """
+    from routh.cli.sweep import SweepRequest, run_sweep
+    from routh.cli.sweep import resume as resume_study
+
+    request = SweepRequest(executor, workers, samples, seed)
+    output = Output(json=json, quiet=quiet)
+    if resume is not None:
+        if source is not None or over or out is not None:
+            raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
+        raise typer.Exit(resume_study(resume, request, output))
+    if source is None or out is None:
+        raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
+    raise typer.Exit(run_sweep(source, over or [], out, request, output))
+
+
 @command("animate")
 def animate(
     name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],

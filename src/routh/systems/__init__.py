@@ -7,7 +7,7 @@ from routh.systems import hp19, billiards, motions
 from routh.systems import two_body, d19
 
 # isort: on
-from routh.systems.base import PaperSettings, System, get, names, register
+from routh.systems.base import PaperSettings, System, get, names, problem_of, register
 
 __all__ = [
     "PaperSettings",
@@ -19,6 +19,7 @@ __all__ = [
     "hp23",
     "motions",
     "names",
+    "problem_of",
     "register",
     "two_body",
 ]

@@ -77,6 +77,11 @@ def get(name: str, **parameters: Any) -> System:
         raise
 
 
+def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:
+    """The impact of the system called ``name`` with these parameters; None where it has none."""
+    return get(name, **parameters).problem
+
+
 def names() -> list[str]:
     """The names of all systems, in the order of registration."""
     return list(_REGISTRY)
