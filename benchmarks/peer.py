@@ -69,7 +69,7 @@ class Peer:
 
     def __call__(self, n, seed=0):
         """Contact velocities after (n, nc (1 + nt)), steps (n,) and success (n,)."""
-        key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32))
+        key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32), np.uint64(0))
         c, steps, solved = np.empty((n, len(self.start))), np.empty(n, np.int32), np.empty(n, np.bool_)
         _samples(*self.data, self.start, self.step, self.ending, key, self.max_steps, c, steps, solved)
         return c, steps, solved

@@ -15,6 +15,8 @@ ORDER = [
     "status",
     "tolerances",
     "validation",
+    "text",
+    "storage",
     "rng",
     "compiling",
     "problem",

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from routh import tolerances
+from routh.storage import MAX_BYTES, read_arrays, write_arrays
+from routh.text import for_terminal
 from routh.validation import Array, per_contact, real_array
 
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
@@ -228,20 +230,22 @@ class ImpactProblem:
     def save(self, path: str | Path) -> None:
         """Write the fields to an ``.npz`` file, readable without pickle."""
         arrays = {name: getattr(self, name) for name in ("M", "Jn", "Jt", "mu", "v", "restitution")}
-        np.savez(path, names=np.array(self.names), **arrays)
+        write_arrays(path, {"names": np.array(self.names), **arrays})
 
     @classmethod
-    def load(cls, path: str | Path) -> ImpactProblem:
-        """Read M, Jn, Jt, mu and v (and restitution and names where present) from an ``.npz`` file."""
-        with np.load(path, allow_pickle=False) as data:
-            missing = [name for name in ("M", "Jn", "Jt", "mu", "v") if name not in data]
-            if missing:
-                raise ValueError(f"{path}: has no array {missing[0]!r}; wanted M, Jn, Jt, mu and v")
-            names = [str(name) for name in data["names"]] if "names" in data else None
-            restitution = data.get("restitution", 0.0)
-            return cls(
-                data["M"], data["Jn"], data["Jt"], data["mu"], data["v"], restitution=restitution, names=names
-            )
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> ImpactProblem:
+        """Read M, Jn, Jt, mu and v (and restitution and names where present) from an ``.npz`` file.
+
+        ``max_bytes`` is the most that its arrays may need unpacked; a ValueError names the file.
+        """
+        wanted = ("M", "Jn", "Jt", "mu", "v")
+        data = read_arrays(path, wanted, optional=("restitution", "names"), max_bytes=max_bytes)
+        try:
+            names = names_from(data["names"]) if "names" in data else None
+            fields = (data[name] for name in wanted)
+            return cls(*fields, restitution=data.get("restitution", 0.0), names=names)
+        except ValueError as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     def __repr__(self) -> str:
         space = "planar" if self.nt == 1 else "spatial"
@@ -251,6 +255,13 @@ class ImpactProblem:
     def cholesky(self) -> Array:
         """Lower factor L of ``M = L L^T``, (nv, nv)."""
         return self.__dict__["_factor"]
+
+
+def names_from(array: np.ndarray) -> list[str]:
+    """Contact names read from a file; raises for anything but a list of text."""
+    if array.ndim != 1 or array.dtype.kind != "U":
+        raise ValueError(f"names: got shape {array.shape} of {array.dtype}; wanted a list of text")
+    return [str(name) for name in array]
 
 
 def _frozen(array: Array) -> Array:

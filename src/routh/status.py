@@ -65,3 +65,7 @@ class CapacityError(RouthError, ValueError):
 
 class ModelError(RouthError, ValueError):
     """A model file is malformed, refused or not physical; the message says which and where."""
+
+
+class StateError(ModelError):
+    """A state cannot be: bodies overlap too deeply, or a joint is too far past its limit."""

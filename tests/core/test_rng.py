@@ -1,6 +1,6 @@
 import numpy as np
 
-from routh.rng import philox, uniforms
+from routh.rng import event_key, event_number, philox, uniforms
 
 
 def words(text):
@@ -36,3 +36,35 @@ def test_numbers_are_uniform_and_distinct():
     expected = numbers.size / 100
     assert np.sum((counts - expected) ** 2 / expected) < 150.0  # chi-squared, 99 degrees of freedom
     assert np.abs(np.corrcoef(numbers.T) - np.eye(3)).max() < 0.02
+
+
+def test_row_zero_is_the_single_problem_and_rows_differ():
+    samples = np.arange(50)
+    assert np.array_equal(uniforms(7, samples, 3, 4), uniforms(7, samples, 3, 4, row=0))
+    rows = [uniforms(7, samples, 3, 4, row=row) for row in range(5)]
+    assert len(np.unique(rows)) == 5 * 50 * 4
+
+
+def test_keys_of_events_are_the_same_in_compiled_code():
+    from routh.kernels import random as compiled
+
+    for seed, row, sample, event in [(0, 0, 0, 0), (2**64 - 1, 2**32 - 1, 12345, 7), (5, 3, 2**40 + 1, 2)]:
+        key = event_key(seed, row, sample, event)
+        found = compiled.event_key(np.uint64(seed), row, sample, event)
+        assert int(found) == key
+        for index in (0, 1, 40):
+            assert compiled.event_number(np.uint64(key), index) == event_number(key, index)
+
+
+def test_numbers_of_events_are_uniform_and_distinct():
+    numbers = [
+        event_number(event_key(3, row, sample, event), index)
+        for row in range(2)
+        for sample in range(20)
+        for event in range(5)
+        for index in range(20)
+    ]
+    assert len(set(numbers)) == len(numbers)
+    assert abs(np.mean(numbers) - 0.5) < 4.0 / np.sqrt(12 * len(numbers))
+    counts = np.histogram(numbers, 20, (0, 1))[0]
+    assert np.sum((counts - 200.0) ** 2 / 200.0) < 50.0  # chi-squared, 19 degrees of freedom

@@ -66,7 +66,7 @@ def test_both_adapters_agree_on_masses_contacts_and_sets(urdf, seed):
     model = mujoco_adapter.load(urdf, floating=True, ground=0.0)
     robot = adapter.load(urdf, floating=True)
     data, q, T = same_state(model, robot.model, np.random.default_rng(seed))
-    first = adapter.problem(robot.model, q, T @ data.qvel, geometry=robot.geometry, gap=10.0)
+    first = adapter.problem(robot.model, q, T @ data.qvel, geometry=robot.geometry, gap=10.0, deepest=None)
     feet_down(data, q, min(d for d, c in zip(first.dist, first.contacts, strict=True) if c.geom1 == "ground"))
     ours = mujoco_adapter.problem(model, data, gap=0.02)
     theirs = adapter.problem(robot.model, q, T @ data.qvel, geometry=robot.geometry, gap=0.02)
@@ -119,7 +119,7 @@ def test_robots_of_example_robot_data(name):
     v = rng.normal(size=robot.model.nv)
     feet = adapter.feet(robot.model)
     assert len(feet) == 4
-    problem = adapter.problem(robot.model, q, v, gap=10.0, limits=False)
+    problem = adapter.problem(robot.model, q, v, gap=10.0, limits=False, deepest=None)
     assert problem.names == tuple(f"{foot.frame}/ground" for foot in feet)
     for i, foot in enumerate(feet):
         moved = difference(robot.model, q, v, foot.frame, problem.contacts[i].pos)
@@ -148,7 +148,7 @@ def test_a_root_link_with_a_made_up_inertia_is_added_to_the_link_fixed_to_it(nam
     robot = adapter.load(path, roots=urdf_roots(path), floating=True, geometry=False).model
     data, q, T = same_state(model, robot, np.random.default_rng(0))
     data = mujoco_adapter.state(model, qpos=data.qpos)
-    problem = mujoco_adapter.problem(model, data, gap=10.0, limits=False)
+    problem = mujoco_adapter.problem(model, data, gap=10.0, limits=False, deepest=None)
     theirs = T.T @ mass_matrix(robot, robot.createData(), q) @ T
     np.testing.assert_allclose(problem.M, theirs, atol=1e-12)
 

@@ -22,8 +22,8 @@ from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
 from routh.models.robot import RobotProblem
-from routh.models.simultaneity import DEFAULT_GAP
-from routh.status import ModelError
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.status import ModelError, StateError
 from routh.validation import Array, integer, real
 
 #: An impact is over when what is left of its approach is this share.
@@ -51,6 +51,7 @@ class RolloutAudit:
     impacts: tuple[CaughtImpact, ...]
     skipped: int  # impacts after the largest number that was asked for
     unrepresented: tuple[str, ...]
+    refused: tuple[str, ...] = ()  # impacts that began in a state that cannot be: when, and why
 
     @property
     def distances(self) -> Array:
@@ -72,6 +73,8 @@ def audit(
     friction: str = "cone",
     tolerance: float = 0.05,
     max_impacts: int = 50,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
 ) -> RolloutAudit:
     """Audit MuJoCo's own impacts from the state in ``data``, which moves on by ``duration``.
 
@@ -84,6 +87,8 @@ def audit(
     n, seed, friction : the set of each impact, see `routh.sample`.
     tolerance : share of the speed before up to which laws count as kept; soft contacts need some.
     max_impacts : further ones are counted, not audited.
+    deepest, past_limit : impacts that begin with bodies overlapping by more (m) or joints farther past their
+        limits (rad) are named in ``refused``, not audited; None: any.
 
     Raises
     ------
@@ -93,7 +98,7 @@ def audit(
     integer("max_impacts", max_impacts, at_least=1)
     real("threshold", threshold, above=0.0)
     real("longest", longest, above=0.0)
-    catcher = _Catcher(model, data, control, threshold, longest, gap)
+    catcher = _Catcher(model, data, control, threshold, longest, gap, (deepest, past_limit))
     impacts: list[CaughtImpact] = []
     skipped, notes = 0, dict[str, None]()
     end = data.time + duration
@@ -109,7 +114,15 @@ def audit(
         notes.update(dict.fromkeys(problem.unrepresented))
         impacts.append(CaughtImpact(start, length, problem, after, found))
     name = str(getattr(model, "names", b"")[:64].split(b"\0")[0].decode(errors="replace")) or "model"
-    return RolloutAudit(name, duration, float(model.opt.timestep), tuple(impacts), skipped, tuple(notes))
+    return RolloutAudit(
+        name,
+        duration,
+        float(model.opt.timestep),
+        tuple(impacts),
+        skipped,
+        tuple(notes),
+        tuple(catcher.refused),
+    )
 
 
 Caught = tuple[float, float, RobotProblem, Array]
@@ -126,7 +139,10 @@ class _Catcher:
         threshold: float,
         longest: float,
         gap: float,
+        possible: tuple[float | None, float | None],
     ) -> None:
+        self.refused: list[str] = []
+        self.possible = possible  # how deep (m) and how far past limits (rad) a state may be
         self.model, self.data, self.control = model, data, control
         self.threshold, self.longest, self.gap = threshold, longest, gap
 
@@ -159,8 +175,20 @@ class _Catcher:
     def _caught(
         self, before: Any, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
     ) -> Caught | None:
+        deepest, past_limit = self.possible
         try:
-            found = build(self.model, before, gap=self.gap, window=length, pairs=pairs)
+            found = build(
+                self.model,
+                before,
+                gap=self.gap,
+                window=length,
+                pairs=pairs,
+                deepest=deepest,
+                past_limit=past_limit,
+            )
+        except StateError as error:
+            self.refused.append(f"{start:g} s: {error}")
+            return None
         except ValueError:  # only contacts that nothing can change
             return None
         after = found.allowed(self.data.qvel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import time
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
 def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
     title = f"[bold cyan]{file}[/bold cyan]"
-    return _run_problem(load_problem(file), title, "your own", request, place, output)
+    return _run_problem(ImpactProblem.load(file), title, "your own", request, place, output)
 
 
 def _run_problem(
@@ -80,21 +79,6 @@ def _run_problem(
 def default_samples(problem: ImpactProblem) -> int:
     """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
     return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
-
-
-def load_problem(file: Path) -> ImpactProblem:
-    """Read an ``.npz`` file, with an error that names the file whatever is wrong with it."""
-    try:
-        return ImpactProblem.load(file)
-    except FileNotFoundError:
-        raise
-    except (zipfile.BadZipFile, EOFError, OSError, TypeError, AttributeError) as error:
-        raise ValueError(f"{file}: is not an .npz file ({error})") from None
-    except ValueError as error:
-        text = str(error)
-        if "pickle" in text:
-            raise ValueError(f"{file}: is not an .npz file of plain arrays") from None
-        raise ValueError(text if text.startswith(str(file)) else f"{file}: {text}") from None
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def run(
     points = np.zeros((n, 0, nc)) if table is None else table
     impulse, work = np.empty((n, nc * (1 + nt))), np.empty((n, 2, nc))
     counts, residual = np.empty((n, 2), np.int32), np.empty(n)
-    key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32))
+    key = (np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32), np.uint64(0))
     size = step / unit.impulse
 
     arguments = (

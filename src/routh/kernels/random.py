@@ -7,18 +7,25 @@ from typing import Any
 import numpy as np
 
 from routh.compiling import inlined
+from routh.rng import EVENTS
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 SHIFT, DROP = np.uint64(32), np.uint64(11)
 HALF, CELL = 0.5, 2.0**-53
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX0, MIX1 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @inlined
 def uniform_pair(key: Any, sample: int, step: int, pair: int) -> tuple[float, float]:
-    """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``; the key is two words."""
+    """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``.
+
+    The key is three words: the seed's two and the row of the problem in its batch.
+    """
     k0, k1 = np.uint32(key[0]), np.uint32(key[1])
-    c0, c1 = np.uint32(sample), np.uint32(np.uint64(sample) >> SHIFT)
+    c0 = np.uint32(sample)
+    c1 = np.uint32((np.uint64(sample) >> SHIFT) ^ np.uint64(key[2]))
     c2, c3 = np.uint32(step), np.uint32(pair)
     for _ in range(10):  # Philox4x32-10
         p0, p1 = M0 * np.uint64(c0), M1 * np.uint64(c2)
@@ -43,3 +50,34 @@ def draw_bounds(shape: Any, key: Any, sample: int, step: int, size: Any, bound: 
         bound[2 * pair] = size[2 * pair] * first
         if 2 * pair + 1 < nc:
             bound[2 * pair + 1] = size[2 * pair + 1] * second
+
+
+@inlined
+def event_key(seed: Any, row: int, sample: int, event: int) -> Any:
+    """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
+    k0, k1 = np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT)
+    c0 = np.uint32(sample)
+    c1 = np.uint32((np.uint64(sample) >> SHIFT) ^ np.uint64(row))
+    c2, c3 = np.uint32(event >> 1), np.uint32(EVENTS)
+    for _ in range(10):  # Philox4x32-10
+        p0, p1 = M0 * np.uint64(c0), M1 * np.uint64(c2)
+        c0, c1, c2, c3 = (
+            np.uint32(np.uint32(p1 >> SHIFT) ^ c1 ^ k0),
+            np.uint32(p1),
+            np.uint32(np.uint32(p0 >> SHIFT) ^ c3 ^ k1),
+            np.uint32(p0),
+        )
+        k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
+    if event & 1:
+        return (np.uint64(c2) << SHIFT) | np.uint64(c3)
+    return (np.uint64(c0) << SHIFT) | np.uint64(c1)
+
+
+@inlined
+def event_number(key: Any, index: int) -> float:
+    """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
+    z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * MIX0
+    z = (z ^ (z >> np.uint64(27))) * MIX1
+    z = z ^ (z >> np.uint64(31))
+    return ((z >> DROP) + HALF) * CELL

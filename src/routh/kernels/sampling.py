@@ -213,9 +213,9 @@ def velocity_frame(problem: ImpactProblem, data: KernelData) -> tuple[Array, Arr
     return np.ascontiguousarray(problem.response), np.array(problem.v), data.impulse
 
 
-def generator_key(seed: int) -> tuple[np.uint32, np.uint32]:
-    """A 64-bit seed as the generator's two words."""
-    return np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
+def generator_key(seed: int, row: int = 0) -> tuple[np.uint32, np.uint32, np.uint32]:
+    """A 64-bit seed as the generator's two words, and the row of the problem in its batch."""
+    return np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32), np.uint32(row)
 
 
 def empty_outputs(problem: ImpactProblem, n: int) -> Arrays:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.problem import ImpactProblem
-from routh.status import ModelError
+from routh.status import ModelError, StateError
 from routh.validation import Array, real
 
 
@@ -34,6 +34,7 @@ class RobotContact:
     dist: float  # signed distance: m, or rad for the limit of a hinge
     pos: Array  # (3,) m, world: the middle of the gap
     frame: Array  # (3, 3), rows: normal and two tangents, world
+    unit: str = "m"  # of the distance: "m" or "rad"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,8 @@ def assemble(
     gap: float,
     window: float | None = None,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = None,
+    past_limit: float | None = None,
     unrepresented: Sequence[str] = (),
 ) -> RobotProblem:
     """The impact of the simultaneous contacts among ``rows``, reduced to what ``equality`` allows.
@@ -150,6 +153,7 @@ def assemble(
     equality : (ne, nv) rows that velocities must be orthogonal to.
     gap, window : which contacts are simultaneous, see `routh.models.simultaneity`.
     restitution : a number, one per contact, or a mapping from names (others get 0).
+    deepest, past_limit : how far bodies may overlap (m) and joints be past their limits (rad); None: any.
     """
     basis = allowed_velocities(equality)
     reduced_mass = basis.T @ M @ basis
@@ -162,6 +166,7 @@ def assemble(
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
     kept = _simultaneous(rows, basis, v, gap, window)
+    refuse_impossible([row.contact for row in kept], deepest, past_limit)
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names = [contact.name for contact in contacts]
@@ -175,6 +180,23 @@ def assemble(
         names=names,
     )
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
+
+
+def refuse_impossible(
+    contacts: Sequence[RobotContact], deepest: float | None, past_limit: float | None
+) -> None:
+    """Raise `StateError` where a contact is deeper than ``deepest`` (m), or a joint ``past_limit`` (rad)."""
+    for unit, field, limit in (("m", "deepest", deepest), ("rad", "past_limit", past_limit)):
+        found = [contact for contact in contacts if contact.unit == unit]
+        if limit is None or not found:
+            continue
+        worst = min(found, key=lambda contact: contact.dist)
+        if not -worst.dist <= real(field, limit, at_least=0.0):
+            how = "deep" if worst.kind == "contact" else "past its limit"
+            raise StateError(
+                f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; "
+                f"wanted at most {limit:g} {unit} ({field}=)"
+            )
 
 
 def allowed_velocities(equality: Array) -> Array:

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.jw17_methods import Run, Steps, algorithm_1, plain_integration
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
 from routh.two_body._layout import EVENT_TOLERANCE
-from routh.two_body.reference import algorithm_1, plain_integration
 from routh.validation import Array
 from routh.viz import style
 from routh.viz import two_body as viz
@@ -259,17 +259,17 @@ def table_1(settings: Settings) -> Exhibit:
         )
         rows.append(Row(f"{name}, routh: residual", None, float(f"{solved.residual[0]:.2g}")))
     text = (
-        "Ours are compiled by numba and timed on one core here. The times of NI, FS and VS contain some "
-        "0.13 ms of input checks; routh is timed per impact in bulk, without them."
+        "Timed on one core here: NI, FS and VS are plain Python, one impact at a time; routh is compiled, "
+        "and its time is that of one impact in bulk."
     )
     return Exhibit(rows=tuple(rows), text=text)
 
 
-def _method(name: str, case: tuple[Any, Any, float, float], step: float | None) -> Any:
+def _method(name: str, case: tuple[Any, Any, float, float], step: float | None) -> Run:
     if name == "NI":
         assert step is not None
-        return plain_integration(*case, step=step)
-    return algorithm_1(*case, step=step)
+        return plain_integration(*case, step)
+    return algorithm_1(*case, Steps(step))
 
 
 def _seconds(work: Callable[[], Any], repeats: int) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 import routh
 from routh.reproduce.base import Row, Settings
 from routh.reproduce.runner import Finished
+from routh.storage import write_text
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1b1f24; --soft: #5d6873; --line: #dfe3e8; --blue: #0072b2; }
@@ -53,8 +54,7 @@ beside each published number stand ours, the difference and, where they differ, 
 {body}
 </body></html>
 """
-    path.write_text(page, encoding="utf-8")
-    return path
+    return write_text(path, page)
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:

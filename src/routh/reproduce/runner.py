@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import os
 import pkgutil
 import time
 import traceback
@@ -18,6 +17,7 @@ from typing import Any
 import routh
 from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries
 from routh.status import MissingExtraError
+from routh.storage import write_text
 
 _INFRASTRUCTURE = {"base", "runner", "report"}
 _ORDER = ("hp23", "hp19", "jw17", "d19")  # papers first, in this order; then whatever else there is
@@ -133,12 +133,10 @@ def _data_file(out: Path, name: str) -> Path:
 
 
 def _write(out: Path, result: Finished, key: str) -> None:
-    """Write through a second file, so that an interrupted run leaves no half-written result."""
+    """Keep a result for the next run."""
     path = _data_file(out, result.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".part")
-    temporary.write_text(json.dumps({"key": key, **as_data(result)}, indent=1))
-    os.replace(temporary, path)
+    write_text(path, json.dumps({"key": key, **as_data(result)}, indent=1))
 
 
 def _read(out: Path, entry: Entry, key: str) -> Finished | None:

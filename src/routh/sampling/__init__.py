@@ -1,8 +1,9 @@
 """Samplers of the set of outcomes, what a sample of it is, and what it says."""
 
-from routh.sampling.algorithm1 import approximate, sample
+from routh.sampling.algorithm1 import approximate
 from routh.sampling.ambiguity import Ambiguity, Extreme, extreme, measure_ambiguity
 from routh.sampling.outcomes import ModeRow, Outcomes
+from routh.sampling.sampler import sample
 from routh.sampling.theory import (
     approximation_sample_count,
     dense_sample_count,

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh import tolerances
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, names_from
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
+from routh.storage import MAX_BYTES, read_arrays, write_arrays
+from routh.text import for_terminal
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 SEPARATE, STICK, SLIDE = 0, 1, 2
 MODE_NAMES = ("separate", "stick", "slide")
 _FORMAT = 1
+_PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
+_ARRAYS = ("v", "impulse", "steps", "status", "residual")
 _WORK = ("stored", "returned")
 
 
@@ -128,42 +132,63 @@ class Outcomes:
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
-        problem = {
-            f"problem_{name}": getattr(self.problem, name)
-            for name in ("M", "Jn", "Jt", "mu", "v", "restitution")
-        }
+        problem = {f"problem_{name}": getattr(self.problem, name) for name in _PROBLEM}
         work = {name: getattr(self, name) for name in _WORK if getattr(self, name) is not None}
-        np.savez_compressed(
-            path,
-            format=np.array(_FORMAT),
-            v=self.v,
-            impulse=self.impulse,
-            steps=self.steps,
-            status=self.status,
-            residual=self.residual,
-            jammed=np.array(self.jammed),
-            settings=np.array(json.dumps(self.settings)),
-            problem_names=np.array(self.problem.names),
-            **work,
-            **problem,
-        )
+        arrays = {
+            "format": _FORMAT,
+            **{name: getattr(self, name) for name in _ARRAYS},
+            "jammed": self.jammed,
+            "settings": json.dumps(self.settings),
+            "problem_names": np.array(self.problem.names),
+        }
+        write_arrays(path, {**arrays, **work, **problem}, compressed=True)
 
     @classmethod
-    def load(cls, path: str | Path) -> Outcomes:
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as data:
-            if "format" not in data or int(data["format"]) != _FORMAT:
-                raise ValueError(f"{path}: is not a file of outcomes that this version can read")
-            problem = ImpactProblem(
-                *(data[f"problem_{name}"] for name in ("M", "Jn", "Jt", "mu", "v")),
-                restitution=data["problem_restitution"],
-                names=[str(name) for name in data["problem_names"]],
-            )
-            arrays = {name: data[name] for name in ("v", "impulse", "steps", "status", "residual")}
-            arrays.update({name: data[name] for name in _WORK if name in data})
-            settings = json.loads(str(data["settings"]))
-            return cls(problem, **arrays, jammed=bool(data["jammed"]), settings=settings)
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Outcomes:
+        """Read what `save` wrote; raises a ValueError that names the file where it is not whole.
+
+        ``max_bytes`` is the most that its arrays may need unpacked.
+        """
+        fields = [f"problem_{name}" for name in (*_PROBLEM, "names")]
+        wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
+        data = read_arrays(path, wanted, optional=_WORK, max_bytes=max_bytes)
+        try:
+            return cls(**_checked(data))
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     def __repr__(self) -> str:
         ended = int(np.count_nonzero(self.terminated))
         return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"
+
+
+def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
+    if data["format"].shape != () or data["format"].dtype.kind != "i" or int(data["format"]) != _FORMAT:
+        raise ValueError("is not a file of outcomes that this version can read")
+    given = {name: data[f"problem_{name}"] for name in _PROBLEM}
+    problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
+    n, nc = len(np.atleast_1d(data["status"])), problem.nc
+    shapes: dict[str, tuple[tuple[int, ...], str]] = {
+        "v": ((n, problem.nv), "f"),
+        "impulse": ((n, nc, 1 + problem.nt), "f"),
+        "steps": ((n,), "i"),
+        "status": ((n,), "i"),
+        "residual": ((n,), "f"),
+        "jammed": ((), "b"),
+        "settings": ((), "U"),
+        "stored": ((n, nc), "f"),
+        "returned": ((n, nc), "f"),
+    }
+    for name, (shape, kind) in shapes.items():
+        if name in data and (data[name].shape != shape or data[name].dtype.kind != kind):
+            got = f"shape {data[name].shape} of {data[name].dtype}"
+            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
+    unknown = set(np.unique(data["status"]).tolist()) - set(map(int, Status))
+    if unknown:
+        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
+    settings = json.loads(str(data["settings"]))
+    if not isinstance(settings, dict):
+        raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
+    arrays = {name: data[name] for name in (*_ARRAYS, *_WORK) if name in data}
+    return {"problem": problem, **arrays, "jammed": bool(data["jammed"]), "settings": settings}

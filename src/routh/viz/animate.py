@@ -12,6 +12,7 @@ import math
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
 from routh.status import RouthError
+from routh.storage import replacing, write_bytes
 from routh.validation import Array, integer, real
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
@@ -228,7 +230,7 @@ def _write_frames(stage: _Stage, times: Array, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for k, t in enumerate(times):
         artists = _draw(stage, float(t))
-        (target / f"frame-{k:05d}.png").write_bytes(style.png(stage.fig, dpi=100, crop=False))
+        write_bytes(target / f"frame-{k:05d}.png", style.png(stage.fig, dpi=100, crop=False))
         for artist in artists:
             artist.remove()
 
@@ -240,9 +242,13 @@ def _write_film(stage: _Stage, times: Array, target: Path, kind: str, fps: int) 
     if kind == "mp4":
         style.matplotlib().rcParams["animation.ffmpeg_path"] = _ffmpeg()
     writer: AbstractMovieWriter = PillowWriter(fps=fps) if kind == "gif" else FFMpegWriter(fps=fps)
-    with writer.saving(stage.fig, str(target), dpi=100):
-        for t in times:
-            artists = _draw(stage, float(t))
-            writer.grab_frame()
-            for artist in artists:
-                artist.remove()
+    with replacing(target) as file, TemporaryDirectory() as elsewhere:
+        made = Path(elsewhere) / f"film.{kind}"  # an encoder wants a name to write to
+        with writer.saving(stage.fig, str(made), dpi=100):
+            for t in times:
+                artists = _draw(stage, float(t))
+                writer.grab_frame()
+                for artist in artists:
+                    artist.remove()
+        with made.open("rb") as film:
+            shutil.copyfileobj(film, file)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.auditing.rollout import CaughtImpact, RolloutAudit
+from routh.storage import write_text
 from routh.viz import style
 from routh.viz.robots import draw_audit
 
@@ -42,8 +43,7 @@ def write_report(found: RolloutAudit, path: str | Path) -> Path:
     """Write the page; returns its path. It needs nothing from elsewhere, and runs no scripts."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(report_html(found), encoding="utf-8")
-    return target
+    return write_text(target, report_html(found))
 
 
 def report_html(found: RolloutAudit) -> str:
@@ -109,6 +109,9 @@ def _summary(found: RolloutAudit) -> str:
         lines.append(f"<p>Distance: median {np.median(distances):.3g}, largest {distances.max():.3g}.</p>")
     if found.skipped:
         lines.append(f"<p>{found.skipped} further impacts were not audited.</p>")
+    if found.refused:
+        items = "".join(f"<li>{escape(text)}</li>" for text in found.refused)
+        lines.append(f"<p>Not audited, because the state cannot be:</p><ul>{items}</ul>")
     if found.unrepresented:
         items = "".join(f"<li>{escape(text)}</li>" for text in found.unrepresented)
         lines.append(f"<p>Not represented in the sets:</p><ul>{items}</ul>")

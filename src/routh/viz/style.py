@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh.status import MissingExtraError
+from routh.storage import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,6 +87,7 @@ RC: dict[str, Any] = {
 
 
 # Constrained layout may leave a title over the edge where panels keep their aspect: save all that is drawn.
+PICTURES = (".png", ".pdf", ".svg")
 WHOLE: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.03}
 
 
@@ -137,9 +139,19 @@ def figure(
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
     target = Path(path)
+    kind = picture_kind(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    fig.savefig(target, dpi=dpi, metadata=_metadata(target.suffix), **WHOLE)
+    with replacing(target) as file:
+        fig.savefig(file, format=kind, dpi=dpi, metadata=_metadata(f".{kind}"), **WHOLE)
     return target
+
+
+def picture_kind(path: str | Path) -> str:
+    """What a path asks for: "png", "pdf" or "svg"; raises for anything else."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in PICTURES:
+        raise ValueError(f"path: got {Path(path).name!r}; wanted a picture: {', '.join(PICTURES)}")
+    return suffix[1:]
 
 
 def png(fig: Figure, *, dpi: int = 160, crop: bool = True) -> bytes:

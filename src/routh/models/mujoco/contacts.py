@@ -79,9 +79,26 @@ def limit_rows(near: Near) -> list[ContactRow]:
         item = near.model.jnt(int(index)) if word == "joint" else near.model.tendon(int(index))
         owner = item.name or f"{word}{int(index)}"
         side = _side(near, word, int(index), J)
-        contact = RobotContact(f"{owner}:{side}", f"{word}-limit", owner, side, float(dist), *_NOWHERE)
+        contact = RobotContact(
+            f"{owner}:{side}",
+            f"{word}-limit",
+            owner,
+            side,
+            float(dist),
+            *_NOWHERE,
+            _unit(near, word, int(index)),
+        )
         rows.append(ContactRow(contact, np.vstack([J, np.zeros((2, len(J)))]), 0.0))
     return rows
+
+
+def _unit(near: Near, word: str, index: int) -> str:
+    """Of the distance to a limit: slides and tendons through space have lengths, all else angles."""
+    mujoco, model = engine(), near.model
+    if word == "tendon":
+        wrap = int(model.wrap_type[model.tendon_adr[index]])
+        return "rad" if wrap == int(mujoco.mjtWrap.mjWRAP_JOINT) else "m"
+    return "m" if int(model.jnt_type[index]) == int(mujoco.mjtJoint.mjJNT_SLIDE) else "rad"
 
 
 def _side(near: Near, word: str, index: int, row: Array) -> str:

@@ -12,8 +12,8 @@ from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
 from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
 from routh.models.mujoco.unrepresented import unrepresented
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
-from routh.models.simultaneity import DEFAULT_GAP
-from routh.validation import real
+from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
+from routh.validation import real, real_array
 
 
 def problem(
@@ -24,6 +24,8 @@ def problem(
     window: float | None = None,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
 ) -> RobotProblem:
     """The impact of all contacts that are simultaneous at the state in ``data``.
 
@@ -37,13 +39,26 @@ def problem(
     limits : whether limits of joints and tendons that are reached count, as contacts without friction.
     restitution : a number, one per contact, or a mapping from contact names; names without "#k" mean all
         points of their pair.
+    deepest : how far bodies may overlap, also at the limits of slides and spatial tendons, m; None: any.
+    past_limit : how far hinges, balls and fixed tendons may be past their limits, rad; None: any.
 
     Raises
     ------
-    ValueError where no contact is near. What cannot be represented (torsional and rolling friction,
-    adhesion, flexible bodies, ...) is named in an `UnrepresentedWarning` and in ``problem.unrepresented``.
+    ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
+
+    What cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
+    `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
-    result = build(model, data, gap=gap, window=window, limits=limits, restitution=restitution)
+    result = build(
+        model,
+        data,
+        gap=gap,
+        window=window,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
     if result.unrepresented:
         text = "; ".join(result.unrepresented)
         warnings.warn(f"not represented in the impact: {text}", UnrepresentedWarning, stacklevel=2)
@@ -58,10 +73,14 @@ def build(
     window: float | None = None,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = None,
+    past_limit: float | None = None,
     pairs: Collection[tuple[str, str]] | None = None,
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
     reach = real("gap", gap, at_least=0.0)
+    real_array("qpos", data.qpos, [(model.nq,)], f"shape ({model.nq},)")
+    qvel = real_array("qvel", data.qvel, [(model.nv,)], f"shape ({model.nv},)")
     near = look_around(model, data, np.nextafter(reach, np.inf))
     if window is not None:
         wider = 2.0 * speed_bound(near) * real("window", window, at_least=0.0)
@@ -71,12 +90,14 @@ def build(
         rows += limit_rows(near)
     candidates = assemble(
         mass_matrix(near.model, near.data),
-        np.array(data.qvel, dtype=np.float64),
+        qvel,
         rows,
         equality=equality_rows(near),
         gap=gap,
         window=window,
         restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
     )
     present = {_pair(contact) for contact in candidates.contacts}
     notes = (*unrepresented(near, present), *candidates.unrepresented)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import Touching, as_points, feet, named_points, shape_points
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
-from routh.models.simultaneity import DEFAULT_GAP
+from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
 from routh.models.spatial.rotations import tangents
 from routh.validation import Array, real, real_array
 
@@ -33,6 +33,8 @@ def problem(
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
 ) -> RobotProblem:
     """The impact of all contacts that are simultaneous at configuration ``q`` and velocity ``v``.
 
@@ -51,6 +53,12 @@ def problem(
     mu : friction, a number or a mapping from contact names (others get 1).
     limits : whether limits of joints that are reached count, as contacts without friction.
     restitution : a number, one per contact, or a mapping from contact names.
+    deepest : how far bodies may overlap, also at the limits of prismatic joints, m; None: any.
+    past_limit : how far revolute joints may be past their limits, rad; None: any.
+
+    Raises
+    ------
+    ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
     """
     pin = engine()
     configuration = real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
@@ -81,6 +89,8 @@ def problem(
         gap=gap,
         window=window,
         restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
     )
 
 
@@ -166,7 +176,10 @@ def _limit_rows(model: Any, q: Array, reach: float) -> list[ContactRow]:
             J = np.zeros((3, model.nv))
             J[0, column] = sign
             name = f"{model.names[joint]}:{side}"
-            contact = RobotContact(name, "joint-limit", model.names[joint], side, float(dist), *_NOWHERE)
+            unit = "m" if model.joints[joint].shortname().startswith("JointModelP") else "rad"  # prismatic
+            contact = RobotContact(
+                name, "joint-limit", model.names[joint], side, float(dist), *_NOWHERE, unit
+            )
             rows.append(ContactRow(contact, J, 0.0))
     return rows
 

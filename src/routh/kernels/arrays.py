@@ -1,0 +1,120 @@
+"""The data of the samplers by events: named tuples of arrays with a leading axis of rows.
+
+A single problem is a batch with one row. ``rows`` problems have at most ``nc`` contacts each, coordinates
+``n = nc (1 + nt)`` (contact by contact, normal first) and ``nv`` velocities; where a row has fewer contacts,
+the rest of its arrays is padding that no kernel reads. Quantities are in each problem's own units
+(`routh.problem.Scaling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.step.base import scaled_delassus
+from routh.validation import Array
+
+# rows of `Rows.contact`
+MU, RESTITUTION, IMPULSE = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """Impact problems in their own units."""
+
+    G: Array  # (rows, n, n) scaled Delassus matrices, unit normal diagonal
+    response: Array  # (rows, nv, n) velocity in SI units per unit of scaled impulse
+    start: Array  # (rows, n) scaled contact velocities before
+    before: Array  # (rows, nv) velocities before, SI
+    contact: Array  # (rows, 3, nc): MU friction, RESTITUTION coefficient, IMPULSE unit in N s
+    nc: np.ndarray  # (rows,) int64: contacts of each row, the rest is padding; 0 where nothing touches
+
+
+class Draw(NamedTuple):
+    """What is drawn: the samples 0 to ``n - 1`` of every row."""
+
+    n: int  # samples of each row
+    seed: Any  # np.uint64
+    row: int  # number of the first row: row r of the arrays draws the numbers of row ``row + r``
+    rates: int  # how relative rates are drawn: MIXED, UNIFORM, EXTREME or CUSTOM
+    persistence: float  # probability that drawn rates stay until something happens
+    poisson: int  # 1: restitution is Poisson's, else energetic
+    tolerance: float  # error allowed where paths are curved (the true cone); straight ones have none
+    keys: np.ndarray  # (m, events) uint64: keys of the first events of sample k where k < m, else by `seed`
+
+
+MIXED, UNIFORM, EXTREME, CUSTOM = range(4)
+RATES = ("mixed", "uniform", "extreme")
+
+
+class Outputs(NamedTuple):
+    """What becomes of every sample; axes (row, sample, ...)."""
+
+    v: Array  # (rows, n, nv) SI
+    impulse: Array  # (rows, n, nc, 1 + nt) N s
+    status: np.ndarray  # (rows, n) int8, `routh.status.Status`
+    events: np.ndarray  # (rows, n) int32, pieces of the path
+    residual: Array  # (rows, n) of the model, recomputed from the pieces
+    error: Array  # (rows, n) sum of the local errors, a share of the speed; 0 on straight pieces
+    work: Array  # (rows, n, 2, nc) stored, returned; shares of |v|_M^2; (rows, n, 2, 0) without restitution
+
+
+def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
+    """Problems of one ``nt`` (any sizes) as rows, padded with zeros."""
+    nt = problems[0].nt
+    nc, nv = max(p.nc for p in problems), max(p.nv for p in problems)
+    rows, n = len(problems), nc * (1 + nt)
+    out = Rows(
+        np.zeros((rows, n, n)),
+        np.zeros((rows, nv, n)),
+        np.zeros((rows, n)),
+        np.zeros((rows, nv)),
+        np.zeros((rows, 3, nc)),
+        np.array([p.nc for p in problems], dtype=np.int64),
+    )
+    for r, problem in enumerate(problems):
+        if problem.nt != nt:
+            raise ValueError(f"problems: got nt = {problem.nt} in row {r}; wanted {nt} as in row 0")
+        k, unit = problem.nc * (1 + nt), problem.scaling
+        out.G[r, :k, :k] = scaled_delassus(problem)
+        out.response[r, : problem.nv, :k] = problem.response * np.repeat(unit.impulse, 1 + nt)
+        out.start[r, :k] = (problem.contact_velocity() / unit.velocity[:, None]).ravel()
+        out.before[r, : problem.nv] = problem.v
+        out.contact[r, :, : problem.nc] = problem.mu, problem.restitution, unit.impulse
+    return out
+
+
+def make_draw(
+    n: int,
+    *,
+    seed: int,
+    row: int,
+    rates: int,
+    persistence: float,
+    poisson: bool,
+    tolerance: float = 0.0,
+    keys: np.ndarray | None = None,
+) -> Draw:
+    """A `Draw` with the types that the kernels are compiled for."""
+    given = np.empty((0, 0), dtype=np.uint64) if keys is None else np.ascontiguousarray(keys, dtype=np.uint64)
+    numbers = int(rates), float(persistence), int(poisson), float(tolerance)
+    return Draw(int(n), np.uint64(seed), int(row), *numbers, given)
+
+
+def make_outputs(rows: Rows, n: int, *, elastic: bool) -> Outputs:
+    """Arrays for n samples of every row, all OUT_OF_TIME until they are drawn."""
+    count, nv = rows.before.shape
+    nc = rows.contact.shape[2]
+    width = rows.start.shape[1] // nc
+    return Outputs(
+        np.repeat(rows.before[:, None], n, axis=1),
+        np.zeros((count, n, nc, width)),
+        np.full((count, n), Status.OUT_OF_TIME, dtype=np.int8),
+        np.zeros((count, n), dtype=np.int32),
+        np.zeros((count, n)),
+        np.zeros((count, n)),
+        np.zeros((count, n, 2, nc if elastic else 0)),
+    )

@@ -1,0 +1,168 @@
+"""The methods of JW17's Table 1: Algorithm 1 and plain integration, by Euler's method, to compare with.
+
+Plain Python on floats, Stronge's hypothesis only; `routh.two_body` is what solves impacts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.two_body import invariant_directions
+from routh.validation import Array
+
+#: Event l is declared within this angle, rad; JW17 does not say how it does.
+LINE_TOLERANCE = 1e-3
+_MAX_ITERATIONS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """The total impulse in N s, (x, y, normal), and the number of Euler's steps."""
+
+    impulse: tuple[float, float, float]
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How long a step of the normal impulse is: ``fixed`` in N s, or JW17 (36) where that is None."""
+
+    fixed: float | None = None
+    h1: float = 0.01
+    h2: float = 0.01
+    blend: float = 0.5
+
+    def length(
+        self, mu: float, b: tuple[float, ...], g: tuple[float, float], f: tuple[float, float]
+    ) -> float:
+        """JW17 (36) with the curvature (37) of the hodograph."""
+        r, speed = math.hypot(*g), math.hypot(*f)
+        if self.fixed is not None or r == 0.0:
+            return self.fixed or self.h1
+        turn = (g[0] * f[1] - g[1] * f[0]) / (r * r)  # rate of the direction
+        bend = (mu * turn * (b[0] * g[1] - b[1] * g[0]) / r, mu * turn * (b[1] * g[1] - b[2] * g[0]) / r)
+        curvature = abs(f[0] * bend[1] - f[1] * bend[0]) / speed**3
+        straight = self.h2 * 1e2 if curvature <= 1e-12 else self.h2 / curvature
+        return (self.blend * self.h1 + (1.0 - self.blend) * straight) / speed
+
+
+@dataclass
+class _Contact:
+    """One impact on its way: where it stands after the normal impulse so far."""
+
+    W: Array  # (3, 3)
+    mu: float
+    e: float
+    vz: float  # m/s
+    impulse: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    energy: float = 0.0  # J, what is stored
+    compressing: bool = True
+
+    def end_compression(self) -> None:
+        """JW17 section 2.2, step 3: what is left of the stored energy."""
+        self.compressing = False
+        self.energy *= self.e * self.e
+
+    def press(self, direction: tuple[float, float], amount: float) -> None:
+        """Add normal impulse along a line in impulse space; v_z is linear and E quadratic on it."""
+        rate = self._rate(direction)
+        self.impulse[0] += amount * direction[0]
+        self.impulse[1] += amount * direction[1]
+        self.impulse[2] += amount
+        self.energy -= amount * (self.vz + 0.5 * rate * amount)
+        self.vz += rate * amount
+
+    def follow_line(self, direction: tuple[float, float], reach: float = math.inf) -> bool:
+        """Straight sliding or stick, JW17 section 6.3, for at most `reach`; whether the impact ended."""
+        rate = self._rate(direction)
+        if self.compressing:
+            amount = -self.vz / rate if rate > 0.0 else math.inf
+            if amount > reach:
+                self.press(direction, reach)
+                return False
+            self.press(direction, amount)
+            reach -= amount
+            self.vz = 0.0
+            self.end_compression()
+        inside = self.vz * self.vz + 2.0 * rate * self.energy
+        amount = math.inf
+        if inside >= 0.0:
+            amount = 2.0 * self.energy / (self.vz + math.sqrt(inside)) if self.energy > 0.0 else 0.0
+        self.press(direction, min(amount, reach))
+        return amount <= reach
+
+    def vanished(self) -> None:
+        """From a vanished sliding velocity to the end: stick, or slip along the centrifugal direction."""
+        need = np.linalg.solve(self.W[:2, :2], self.W[:2, 2])
+        if math.hypot(*need) <= self.mu:
+            self.follow_line((-float(need[0]), -float(need[1])))
+            return
+        found = invariant_directions(self.W, self.mu)
+        x, y = found.vectors[found.centrifugal][0]  # JW17 Theorem 5 iv: there is exactly one
+        self.follow_line((-self.mu * float(x), -self.mu * float(y)))
+
+    def _rate(self, direction: tuple[float, float]) -> float:
+        W = self.W
+        return float(W[2, 2] + W[0, 2] * direction[0] + W[1, 2] * direction[1])
+
+
+def algorithm_1(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: float,
+    e: float,
+    steps: Steps,
+    *,
+    line_tolerance: float = LINE_TOLERANCE,
+) -> Run:
+    """JW17's Algorithm 1: Euler's method until an event s or l, closed forms from there.
+
+    W (3, 3), v (3,) with v_z < 0. Fixed steps are "FS" in Table 1, steps by (36) are "VS".
+    """
+    return _euler(np.asarray(W, float), np.asarray(v, float), float(mu), float(e), steps, line_tolerance)
+
+
+def plain_integration(W: ArrayLike, v: ArrayLike, mu: float, e: float, step: float) -> Run:
+    """Euler's method with a fixed step of the normal impulse to the very end ("NI" in Table 1)."""
+    return _euler(np.asarray(W, float), np.asarray(v, float), float(mu), float(e), Steps(step), None)
+
+
+def _euler(W: Array, v: Array, mu: float, e: float, steps: Steps, near: float | None) -> Run:
+    """Euler's method; with a tolerance `near` it hands over to closed forms at events s and l."""
+    bxx, bxy, byy, dx, dy = (float(W[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
+    wzz, det = float(W[2, 2]), bxx * byy - bxy * bxy
+    vx, vy, vz = (float(x) for x in v)
+    at = _Contact(W, mu, e, vz)
+    gx, gy = vx, vy
+    for iterations in range(_MAX_ITERATIONS):
+        r = math.hypot(gx, gy)
+        sx, sy = (gx / r, gy / r) if r > 0.0 else (0.0, 0.0)
+        fx, fy = dx - mu * (bxx * sx + bxy * sy), dy - mu * (bxy * sx + byy * sy)
+        speed, along = math.hypot(fx, fy), gx * fx + gy * fy
+        h = steps.length(mu, (bxx, bxy, byy), (gx, gy), (fx, fy))
+        if near is not None and r <= h * speed and along <= 0.0:
+            wx, wy = -vx - at.impulse[2] * dx, -vy - at.impulse[2] * dy  # the line of sticking, (25)
+            at.impulse[:2] = (byy * wx - bxy * wy) / det, (bxx * wy - bxy * wx) / det
+            at.vanished()
+            break
+        if near is not None and abs(sx * fy - sy * fx) <= near * speed:
+            if not at.follow_line((-mu * sx, -mu * sy), -r * r / along if along < 0.0 else math.inf):
+                at.vanished()
+            break
+        at.energy -= h * at.vz
+        gx, gy = gx + h * fx, gy + h * fy
+        at.impulse[2] += h
+        wx, wy = gx - vx - at.impulse[2] * dx, gy - vy - at.impulse[2] * dy  # (26)
+        at.impulse[:2] = (byy * wx - bxy * wy) / det, (bxx * wy - bxy * wx) / det
+        at.vz = vz + dx * at.impulse[0] + dy * at.impulse[1] + wzz * at.impulse[2]
+        if at.compressing and at.vz >= 0.0:
+            at.end_compression()
+        if not at.compressing and at.energy <= 0.0:
+            iterations += 1
+            break
+    x, y, z = at.impulse
+    return Run((x, y, z), iterations)

@@ -1,0 +1,89 @@
+"""The front door of sampling: `routh.sample`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from routh.problem import ImpactProblem
+from routh.sampling import algorithm1
+from routh.sampling.outcomes import Outcomes
+from routh.validation import choice, integer, real
+
+METHODS = ("events", "algorithm1")
+
+
+def sample(
+    problem: ImpactProblem,
+    n: int,
+    *,
+    method: str = "algorithm1",
+    rates: Any = None,
+    persistence: float | None = None,
+    tolerance: float | None = None,
+    step: ArrayLike | None = None,
+    max_steps: int | None = None,
+    points: str | None = None,
+    seed: int = 0,
+    row: int = 0,
+    friction: str = "polyhedral",
+    facets: int | None = None,
+    hypothesis: str = "energetic",
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+) -> Outcomes:
+    """Draw ``n`` outcomes of an impact.
+
+    Parameters
+    ----------
+    method : "events" (each sample is a member of the set: a path of HP23 (39), event by event) or
+        "algorithm1" (HP23's sampler, with the error of its step).
+    rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
+        "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
+    persistence : "events" only: probability that drawn rates stay until something happens; default 0.6.
+    tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
+    step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
+    seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
+        the problem in a batch.
+    friction, facets : in space "cone" (the true cone) or "polyhedral" with this many facets (default 8).
+    hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
+        "poisson" (the share e of its normal impulse).
+    device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
+    budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
+    """
+    choice("method", method, METHODS)
+    choice("device", device, ("cpu", "cuda"))
+    choice("friction", friction, ("cone", "polyhedral"))
+    if threads is not None:
+        integer("threads", threads, at_least=1)
+        if device != "cpu":
+            raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
+    if budget is not None:
+        real("budget", budget, above=0.0)
+    paper: dict[str, Any] = {"step": step, "max_steps": max_steps, "points": points}
+    events: dict[str, Any] = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
+    _refuse(method, events if method == "algorithm1" else paper)
+    options: dict[str, Any] = {"friction": friction, "facets": facets, "device": device, "threads": threads}
+    if method == "algorithm1":
+        if budget is not None or row:
+            _refuse(method, {"budget": budget, "row": row or None})
+        given = {name: value for name, value in paper.items() if value is not None}
+        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **given, **options)
+    from routh.sampling.events import can_sample, event_outcomes, make_settings
+
+    if not can_sample(problem.nt, friction):
+        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **options)
+
+    chosen = {name: value for name, value in events.items() if value is not None}
+    settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
+    draw = make_settings(n, **settings)
+    options |= {"budget": budget, "rates": chosen.get("rates", "mixed")}
+    return event_outcomes(problem, draw, {"method": "events", "friction": friction, **settings}, **options)
+
+
+def _refuse(method: str, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"{name}: got {value!r} with method {method!r}, which has no such option")

@@ -1,0 +1,60 @@
+"""Text from elsewhere (names of contacts, bodies and files, titles), made harmless for the place it goes to.
+
+A name may hold anything: escape sequences that command a terminal, markup that Rich obeys, dollars that open
+mathematics in Matplotlib, tags of HTML, slashes. Each function returns text that *shows* what the name holds.
+"""
+
+from __future__ import annotations
+
+import html as _html
+import unicodedata
+
+LONGEST_FILE_NAME = 120  # bytes; file systems allow 255, and suffixes follow
+# Categories that command or hide instead of showing: controls, directions and joiners, lone surrogates,
+# private use and unassigned, separators of lines and of paragraphs.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_PLAIN = frozenset("-_.+ ")
+
+
+def for_terminal(text: object) -> str:
+    r"""One line that shows its control characters as ``\x1b`` or ``\n`` instead of obeying them."""
+    found = str(text)
+    if found.isascii() and found.isprintable():
+        return found
+    return "".join(_shown(character) for character in found)
+
+
+def for_lines(text: object) -> str:
+    """`for_terminal` for text of several lines, which stay lines."""
+    return "\n".join(for_terminal(line) for line in str(text).split("\n"))
+
+
+def for_rich(text: object) -> str:
+    """`for_terminal`, with brackets that Rich prints instead of reading them as markup."""
+    from rich.markup import escape
+
+    return escape(for_terminal(text))
+
+
+def for_matplotlib(text: object) -> str:
+    """One line without mathematics: a dollar is a dollar; a label that would be hidden (``_x``) is not."""
+    shown = for_terminal(text).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def for_html(text: object) -> str:
+    """Text for HTML, inside an element or a quoted attribute."""
+    return _html.escape(for_lines(text), quote=True)
+
+
+def for_file_name(text: object, *, default: str = "unnamed") -> str:
+    """A file's name without folders: letters, digits and a few signs; anything else becomes ``_``."""
+    kept = "".join(c if c.isalnum() or c in _PLAIN else "_" for c in str(text))
+    short = kept.encode("utf-8", "replace")[:LONGEST_FILE_NAME].decode("utf-8", "ignore").strip(" .")
+    return short or default
+
+
+def _shown(character: str) -> str:
+    if unicodedata.category(character) in _UNSEEN:
+        return character.encode("unicode_escape").decode("ascii")
+    return character

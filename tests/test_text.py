@@ -1,0 +1,76 @@
+"""Names from elsewhere show what they hold, wherever they go."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from routh.text import for_file_name, for_html, for_lines, for_matplotlib, for_rich, for_terminal
+
+NASTY = [
+    "\x1b]0;title\x07",
+    "\x1b[31mred",
+    "a\nb",
+    "a\rb",
+    "[/red]",
+    "foot[left]",
+    "[link=http://x]y[/link]",
+    "$x$",
+    "a$b",
+    "\\[x]",
+    "tail\\",
+    "\u202egnp.exe",
+    "\u2028",
+    "\ud800",
+    "\x9b31m",
+    ":smile:",
+    "<script>alert(1)</script>",
+    '"onload="x',
+    "../../etc/passwd",
+    "",
+]
+
+
+def test_what_a_terminal_gets():
+    assert for_terminal("\x1b[31m") == r"\x1b[31m"
+    assert for_terminal("a\nb\u202e") == r"a\nb\u202e"
+    assert for_terminal("Fuß α 足") == "Fuß α 足"
+    assert for_lines("a\n\x07b") == "a\n\\x07b"
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=())))
+def test_nothing_commands_a_terminal(text):
+    shown = for_terminal(text)
+    shown.encode("utf-8")
+    assert shown.isprintable() or " " in shown or "\u3000" in shown or "\xa0" in shown
+    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in shown)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_rich_prints_what_it_is_given(text):
+    out = io.StringIO()
+    console = Console(file=out, width=500, emoji=False, highlight=False)
+    console.print(f"[bold]{for_rich(text)}[/bold]!")
+    assert out.getvalue() == f"{for_terminal(text)}!\n"
+
+
+@pytest.mark.parametrize("text", [*NASTY, "$\\frac{$", "_hidden", "100 $ or 200 $"])
+def test_matplotlib_draws_what_it_is_given(text):
+    cbook = pytest.importorskip("matplotlib.cbook")
+    shown = for_matplotlib(text)
+    assert not cbook.is_math_text(shown)
+    assert not shown.startswith("_")
+    assert shown.replace(r"\$", "$").strip() == for_terminal(text).strip()
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_html_and_file_names(text):
+    assert not set("<>\"'\x1b") & set(for_html(text))
+    name = for_file_name(text)
+    assert name
+    assert "/" not in name
+    assert not name.startswith(".")
+    assert name not in ("..", ".")
+    assert len(for_file_name("足" * 500).encode()) <= 120
