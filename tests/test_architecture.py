@@ -34,6 +34,7 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
+    "sweep",
     "systems",
     "viz",
     "reproduce",

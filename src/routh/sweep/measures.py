@@ -214,7 +214,7 @@ def _drawn(
 ) -> list[Outcomes]:
     """Outcomes of each problem; one thread, since a study already uses every core."""
     return [
-        sample(problem, samples, seed=seed + int(row), friction=friction, device=device, threads=1)
+        sample(problem, samples, seed=seed, row=int(row), friction=friction, device=device, threads=1)
         for problem, row in zip(problems, rows, strict=True)
     ]
 
