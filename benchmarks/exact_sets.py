@@ -6,7 +6,6 @@ python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
 python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 10
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
-python benchmarks/exact_sets.py refine               # the finest of these bounds, split further
 python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
@@ -27,8 +26,9 @@ import routh
 from routh import systems
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
-from routh.exact.rational import RationalProblem, snap
+from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
+from routh.exact.snapping import snap
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.sampling.filling import watch_directions
@@ -145,7 +145,13 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
     worst = []
     for share in (_STEP, _STEP / 4):
         outcomes = routh.sample(
-            exact.problem, count, step=share * exact.problem.scaling.impulse, max_steps=20_000, seed=seed
+            exact.problem,
+            count,
+            step=share * exact.problem.scaling.impulse,
+            max_steps=20_000,
+            seed=seed,
+            friction="polyhedral",
+            facets=exact.facets,
         )
         ended = outcomes.v[outcomes.terminated]
         worst.append(float(np.max(exact.outer.violation(ended), initial=0.0)))
@@ -228,29 +234,9 @@ def stack(directions: int) -> None:
         )
 
 
-def refine() -> None:
-    """Level 3, split further: support over the exact one in the direction where level 3 is worst."""
-    print("system: (bound / exact support) after 0, 1, 2, ... splits; cells; CPU s")
-    for name in ("compass-gait", "box-wall"):
-        exact = routh.exact_set(systems.get(name).rational)
-        rows = watch_directions(exact.problem, 8)
-        rows = rows[exact.support(rows) > 1e-3 * exact.problem.speed]
-        bound = routh.outer_bound(exact.problem, level=3)
-        row = max(rows, key=lambda d: bound.support(d) / exact.support(d))
-        for splits in range(5):
-            started = time.process_time()
-            bound = bound.refined(row, splits=min(splits, 1))
-            spent = time.process_time() - started
-            print(
-                f"{name:16} {splits}: {bound.support(row) / exact.support(row):6.3f}  {bound.cells:4} cells, "
-                f"{spent:.0f} s",
-                flush=True,
-            )
-
-
 def bounds() -> None:
     """Width of the certified bounds over the exact width, in 8 directions."""
-    print("system: largest (outer width / exact width) at levels 0, 1, 2, 3; CPU s")
+    print("system: largest (outer width / exact width) at levels 0, 1, 2; CPU s")
     for name in SYSTEMS:
         exact = routh.exact_set(systems.get(name).rational)
         rows = watch_directions(exact.problem, 8)
@@ -259,7 +245,7 @@ def bounds() -> None:
         width = top[:half] + top[half:]
         wide = width > 1e-6 * width.max()
         cells = []
-        for level in (0, 1, 2, 3):
+        for level in (0, 1, 2):
             started = time.process_time()
             outer = routh.outer_bound(exact.problem, level=level).support(rows)
             ratio = ((outer[:half] + outer[half:])[wide] / width[wide]).max()
@@ -272,9 +258,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "what", choices=["systems", "bodies", "general", "filling", "bounds", "refine", "stack"]
-    )
+    parser.add_argument("what", choices=["systems", "bodies", "general", "filling", "bounds", "stack"])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument(
         "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"
@@ -291,8 +275,6 @@ def main() -> None:
         filling()
     elif options.what == "bounds":
         bounds()
-    elif options.what == "refine":
-        refine()
     elif options.what == "stack":
         stack(options.directions)
     else:

@@ -21,8 +21,6 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
-
 SCENES = {
     "scene.xml": """<mujoco><compiler angle="radian"/><option timestep="0.002"/><default>
       <geom friction="0.8"/>

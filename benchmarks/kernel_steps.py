@@ -1,9 +1,9 @@
 """The sampling kernels against the enumerator: random steps of the hard families of impact_steps.py.
 
-    PYTHONPATH=src python3 benchmarks/kernel_steps.py --count 40
+    python benchmarks/kernel_steps.py --count 40
 
 Each step is solved twice for several lambda_max: along the table of known vertices, as `routh.sample` does,
-and by pivoting alone, as `routh.sample_batch` does; what the kernels leave unsolved, both draw again by the
+and by pivoting alone (`routh.kernels.batch`); what the kernels leave unsolved, both draw again by the
 reference. The enumerator tries every basis of HP23 (75), so only problems with at most 15 unknowns are taken:
 two or three planar contacts, two spatial ones with four friction directions. "none" counts steps for which it
 finds nothing (its systems are too badly conditioned).
@@ -13,12 +13,11 @@ the reference. Distances are kinetic, in units of the speed before; "worst" is t
 """
 
 import argparse
-import importlib.util
 import time
-from pathlib import Path
 
 import numpy as np
 
+from problems import hard_families, hard_problem
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.kernels.batch import run_many
@@ -27,11 +26,7 @@ from routh.status import Status
 from routh.step import PolyhedralStep
 from routh.step.polyhedral import is_unique
 
-SPEC = importlib.util.spec_from_file_location("impact_steps", Path(__file__).with_name("impact_steps.py"))
-impact_steps = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(impact_steps)
-
-FAMILIES = dict(impact_steps.families())
+FAMILIES = dict(hard_families())
 MOST_UNKNOWNS = 15
 SPATIAL_FACETS = 4
 COLUMNS = ("steps", "several", "none", "unsolved", "missed", "apart", "other", "worst", "seconds")
@@ -43,7 +38,7 @@ def small_problems(arguments, count, seed):
     k = SPATIAL_FACETS if arguments["spatial"] else 2
     found = []
     while len(found) < count:
-        problem = impact_steps.random_problem(rng, **arguments)
+        problem = hard_problem(rng, **arguments)
         approaching = (problem.Jn @ problem.v < 0.0).any()
         if approaching and (3 + k) * problem.nc <= MOST_UNKNOWNS:
             found.append(problem)

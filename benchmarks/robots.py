@@ -12,7 +12,6 @@ Needs gymnasium, dm_control and example-robot-data (pip install 'routh[robots]')
 """
 
 import argparse
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -20,13 +19,11 @@ from pathlib import Path
 import numpy as np
 
 import routh
+from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, urdf_path, urdf_roots
 from routh.friction import cone_violation
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mj
 from routh.models import pinocchio as pn
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
-from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, urdf_path, urdf_roots
 
 # URDFs that MuJoCo compiles, with the spheres put at the ends of their limbs on both sides (radius, m)
 AGREEMENT = {
@@ -251,7 +248,9 @@ def facets(samples, out):
     for heading in headings:
         problem = quadruped(heading=heading)
         truth = routh.sample(problem, samples, friction="cone")
-        sets = {count: routh.sample(problem, samples, facets=count) for count in counts}
+        sets = {
+            count: routh.sample(problem, samples, friction="polyhedral", facets=count) for count in counts
+        }
         for count, found in sets.items():
             both = truth.terminated & found.terminated
             apart = np.sqrt(2.0 * problem.kinetic_energy(found.v[both] - truth.v[both])) / problem.speed
@@ -335,10 +334,10 @@ def motion():
 
     begin = time.process_time()
     state = routh.State(q, np.zeros(robot.nv))
-    found = routh.simulate(robot, state, duration=0.06, sample_dt=0.01, control=springs)
+    found = routh.simulate(robot, state, duration=0.2, control=springs)
     seconds = time.process_time() - begin
     verdict = routh.sim.verify(robot, found, control=springs)
-    print(f"0.06 s in {seconds:.0f} s of CPU: finished {found.ok}, {len(found)} samples")
+    print(f"0.2 s in {seconds:.1f} s of CPU: finished {found.ok}, {len(found)} samples")
     print("events:", ", ".join(f"{event.kind} ({len(event.contacts)})" for event in found.events))
     broken = [f"{v.condition} {v.size:.2f} (interval {v.index})" for v in verdict.violations]
     print("beyond what is allowed:", ", ".join(broken) or "nothing")

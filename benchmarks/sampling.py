@@ -1,6 +1,6 @@
 """Sampling against `quantecon.optimize.lcp_lemke` in a compiled loop: one process, one table.
 
-PYTHONPATH=src python3 benchmarks/sampling.py [samples]
+python benchmarks/sampling.py [samples]
 """
 
 from __future__ import annotations
@@ -115,8 +115,9 @@ def threads_table(n):
 
 def memory_row():
     """`memory_of_a_robot` in a process of its own, where nothing else has needed memory before."""
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sampling; "
-    subprocess.run([sys.executable, "-c", code + "sampling.memory_of_a_robot()"], check=True)
+    code = "import sampling; sampling.memory_of_a_robot()"
+    path = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": path})
 
 
 def peak_memory():

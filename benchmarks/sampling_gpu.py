@@ -1,7 +1,7 @@
 """Sampling on an NVIDIA GPU beside the CPU of the same machine.
 
-PYTHONPATH=src python3 benchmarks/sampling_gpu.py [samples]
-PYTHONPATH=src python3 benchmarks/sampling_gpu.py 1048576 robot.npz    # a saved problem, with the true cone
+python benchmarks/sampling_gpu.py [samples]
+python benchmarks/sampling_gpu.py 1048576 robot.npz    # a saved problem, with the true cone
 """
 
 from __future__ import annotations

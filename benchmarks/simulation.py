@@ -6,7 +6,6 @@ python benchmarks/simulation.py rod          # Painlevé's rod on a grid of 50 x
 python benchmarks/simulation.py futures      # 100 verified futures of six systems (--count, --only, --seed)
 python benchmarks/simulation.py wheel        # walking speed in closed form, and under the set-valued law
 python benchmarks/simulation.py convergence  # event times against integrator tolerances
-python benchmarks/simulation.py advance      # Theorem 5: augmented time spent in impacts against its bound
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from scipy.integrate import quad, solve_ivp
 import routh
 from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
 from routh.sim import verify
-from routh.sim.advance import impact_durations, slowest_rate
 
 G = 9.81
 #: system -> (duration in s, parameters)
@@ -237,25 +235,12 @@ def convergence(_: argparse.Namespace) -> None:
         print(f"  1e-{exponent:<4d} {np.abs(times(10.0**-exponent) - reference).max():.2e}")
 
 
-def advance(arguments: argparse.Namespace) -> None:
-    """Theorem 5 and Corollary 3: impacts end within a bounded augmented time, so time goes on."""
-    print("system                 impacts   largest share of the bound   slowest mean dt/ds")
-    for name, (duration, parameters) in FUTURES.items():
-        system = routh.systems.get(name, **parameters)
-        shares, rates = [], []
-        for seed in range(max(arguments.count // 20, 1)):
-            motion = routh.simulate(system.model, system.state, duration=duration, seed=seed)
-            shares += [one.share for one in impact_durations(system.model, motion)]
-            rates.append(slowest_rate(motion))
-        print(f"{name:22s} {len(shares):7d}   {max(shares):26.3f}   {min(rates):18.4f}")
-
-
 def main() -> None:
     """Run one part."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence, advance)}
+    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--size", type=int, default=50)
     parser.add_argument("--count", type=int, default=100)

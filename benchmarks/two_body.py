@@ -6,19 +6,15 @@ python benchmarks/two_body.py --device cuda      # the same impacts on a GPU, co
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "two_body"))
-
 from precise_impacts import precise
-from random_impacts import KINDS, impacts
-
+from problems import KINDS, impacts
 from routh import Status, two_body
-from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON, kernel_seconds
+from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON
+from routh.two_body.timing import kernel_seconds
 
 
 def times(w, v, mu, e, kind):

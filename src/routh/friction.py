@@ -1,12 +1,39 @@
-"""Coulomb's friction cone: the true one and its polyhedral approximation."""
+"""What a contact with Coulomb friction does, and its cone: the true one and its polyhedral approximation."""
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 
-from routh.validation import Array, integer
+from routh.validation import Array, choice, integer
 
+FRICTIONS = ("cone", "polyhedral")
 DEFAULT_FACETS = 8  # in space; the plane has exactly two directions
+
+
+class ContactMode(enum.IntEnum):
+    """What a contact does. The integer values are stored in batches (int8)."""
+
+    SEPARATES = 0
+    STICKS = 1
+    SLIDES = 2
+
+    @property
+    def word(self) -> str:
+        """The mode as tables and files spell it: "separates", "sticks" or "slides"."""
+        return self.name.lower()
+
+
+def uses_true_cone(friction: str, facets: int | None, nt: int) -> bool:
+    """Whether to compute with Coulomb's cone itself rather than with facets; checks both options.
+
+    In the plane the cone is the segment between two directions: "cone" and "polyhedral" are one there.
+    """
+    choice("friction", friction, FRICTIONS)
+    if friction == "cone" and nt == 2 and facets is not None:
+        raise ValueError(f"facets: got {facets!r} with friction 'cone', which has none; wanted 'polyhedral'")
+    return friction == "cone" and nt == 2
 
 
 def facet_directions(nt: int, facets: int | None = None) -> Array:

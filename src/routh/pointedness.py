@@ -1,102 +1,187 @@
-"""Pointedness of the friction cone: HP23 Assumption 2, decided by linear programming."""
+"""Pointedness of the friction cone: HP23 Assumption 2, decided with a certificate for either answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import linprog, nnls
+from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.validation import Array, choice
 
-LP_RESOLVES = 1e-5  # smaller margins drown in the tolerance of the linear program
-_LP_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+#: What may be left between the two sides of the certificate, as a share of the larger one.
+_CLOSED = 1e-6
+_ROUNDS = 100
+#: Friction directions that the search over the true cone begins with.
+_FIRST_DIRECTIONS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Pointedness:
-    """Whether the friction cone is pointed (HP23 Assumption 2), and the direction that shows it."""
+    """Whether the friction cone is pointed (HP23 Assumption 2), and what shows it.
 
-    pointed: bool
-    margin: float  # in [0, 1]: how much every generator of the cone leans along the direction
-    direction: Array  # (nv,): r(q) of Lemma 6, so that r . M^-1 F >= |lambda_n|_1; NaN where jammed
+    Every force of the cone is a sum of generators ``Jn_i + mu_i d.Jt_i``, d in the friction disc (or
+    polygon). In the metric of ``M^-1``, each divided by the largest length at its contact, their hull has a
+    distance from zero; the cone is pointed exactly where that is positive. ``margin`` is what a direction
+    proves of it from below, ``ceiling`` what a combination of generators proves from above.
+    """
+
+    problem: ImpactProblem
+    polygon: Array | None  # (k, nt) friction directions, None: the true cone
+    margin: float  # in [0, 1]
+    ceiling: float  # >= margin
+    lean: Array  # (nv,): every generator leans along this one, ``lean . M^-1 g >= margin`` times its size
+    impulse: Array  # (nc, 1 + nt): what proves the ceiling; where the cone is not pointed, it cancels
+
+    @property
+    def pointed(self) -> bool:
+        """Proved: no contact forces cancel, up to `tolerances.POINTED`."""
+        return self.margin > tolerances.POINTED
 
     @property
     def jammed(self) -> bool:
-        """Contacts can press against each other without moving anything: no termination is promised."""
+        """Contacts can press on each other without moving anything, or rounding hides that they cannot."""
         return not self.pointed
+
+    @cached_property
+    def direction(self) -> Array:
+        """r(q) of Lemma 6, (nv,): ``r . M^-1 F >= |lambda_n|_1``, the shortest in M^-1; NaN where jammed."""
+        if self.jammed:
+            return np.full(self.problem.nv, np.nan)
+        generators = _Generators(self.problem, self.polygon, np.ones(self.problem.nc))
+        found = _nearest_to_zero(generators)
+        unit: Array = found.unit
+        if not found.least > 0.0:  # that search did not end
+            unit = np.asarray(np.linalg.solve(self.problem.cholesky, self.lean), dtype=np.float64)
+        return self.problem.cholesky @ (unit / generators.least(unit))  # HP23 (77)
 
 
 def cone_generators(problem: ImpactProblem, facets: int | None = None) -> Array:
-    """Generalized forces of unit normal impulse at the edges of each friction cone, (nc k, nv)."""
+    """Generalized forces of unit normal impulse at the edges of each polyhedral friction cone, (nc k, nv)."""
     directions = facet_directions(problem.nt, facets)
     edges = np.einsum("i,kt,itv->ikv", problem.mu, directions, problem.Jt)
     return (problem.Jn[:, None, :] + edges).reshape(-1, problem.nv)
 
 
-def pointedness(problem: ImpactProblem, facets: int | None = None) -> Pointedness:
-    """Assumption 2 and Lemma 6 by linear programming.
+def pointedness(problem: ImpactProblem, *, friction: str = "cone", facets: int | None = None) -> Pointedness:
+    """Assumption 2: is there a direction along which every contact force leans?
 
-    The margin is ``max_u min_j g_j . u`` over the box ``|u_k| <= 1``, where the g_j are the generators of
-    the cone, of unit length in the metric of ``M^-1``: it is zero exactly where some of them cancel.
+    Two dual programs over the friction cones, ``max min_g u.g`` over unit u and ``min |g|`` over the hull of
+    the generators g. They are solved together: the nearest point of the hull of some generators, then the
+    generators that lean least along it, and again. Both values are recomputed from the answer.
+
+    Parameters
+    ----------
+    friction : "cone", or "polyhedral" with ``facets`` directions in space (default 8).
     """
-    generators = cone_generators(problem, facets)
-    unit = solve_triangular(problem.cholesky, generators.T, lower=True).T  # rows, metric M^-1 made Euclidean
-    unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
-    lean = _most_leaning(unit)
-    margin = max(float((unit @ lean).min()), 0.0)  # recomputed: the solver's own value is only near
-    if not margin > tolerances.POINTED:
-        return Pointedness(False, margin, np.full(problem.nv, np.nan))
-    return Pointedness(True, margin, _net_force_direction(problem, generators, problem.cholesky @ lean))
-
-
-def _most_leaning(unit: Array) -> Array:
-    """A direction in the box ``|u_k| <= 1`` along which the least leaning row of ``unit`` leans most."""
-    count, nv = unit.shape
-    # maximize t subject to t <= g_j . u, -1 <= u <= 1
-    result = linprog(
-        np.append(np.zeros(nv), -1.0),
-        A_ub=np.hstack([-unit, np.ones((count, 1))]),
-        b_ub=np.zeros(count),
-        bounds=[(-1.0, 1.0)] * nv + [(None, None)],
-        options=_LP_OPTIONS,
+    choice("friction", friction, ("cone", "polyhedral"))
+    if facets is not None and friction == "cone":
+        raise ValueError(f"facets: got {facets!r} with friction 'cone'; wanted them with 'polyhedral' only")
+    polygon = None
+    if friction == "polyhedral" or problem.nt == 1:
+        polygon = facet_directions(problem.nt, facets)
+    white = _Generators(problem, polygon, np.ones(problem.nc))
+    sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * np.linalg.norm(
+        white.tangents, 2, axis=(1, 2)
     )
-    found = result.x[:nv] if result.status == 0 else np.zeros(nv)
-    if (unit @ found).min() > LP_RESOLVES:
-        return found
-    # Nearly jammed, or the solver gave up: the point of the generators' hull nearest to zero leans along all
-    # of them, and is known to more digits.
+    found = _nearest_to_zero(_Generators(problem, polygon, sizes))
+    impulse = found.impulse / sizes[:, None]
+    return Pointedness(
+        problem, polygon, max(found.least, 0.0), found.length, problem.cholesky @ found.unit, impulse
+    )
+
+
+class _Generators:
+    """The generators in coordinates with M = I, divided by a size for each contact."""
+
+    def __init__(self, problem: ImpactProblem, polygon: Array | None, sizes: Array) -> None:
+        rows = np.concatenate([problem.Jn[:, None, :], problem.Jt], axis=1).reshape(-1, problem.nv)
+        white = np.linalg.solve(problem.cholesky, rows.T).T.reshape(problem.nc, -1, problem.nv)
+        self.normals = white[:, 0] / sizes[:, None]  # (nc, nv)
+        self.tangents = white[:, 1:] / sizes[:, None, None]  # (nc, nt, nv)
+        self.mu, self.polygon = problem.mu, polygon
+
+    def at(self, contacts: NDArray[np.intp], directions: Array) -> Array:
+        """Generators (k, nv) at contacts (k,) with friction along directions (k, nt)."""
+        along = np.einsum("kt,ktv->kv", directions, self.tangents[contacts])
+        return self.normals[contacts] + self.mu[contacts, None] * along
+
+    def first(self) -> tuple[NDArray[np.intp], Array]:
+        """Contacts (k,) and friction directions (k, nt) to begin with; all that there are of a polygon."""
+        count, nt = self.tangents.shape[:2]
+        polygon = facet_directions(nt, _FIRST_DIRECTIONS) if self.polygon is None else self.polygon
+        return np.repeat(np.arange(count), len(polygon)), np.tile(polygon, (count, 1))
+
+    def against(self, unit: Array) -> Array:
+        """The friction directions (nc, nt) that lean least along a vector (nv,)."""
+        slip = self.tangents @ unit  # (nc, nt)
+        if self.polygon is not None:
+            return self.polygon[np.argmin(slip @ self.polygon.T, axis=1)]
+        length = np.linalg.norm(slip, axis=1, keepdims=True)
+        return -slip / np.where(length > 0.0, length, 1.0)
+
+    def least(self, unit: Array) -> float:
+        """How much the least leaning generator leans along a vector (nv,)."""
+        slip = self.tangents @ unit
+        worst = np.linalg.norm(slip, axis=1)
+        if self.polygon is not None:
+            worst = np.max(-slip @ self.polygon.T, axis=1)
+        return float((self.normals @ unit - self.mu * worst).min())
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """A point of the hull near zero: ``length`` bounds the distance from above, ``least`` from below."""
+
+    length: float
+    least: float
+    unit: Array  # (nv,)
+    impulse: Array  # (nc, 1 + nt): the weights of the generators, times their normal and friction direction
+
+
+def _nearest_to_zero(generators: _Generators) -> _Nearest:
+    """The point of the generators' hull nearest to zero, with its certificate."""
+    contacts, directions = generators.first()
+    nc, nt, nv = generators.tangents.shape
+    best = _Nearest(np.inf, -np.inf, np.zeros(nv), np.zeros((nc, 1 + nt)))
+    for _ in range(_ROUNDS):
+        columns = generators.at(contacts, directions)  # (k, nv)
+        weights = _hull_weights(columns)
+        if weights is None:
+            break
+        point = weights @ columns
+        length = float(np.linalg.norm(point))
+        if length < best.length:
+            pushes = weights[:, None] * np.column_stack([np.ones(len(contacts)), directions])
+            pushes[:, 1:] *= generators.mu[contacts, None]
+            impulse = np.zeros((nc, 1 + nt))
+            np.add.at(impulse, contacts, pushes)
+            best = replace(best, length=length, impulse=impulse)
+        unit = point / max(length, np.finfo(float).tiny)
+        least = generators.least(unit)
+        if least > best.least:
+            best = replace(best, least=least, unit=unit)
+        closed = best.length - best.least <= _CLOSED * best.length or best.length <= 0.1 * tolerances.POINTED
+        if closed or generators.polygon is not None:
+            break
+        used = weights > 0.0
+        contacts = np.concatenate([contacts[used], np.arange(nc)])
+        directions = np.concatenate([directions[used], generators.against(unit)])
+    return best
+
+
+def _hull_weights(columns: Array) -> Array | None:
+    """Weights (k,), summing to one, of the point nearest to zero in the hull of the rows (k, nv)."""
+    count, nv = columns.shape
     try:
-        weights, _ = nnls(np.vstack([unit.T, np.ones(count)]), np.append(np.zeros(nv), 1.0))
+        system = np.vstack([columns.T, np.ones(count)])
+        weights, _ = nnls(system, np.append(np.zeros(nv), 1.0), maxiter=30 * count)
     except RuntimeError:  # its iteration limit
-        return found
-    nearest = unit.T @ weights
-    nearest /= max(float(np.abs(nearest).max()), np.finfo(float).tiny)
-    return max((found, nearest), key=lambda lean: float((unit @ lean).min()))
-
-
-def _net_force_direction(problem: ImpactProblem, generators: Array, known: Array) -> Array:
-    """r of Lemma 6, ``r . M^-1 g_j >= 1`` for every generator (HP23 (77)), as short as can be found.
-
-    ``known`` is a direction with positive products; a second linear program looks for a shorter one.
-    """
-    nv = problem.nv
-    moved = problem.solve_mass(generators.T).T  # (count, nv)
-    weight = np.abs(moved).max(axis=1, keepdims=True)
-    rows = np.vstack(
-        [
-            np.hstack([-moved / weight, np.zeros((len(moved), 1))]),
-            np.hstack([np.eye(nv), -np.ones((nv, 1))]),
-            np.hstack([-np.eye(nv), -np.ones((nv, 1))]),
-        ]
-    )
-    right = np.concatenate([-1.0 / weight[:, 0], np.zeros(2 * nv)])
-    bounds: list[tuple[float | None, float | None]] = [(None, None)] * nv + [(0.0, None)]
-    result = linprog(np.append(np.zeros(nv), 1.0), A_ub=rows, b_ub=right, bounds=bounds, options=_LP_OPTIONS)
-    candidates = [known] if result.x is None else [known, result.x[:nv]]
-    valid = [r / float((moved @ r).min()) for r in candidates if float((moved @ r).min()) > 0.0]
-    return min(valid, key=lambda r: float(np.linalg.norm(r)))
+        return None
+    total = float(weights.sum())
+    return weights / total if total > 0.0 else None

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_solve, solve_triangular
 
 from routh import tolerances
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
@@ -85,10 +84,10 @@ class ImpactProblem:
         nc = len(normals)
         if nc == 0:
             raise ValueError("Jn: got no rows; wanted at least one contact")
-        zero_rows = np.flatnonzero(~np.any(normals != 0.0, axis=1))
-        if zero_rows.size:
+        moved = [any(row) for row in normals.tolist()]  # for some numbers lists are faster than arrays
+        if not all(moved):
             raise ValueError(
-                f"Jn: row {zero_rows[0]} is zero; wanted a normal that some velocity moves along"
+                f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along"
             )
         tangents = real_array(
             "Jt",
@@ -97,10 +96,10 @@ class ImpactProblem:
             f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
         ).reshape(nc, -1, nv)
         friction = per_contact("mu", mu, nc)
-        if not np.all(friction >= 0.0):
+        if not min(friction.tolist()) >= 0.0:
             raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
         elasticity = per_contact("restitution", restitution, nc)
-        if not np.all((elasticity >= 0.0) & (elasticity <= 1.0)):
+        if not all(0.0 <= e <= 1.0 for e in elasticity.tolist()):
             bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
             raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
         velocity = real_array("v", v, [(nv,)], f"shape ({nv},)")
@@ -118,6 +117,11 @@ class ImpactProblem:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         object.__setattr__(self, "names", _contact_names(names, nc))
+
+    def _adopt(self, other: ImpactProblem) -> None:
+        """Take over the fields of a problem, which were checked when it was made."""
+        for name in ("M", "Jn", "Jt", "mu", "v", "restitution", "names", "_factor"):
+            object.__setattr__(self, name, other.__dict__[name])
 
     @property
     def nv(self) -> int:
@@ -142,7 +146,8 @@ class ImpactProblem:
     @cached_property
     def delassus(self) -> Array:
         """``J M^-1 J^T`` in 1/kg, (nc (1 + nt), nc (1 + nt)), contact by contact with the normal first."""
-        half = solve_triangular(self.cholesky, self.J.reshape(-1, self.nv).T, lower=True)  # L^-1 J^T
+        # LAPACK's solver for triangular matrices wakes threads even for tiny ones, the general one does not
+        half = np.linalg.solve(self.cholesky, self.J.reshape(-1, self.nv).T)  # L^-1 J^T
         return _frozen(half.T @ half)
 
     @cached_property
@@ -169,7 +174,8 @@ class ImpactProblem:
 
     def solve_mass(self, momentum: ArrayLike) -> Array:
         """``M^-1 momentum`` for (nv,) or (nv, k)."""
-        return cho_solve((self.cholesky, True), np.asarray(momentum, dtype=np.float64))
+        half = np.linalg.solve(self.cholesky, np.asarray(momentum, dtype=np.float64))
+        return np.asarray(np.linalg.solve(self.cholesky.T, half))
 
     def contact_velocity(self, v: ArrayLike | None = None) -> Array:
         """Contact velocities ``J v``, normal first: (..., nc, 1 + nt) for v (..., nv); default: before."""
@@ -275,10 +281,11 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     nv = len(mass)
     if mass.shape != (nv, nv) or nv == 0:
         raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
-    asymmetry = np.abs(mass - mass.T).max()
-    if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
-        raise ValueError(f"M: differs from its transpose by {asymmetry:g}; wanted a symmetric matrix")
-    mass = 0.5 * (mass + mass.T)
+    if mass.tobytes("C") != mass.tobytes("F"):
+        asymmetry = np.abs(mass - mass.T).max()
+        if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
+            raise ValueError(f"M: differs from its transpose by {asymmetry:g}; wanted a symmetric matrix")
+        mass = 0.5 * (mass + mass.T)
     try:
         factor: Array = np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
     except np.linalg.LinAlgError:

@@ -63,9 +63,9 @@ PAPER_PROGRAM = 1e-6
 #: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
 CLOSED_GAP = 1e-9
 
-#: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`);
-#: ten times what a law may leave over.
-REST = 1e-7
+#: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`), and
+#: sticks when its slip is: three times what a law may leave over.
+REST = 3e-8
 
 #: The same as a share of the greatest speed met so far: rounding of what that speed left behind.
 REST_FLOOR = 1e-13
@@ -103,6 +103,9 @@ ZENO_RATIO = 1e-3
 #: is relative.
 VERIFY_GAP = 2e-9
 
+#: Contact velocity that an event may take for none, as a share of the speed: REST, at several contacts.
+VERIFY_REST = 3.0 * REST
+
 #: Contact velocity that is no motion, as a share of the greatest speed met; and error of the configuration
 #: per interval. Twice the integrator's relative tolerance: both ends of an interval have one.
 VERIFY_INTEGRATOR = 2e-9
@@ -138,5 +141,10 @@ BUDGET_IMPULSE = 1e-10
 #: prints W to six digits, and its two halves differ in the last one. The upper triangle counts.
 PRINTED_SYMMETRY = 1e-5
 
-#: How far a problem may be moved on its way to rational numbers, relative to the largest entry of each field.
+#: How far a problem may be moved on its way to rational numbers, in its own units (relative).
 SNAP = 1e-9
+
+#: Contact velocities this near to zero or to each other (share of the speed) are taken to be so by an exact
+#: set of a problem in floating point. Rows of J, whose changes move outcomes by their root, up to rounding.
+SNAP_GIVEN = 1e-11
+SNAP_ROWS = 2e-15

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+_FEW = 64
 
-def real_array(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
+
+def real_array(
+    field: str,
+    value: ArrayLike,
+    shapes: Sequence[tuple[int | None, ...]],
+    wanted: str,
+    *,
+    finite: bool = True,
+) -> Array:
     """A fresh float64 C-order copy of ``value`` whose shape matches one of ``shapes`` (None: any length).
 
-    ``wanted`` describes the accepted shapes in words for the error message.
+    ``wanted`` describes the accepted shapes in words for the error message; ``finite=False`` leaves NaN and
+    infinity to the caller's own check.
     """
     try:
         raw = np.asarray(value)
@@ -23,13 +35,19 @@ def real_array(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, 
         raise ValueError(f"{field}: cannot be read as an array ({error}); wanted {wanted}") from None
     if raw.dtype.kind not in "iuf":
         raise ValueError(f"{field}: got {_describe_type(value, raw)}; wanted real numbers, {wanted}")
-    if not any(_matches(raw.shape, shape) for shape in shapes):
+    if raw.shape not in shapes and not any(_matches(raw.shape, shape) for shape in shapes):
         raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
     array = np.array(raw, dtype=np.float64, order="C")
-    if not np.all(np.isfinite(array)):
+    if finite and not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
     return array
+
+
+def _all_finite(array: Array) -> bool:
+    if array.size <= _FEW:  # a loop in Python is faster than two passes of NumPy
+        return all(map(math.isfinite, array.ravel().tolist()))
+    return bool(np.isfinite(array).all())
 
 
 def real(
@@ -65,6 +83,18 @@ def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None
     return number
 
 
+def count_that_fits(field: str, value: Any, bytes_each: int) -> int:
+    """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into this machine."""
+    number = integer(field, value, at_least=1)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if number * bytes_each > memory:
+        raise ValueError(
+            f"{field}: got {number}, whose results need {number * bytes_each / 1e9:.3g} GB; this machine has "
+            f"{memory / 1e9:.3g} GB, wanted at most {memory // bytes_each}"
+        )
+    return number
+
+
 def choice(field: str, value: Any, options: Sequence[str]) -> str:
     """One of the listed words."""
     if value not in options:
@@ -75,7 +105,7 @@ def choice(field: str, value: Any, options: Sequence[str]) -> str:
 def per_contact(field: str, value: ArrayLike, nc: int) -> Array:
     """A scalar or (nc,) array as a finite (nc,) array."""
     array = real_array(field, value, [(), (nc,)], f"a number or shape ({nc},), one per contact")
-    return np.array(np.broadcast_to(array, (nc,)))
+    return array if array.ndim else np.full(nc, array)
 
 
 def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:

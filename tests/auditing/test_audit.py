@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import routh
 from routh import systems
 from routh.auditing.membership import APPROACH, CONE, ENERGY, REACH, best_impulse, broken_laws
+from routh.sampling import algorithm1
 
 
 def spatial_problem(seed, nc=3, nv=7):
@@ -106,6 +107,31 @@ def test_refining_comes_nearer(block):
     assert not broken_laws(problem, fine.nearest)
 
 
+def test_refining_works_on_outcomes_that_are_given(block):
+    problem = block.problem
+    target = routh.sample(problem, 1, seed=99).v[0]
+    few = algorithm1.sample(problem, 12, friction="polyhedral")
+    rough, fine = (routh.audit(problem, target, outcomes=few, refine=k) for k in (0, 80))
+    assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
+    again = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
+    assert fine.distance == again.distance
+
+
+@pytest.mark.parametrize("option", [{"n": 5}, {"seed": 1}, {"friction": "cone"}])
+def test_options_of_drawing_are_refused_where_outcomes_are_given(block, option):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name}: got .* with outcomes"):
+        routh.audit(block.problem, block.v[0], outcomes=block, **option)
+
+
+def test_outcomes_of_another_problem_are_refused(block):
+    with pytest.raises(ValueError, match="outcomes: are of a problem with another mu"):
+        routh.audit(block.problem.replace(mu=0.3), block.v[0], outcomes=block)
+    sobol = algorithm1.sample(block.problem, 8, points="sobol")
+    with pytest.raises(ValueError, match="refine: got 3 with outcomes that Algorithm 1 did not draw"):
+        routh.audit(block.problem, block.v[0], outcomes=sobol, refine=3)
+
+
 def test_outside_without_a_broken_law(block):
     """Half of rocking left and half of rocking right is allowed by every law, but it is no outcome."""
     left, right = (block.v[i] for i in routh.sampling.measure_ambiguity(block).pair)
@@ -118,13 +144,13 @@ def test_outside_without_a_broken_law(block):
 def test_pictures(block):
     pytest.importorskip("matplotlib")
     audit = routh.audit(block.problem, block.problem.v * 0.5, outcomes=block)
-    ax = audit.plot()
+    ax = audit.plot().axes[0]
     assert ax.get_xlabel()
     scan = routh.scan(
         lambda spin, mu: block.problem.replace(mu=mu), {"spin": [0.0, 1.0], "mu": [0.2, 0.4, 1.0]}, n=8,
         friction="polyhedral",
     )  # fmt: skip
-    assert scan.plot().get_ylabel() == "mu"
+    assert scan.plot().axes[0].get_ylabel() == "mu"
 
 
 def test_a_set_without_a_sample_that_ended(block):
@@ -134,4 +160,4 @@ def test_a_set_without_a_sample_that_ended(block):
     assert found.distance == np.inf
     assert not found.inside
     assert "no sample of its set ended" in found.verdict
-    assert found.plot().get_legend_handles_labels()[1] == ["outcomes: no sample ended"]
+    assert found.plot().axes[0].get_legend_handles_labels()[1] == ["outcomes: no sample ended"]

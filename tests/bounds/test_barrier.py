@@ -7,7 +7,7 @@ import pytest
 
 import routh
 from routh import systems
-from routh.bounds.barrier import BarrierBound
+from routh.bounds import BarrierBound, OuterBound
 from routh.sampling.filling import watch_directions
 
 NAMES = ["rocking-block", "box-wall", "compass-gait"]
@@ -59,5 +59,28 @@ def test_space_and_wrong_levels_are_refused():
     space = routh.ImpactProblem(np.eye(3), [[0.0, 0, 1]], [[[1.0, 0, 0], [0, 1, 0]]], 0.5, [0.0, 0, -1])
     with pytest.raises(ValueError, match="level: got 1 in space"):
         routh.outer_bound(space, level=1)
-    with pytest.raises(ValueError, match="level: got 4"):
-        routh.outer_bound(space, level=4)
+    with pytest.raises(ValueError, match="level: got 3; wanted an integer"):
+        routh.outer_bound(space, level=3)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_every_level_keeps_the_protocol(level):
+    problem = systems.get("rocking-block").problem
+    bound = routh.outer_bound(problem, level=level)
+    assert isinstance(bound, OuterBound)
+    rows = watch_directions(problem, 2)
+    supports = bound.support(rows)
+    assert supports.shape == (len(rows),)
+    assert bound.support(rows[0]) == supports[0] == max(bound.bound(rows[0], last) for last in (0, 1))
+    assert bound.method
+
+
+def test_nearly_equal_contacts_have_a_bound_at_every_level():
+    """Rows of J that differ in the last digits."""
+    block = systems.get("rocking-block").problem
+    Jn = np.vstack([block.Jn, block.Jn[0] * (1.0 + 1e-12)])
+    Jt = np.concatenate([block.Jt, block.Jt[:1] * (1.0 + 1e-13)])
+    problem = routh.ImpactProblem(block.M, Jn, Jt, 0.5, block.v)
+    for level in (0, 1, 2):
+        value = routh.outer_bound(problem, level=level).support(Jn[0])
+        assert 0.0 <= value <= problem.speed * np.sqrt(Jn[0] @ problem.solve_mass(Jn[0])) * (1.0 + 1e-9)

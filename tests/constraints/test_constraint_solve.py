@@ -115,7 +115,7 @@ def test_a_spring_of_no_stiffness_does_nothing_and_an_open_contact_neither():
     result = solve(ConstrainedSystem(np.eye(3), np.zeros(3), v, [idle, open_], 0.1))
     assert result.v.tolist() == v.tolist()
     assert not result.forces[1].any()
-    assert result.modes[1].tolist() == ["open"]
+    assert result.modes[1].tolist() == ["separates"]
     assert solve(ConstrainedSystem(np.eye(3), np.zeros(3), v, [open_], 0.1)).solver == "none"
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
-from exact_cases import block
 
 import routh
+from problems import rational_block
 from routh.exact.checker import CheckedPath, _after, check_member, rebuild_path, verify_path
 from routh.exact.checker_outer import verify_invariance
 
@@ -15,7 +15,7 @@ pytest.importorskip("ppl")
 
 @pytest.fixture(scope="module")
 def exact():
-    return routh.exact_set(block())
+    return routh.exact_set(rational_block())
 
 
 def test_a_velocity_outside_is_not_proved(exact):

@@ -4,17 +4,18 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from exact_cases import block
 
 import routh
+from problems import rational_block
 from routh import systems
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.facets import friction_directions
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
-from routh.exact.rational import RationalProblem, snap
+from routh.exact.rational import RationalProblem
 from routh.exact.reach import Budget, Reach
+from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
 from routh.status import CapacityError, Status
 
@@ -34,7 +35,7 @@ def sets():
 
 def test_rocking_block_is_two_segments_with_the_known_ends():
     # by hand: sticking about A, then about B, leaves A's normal velocity at 0.21 of the speed before
-    exact = routh.exact_set(block())
+    exact = routh.exact_set(rational_block())
     assert shapes(exact) == [(1, 2), (1, 2)]
     v0 = F(4429, 10000)
     end = (F(21, 100) * v0, F(21, 200) * v0, -F(21, 100) * v0)
@@ -47,7 +48,7 @@ def test_the_systems_have_the_pieces_that_a_prototype_found(sets):
     assert shapes(sets["box-wall"]) == [(2, 3)]
     assert shapes(sets["compass-gait"]) == [(2, 3), (2, 3)]
     # two of the prototype's pieces, (2, 3) twice, join to one triangle, whose edge lies on a segment
-    assert shapes(routh.exact_set(block(F(1, 5), F(3, 10)))) == [(1, 2), (1, 2), (2, 3)]
+    assert shapes(routh.exact_set(rational_block(F(1, 5), F(3, 10)))) == [(1, 2), (1, 2), (2, 3)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,7 +81,7 @@ def test_samples_of_small_step_lie_in_the_outer_set(sets):
 
 
 def test_sliding_samples_leave_the_set_by_no_more_than_their_step():
-    exact = routh.exact_set(block(F(1, 5), F(3, 10)))
+    exact = routh.exact_set(rational_block(F(1, 5), F(3, 10)))
     worst = []
     for share in (0.2, 0.04):
         problem = exact.problem
@@ -91,22 +92,25 @@ def test_sliding_samples_leave_the_set_by_no_more_than_their_step():
 
 
 def test_scaling_the_velocity_scales_the_set():
-    small, large = routh.exact_set(block()), routh.exact_set(block(speed=3 * F(4429, 10000)))
+    small, large = (
+        routh.exact_set(rational_block()),
+        routh.exact_set(rational_block(speed=3 * F(4429, 10000))),
+    )
     tripled = {tuple(3 * x for x in vertex) for vertex in small.vertices()}
     assert tripled == set(large.vertices())
 
 
 def test_a_duplicated_contact_changes_nothing():
-    one = block()
+    one = rational_block()
     twice = RationalProblem(one.M, [*one.Jn, one.Jn[0]], [*one.Jt, one.Jt[0]], [1, 1, 1], one.v)
     assert set(routh.exact_set(twice).vertices()) == set(routh.exact_set(one).vertices())
 
 
 def test_frictionless_and_one_contact():
-    free = routh.exact_set(block(0))
+    free = routh.exact_set(rational_block(0))
     assert free.status is Status.SOLVED
     single = RationalProblem(
-        *(getattr(block(), f) for f in ("M",)), [[0, 1, F(1, 2)]], [[[1, 0, 1]]], [1], (0, -1, 0)
+        *(getattr(rational_block(), f) for f in ("M",)), [[0, 1, F(1, 2)]], [[[1, 0, 1]]], [1], (0, -1, 0)
     )
     exact = routh.exact_set(single)
     law = routh.laws.SingleContact()(single.problem)
@@ -115,16 +119,16 @@ def test_frictionless_and_one_contact():
 
 
 def test_nothing_approaches():
-    exact = routh.exact_set(block(speed=F(-1)))
+    exact = routh.exact_set(rational_block(speed=F(-1)))
     assert exact.status is Status.NO_IMPACT
-    assert exact.vertices() == (block(speed=F(-1)).v,)
+    assert exact.vertices() == (rational_block(speed=F(-1)).v,)
 
 
 def test_a_budget_that_runs_out_leaves_a_bound():
-    exact = routh.exact_set(block(), seconds=1e-6)
+    exact = routh.exact_set(rational_block(), seconds=1e-6)
     assert exact.status is Status.INCOMPLETE
     assert "energy" in exact.outer_from
-    full = routh.exact_set(block())
+    full = routh.exact_set(rational_block())
     assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tol=1e-9))
 
 
@@ -143,13 +147,13 @@ def test_too_large_a_problem_is_refused():
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="eta: got"):
-        routh.exact_set(block(), eta=0.0)
+        routh.exact_set(rational_block(), eta=0.0)
     with pytest.raises(ValueError, match="problem: got int"):
         routh.exact_set(3)
     with pytest.raises(ValueError, match=r"restitution: got 0\.5"):
-        routh.exact_set(block().problem.replace(restitution=0.5))
+        routh.exact_set(rational_block().problem.replace(restitution=0.5))
     with pytest.raises(ValueError, match="which: got 'middle'"):
-        routh.exact_set(block()).support([1, 0, 0], which="middle")
+        routh.exact_set(rational_block()).support([1, 0, 0], which="middle")
 
 
 def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
@@ -177,7 +181,7 @@ def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
 
 @pytest.mark.parametrize("end", [20, 21])
 def test_gap_of_a_piece_that_lies_along_two(end):
-    exact = routh.exact_set(block())
+    exact = routh.exact_set(rational_block())
     one = exact.inner[0]
     auto, ppl = one.automaton, exact.reached[0].ppl
 
@@ -228,13 +232,15 @@ def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
     for vertex in exact.vertices()[::4]:
         assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
     problem = exact.problem
-    outcomes = routh.sample(problem, 40, step=0.01 * problem.scaling.impulse, facets=4, seed=0)
+    outcomes = routh.sample(
+        problem, 40, step=0.01 * problem.scaling.impulse, friction="polyhedral", facets=4, seed=0
+    )
     # four facets are exactly rational; what is left is the error of the step
     assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01
 
 
 def test_support_project_and_distance():
-    exact = routh.exact_set(block())
+    exact = routh.exact_set(rational_block())
     assert exact.support([1.0, 0.0, 0.0]) == pytest.approx(0.21 * 0.4429)
     images = exact.project(exact.problem.Jn)
     assert sorted(len(image) for image in images) == [2, 2]

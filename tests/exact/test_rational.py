@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from routh import systems
 from routh.exact.algebra import dot, independent_rows, product, simplest, solve, transpose
-from routh.exact.rational import RationalProblem, snap, unit_circle
+from routh.exact.rational import RationalProblem, unit_circle
+from routh.exact.snapping import snap
 from routh.problem import ImpactProblem
 
 IMPACTS = [name for name in systems.names() if systems.get(name).kind == "impact"]

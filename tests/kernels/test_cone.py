@@ -1,8 +1,8 @@
 """The true friction cone: the block method against the reference step solver."""
 
 import numpy as np
-from families import draw
 
+from problems import family_problem
 from routh.friction import facet_directions
 from routh.kernels.cone import cone_step, disc_friction
 from routh.kernels.prepare import kernel_data, tangential_axes
@@ -33,7 +33,7 @@ def test_steps_agree_with_the_reference():
     solved = 0
     for family in ("spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"):
         for seed in range(8):
-            problem, bound = draw(family, seed)
+            problem, bound = family_problem(family, seed)
             data = kernel_data(problem, facet_directions(2))
             p, after = np.zeros(len(data.c)), np.zeros(len(data.c))
             _, gap = cone_step(
@@ -53,7 +53,7 @@ def test_steps_agree_with_the_reference():
 
 
 def test_samples_end_and_dissipate():
-    problem, bound = draw("spatial-one-body", 1)
+    problem, bound = family_problem("spatial-one-body", 1)
     v, impulse, _, status, residual = run(
         problem, 40, step=bound, max_steps=200, seed=1, friction="cone", directions=facet_directions(2)
     )

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from routh.compiling import NoGPUError
 from routh.friction import facet_directions
-from routh.kernels.gpu import NoGPUError
 from routh.kernels.sampling import run
 from routh.systems import get
 
@@ -18,9 +18,7 @@ from routh.friction import facet_directions
 from routh.kernels import cuda
 from routh.kernels.sampling import run
 from routh.systems import get
-import sys
-sys.path.insert(0, "tests/kernels")
-from families import draw
+from problems import family_problem
 
 cuda.THREADS = 4
 problem = get("rocking-block").problem
@@ -28,7 +26,7 @@ bound = np.array([0.3, 0.3])
 settings = dict(step=bound, max_steps=10, seed=3, directions=facet_directions(1))
 for one, other in zip(run(problem, 4, **settings), run(problem, 4, device="cuda", **settings)):
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
-problem, bound = draw("spatial-1", 0)
+problem, bound = family_problem("spatial-1", 0)
 for friction in ("cone", "polyhedral"):
     settings = dict(step=bound, max_steps=5, seed=3, friction=friction, directions=facet_directions(2))
     for one, other in zip(run(problem, 2, **settings), run(problem, 2, device="cuda", **settings)):
@@ -38,7 +36,7 @@ print("equal")
 
 
 def test_the_simulator_gives_the_cpus_samples():
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=environment)
     assert result.returncode == 0, result.stderr
     assert "equal" in result.stdout

@@ -1,14 +1,8 @@
 """A fixed-seed share of benchmarks/kernel_steps.py: the sampling kernels against the enumerator."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "kernel_steps.py"
-SPEC = importlib.util.spec_from_file_location("kernel_steps", PATH)
-kernel_steps = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(kernel_steps)
+import kernel_steps
 
 
 @pytest.mark.parametrize("name", kernel_steps.FAMILIES)

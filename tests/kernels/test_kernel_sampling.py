@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from families import FAMILIES, draw
 
+from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
 from routh.kernels.random import draw_bounds
 from routh.kernels.sampling import run
@@ -50,7 +50,7 @@ def test_samples_of_the_papers_systems_equal_the_reference(name):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_problems_equal_the_reference(family):
-    problem, bound = draw(family, 3)
+    problem, bound = family_problem(family, 3)
     v, _, steps, status, residual = run(problem, 2, **arguments(problem, bound))
     for i in range(2):
         expected = reference(problem, bound, i)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from families import FAMILIES, draw
 
+from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
 from routh.kernels.batch import solve_step
 from routh.status import Status
@@ -20,7 +20,7 @@ def pivot(problem, bound):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_same_solution_as_lemke_on_the_full_problem(family):
     for seed in range(TRIALS):
-        problem, bound = draw(family, seed)
+        problem, bound = family_problem(family, seed)
         status, residual, impulse = pivot(problem, bound)
         step = PolyhedralStep(problem)
         reference = step.solve(problem.v, bound)
@@ -36,7 +36,7 @@ def test_same_solution_as_lemke_on_the_full_problem(family):
 def test_canonical_where_the_step_is_not_unique():
     differing = 0
     for seed in range(120):
-        problem, bound = draw("planar-3-rough", seed)
+        problem, bound = family_problem("planar-3-rough", seed)
         step = PolyhedralStep(problem)
         reference = step.solve(problem.v, bound)
         other = PolyhedralStep(problem, cover=np.random.default_rng(seed).uniform(0.1, 10.0, step.size))

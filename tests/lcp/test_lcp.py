@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routh import Status, lcp
-from routh.lcp.compiled import compiled_pivoting
-from routh.lcp.lemke import FOUND, RAY, lemke_pivots
+from routh.lcp.lemke import FOUND, RAY
 from routh.lcp.rational import lemke_exact
 from routh.lcp.solve import solve_scaled
 
@@ -125,18 +124,6 @@ def test_the_last_resort_is_taken_and_marked():
     result = solve_scaled(W, q, np.ones(2), np.ones(2), np.ones(2), 1e-9, 100, lying)
     assert (result.status, result.method) == (Status.SOLVED, "exact")
     np.testing.assert_allclose(result.z, [4 / 3, 7 / 3])
-
-
-def test_compiled_and_plain_reference_are_the_same():
-    rng = np.random.default_rng(1)
-    compiled = compiled_pivoting()
-    for n in (2, 5, 9):
-        W, q = random_matrix(rng, n, "P, not symmetric"), rng.normal(size=n)
-        plain = lemke_pivots(W, q, np.ones(n), 500, 1e-11)
-        fast = compiled(W, q, np.ones(n), 500, 1e-11)
-        assert plain[:2] == tuple(fast[:2])
-        np.testing.assert_array_equal(plain[2], fast[2])
-        np.testing.assert_allclose(plain[3], fast[3], rtol=1e-9, atol=1e-12)
 
 
 def test_scaling_the_problem_scales_the_solution():

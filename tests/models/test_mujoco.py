@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf
 
 import routh
+from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf
 from routh import systems
 from routh.models import RobotProblem, UnrepresentedWarning
 from routh.models import mujoco as adapter

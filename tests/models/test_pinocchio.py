@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from robot_zoo import urdf_path, urdf_roots
 
 import routh
+from robot_zoo import urdf_path, urdf_roots
+from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mujoco_adapter
 from routh.models import pinocchio as adapter
 from routh.status import ModelError
@@ -199,7 +200,7 @@ def test_bodies_that_cannot_be_are_refused(tmp_path):
         loaded(two_legs().replace('mass value="0.7"', 'mass value="-0.7"', 1))
     with pytest.raises(ModelError, match="nothing that joint 'left_hip' moves has mass"):
         loaded(two_legs().replace('mass value="0.7"', 'mass value="0"', 1))
-    with pytest.raises(ModelError, match="cannot load"):
+    with pytest.warns(UnrepresentedWarning, match=r"lost\.stl \(there is no such file"):
         loaded(two_legs().replace('<box size="0.4 0.2 0.1"/>', '<mesh filename="lost.stl"/>'))
     with pytest.raises(ModelError, match="wanted a URDF"):
         loaded("<mujoco/>")

@@ -6,6 +6,7 @@ from model_checks import check_gap_jacobian, check_jacobian_bias
 from test_pinocchio import two_legs
 
 import routh
+from robot_zoo import urdf_path, urdf_roots
 from routh.models import pinocchio as adapter
 from routh.models.base import Model
 from routh.sim import verify
@@ -68,3 +69,23 @@ def test_it_lands_and_the_motion_is_a_solution(robot):
     assert landed == {"left_leg/ground", "right_leg/ground"}
     verdict = verify(robot, motion)
     assert verdict.ok, str(verdict)
+
+
+def test_a_quadruped_lands_without_a_swarm_of_events():
+    """Feet that come to rest in space: slip that ended within a step turned round, and no mode was left."""
+    path = urdf_path("solo12")
+    loaded = adapter.load(path, roots=urdf_roots(path), floating=True, geometry=False)
+    robot = adapter.GroundedRobot(loaded.model, mu=0.7)
+    knees = np.array([0.0, 0.8, -1.6] * 2 + [0.0, -0.8, 1.6] * 2)
+    q = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], knees])
+    q[2] -= robot.gaps(q).min() - 0.005
+
+    def springs(_, q, v):
+        return np.concatenate([np.zeros(6), 10.0 * (knees - q[7:]) - 0.5 * v[6:]])
+
+    motion = routh.simulate(robot, routh.State(q, np.zeros(robot.nv)), duration=0.04, control=springs)
+    verdict = verify(robot, motion, control=springs)
+    assert motion.ok
+    assert verdict.ok, str(verdict)
+    assert len(motion.events) < 30
+    assert not any(event.kind == "impact without collision" for event in motion.events)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from routh.cli.app import main
+from routh.cli.ending import main
 from routh.reproduce import exact as exhibits
 from routh.reproduce.base import Settings, entries
 

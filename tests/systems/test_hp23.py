@@ -64,7 +64,7 @@ def test_disk_stack_masses():
         ("compass-gait", {"mass_to_foot": 2.0}, "mass_to_foot: got 2.0"),
         ("box-wall", {"tilt": float("nan")}, "tilt: got nan"),
         ("ramone", {"leading_hip": -0.28}, "trailing_hip: got 1.2.*reaches the ground"),
-        ("disk-stack", {"color": "red"}, "disk-stack: .*unexpected keyword argument 'color'"),
+        ("disk-stack", {"color": "red"}, r"disk-stack: there is no parameter 'color'; wanted radius \(1.0\)"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(name, parameters, message):

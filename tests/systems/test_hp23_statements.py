@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from routh import sample, systems
+from routh.friction import ContactMode
 from routh.reproduce.base import Settings
 from routh.reproduce.sampled import any_solution, joined, unequal_steps
 from routh.reproduce.statements import CHECKS, classical_distances, statements
-from routh.sampling.outcomes import SEPARATE
 
 #: Claims that our samples do not bear out; the report says why.
 CONTRADICTED = {
@@ -41,7 +41,7 @@ def test_statement(name, claim):
 
 def test_the_top_disk_hardly_ever_leaves_both():
     for name in DISKS:
-        apart = np.all(wide(name).modes[:, [2, 3]] == SEPARATE, axis=1)
+        apart = np.all(wide(name).modes[:, [2, 3]] == ContactMode.SEPARATES, axis=1)
         assert 0.0 < apart.mean() < 0.01
 
 

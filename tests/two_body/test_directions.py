@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from random_impacts import direction_rate, inverse_inertias
 
+from problems import direction_rate, inverse_inertias
 from routh import two_body
 from routh.two_body import _kernel, _rest, _solve
 

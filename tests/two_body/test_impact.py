@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from precise_impacts import precise
-from random_impacts import impacts, inverse_inertias
 
+from precise_impacts import precise
+from problems import impacts, inverse_inertias
 from routh import Status, two_body
 from routh.systems import two_body as data
 

@@ -141,7 +141,7 @@ def test_painleves_impact_without_collision():
 
 def test_refusals():
     two = ImpactProblem(np.eye(2), np.eye(2), np.zeros((2, 2)), 0.5, [-1.0, -1.0])
-    with pytest.raises(ValueError, match="problem: got 2 contacts; TwoBody wants one"):
+    with pytest.raises(ValueError, match="problem: got nc=2, nt=1; TwoBody wants one contact"):
         laws.TwoBody()(two)
     with pytest.raises(ValueError, match="hypothesis: got 'x'"):
         laws.TwoBody("x")

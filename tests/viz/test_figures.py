@@ -144,6 +144,8 @@ def test_snapshots_show_before_and_each_distinct_outcome():
     fig = snapshot_figure(BLOCK)
     titles = [ax.get_title(loc="left") for ax in fig.axes]
     assert titles == ["(a)  before", "(b)  all at once", "(c)  first A", "(d)  first B"]
+    wall = [ax.get_title(loc="left") for ax in snapshot_figure(systems.get("box-wall")).axes]
+    assert not any("first A" in title for title in wall)  # A slides along the floor, it does not approach
     compass = snapshot_figure(systems.get("compass-gait"))
     assert len(compass.axes) == 4  # three simultaneous solutions; both sequences equal one of them
 
@@ -162,7 +164,7 @@ def test_the_facet_figure_shows_each_number_of_facets_once():
     box = systems.get("box-drop").problem
     truth, sets = (
         routh.sample(box, 8, friction="cone"),
-        {k: routh.sample(box, 8, facets=k) for k in (4, 8)},
+        {k: routh.sample(box, 8, friction="polyhedral", facets=k) for k in (4, 8)},
     )
     figure = facet_figure(
         truth, sets, np.array([0.0, 45.0]), {4: np.array([0.0, 0.1]), 8: np.array([0.0, 0.02])}

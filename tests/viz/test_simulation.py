@@ -11,7 +11,7 @@ from routh.reproduce.simulation import figure_7, figure_8
 from routh.sim import Bundle
 from routh.viz import animate as films
 from routh.viz.animate import animate
-from routh.viz.simulation import bundle_figure, draw_bundle
+from routh.viz.simulation import bundle_figure, draw_motions
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,9 @@ def test_bundle_figures(bundle):
     figure = bundle_figure(bundle, [0, 2], ["x (m)", "angle (rad)"])
     assert len(figure.axes) == 4
     assert len(figure.axes[0].lines) == len(bundle)
-    axes = bundle.plot(2, rate=True)
+    axes = bundle.plot(coordinate=2, rate=True).axes[0]
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
-    assert draw_bundle(bundle, 1, ax=axes) is axes
+    assert draw_motions(axes, bundle, 1) is axes
 
 
 def test_films_have_every_frame(block, bundle, tmp_path):

@@ -74,12 +74,11 @@ def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
 
 
 def friction_of(outcomes: Outcomes) -> str:
-    """The friction of the laws beside these outcomes: the one of the samples. In the plane both are one."""
-    cone = outcomes.problem.nt == 2 and outcomes.settings.get("friction") == "cone"
-    return "cone" if cone else "polyhedral"
+    """The friction of the laws beside these outcomes: the one of the samples."""
+    return str(outcomes.settings.get("friction", "cone"))
 
 
-def sequences(problem: ImpactProblem, *, friction: str = "polyhedral") -> dict[str, ImpactResult]:
+def sequences(problem: ImpactProblem, *, friction: str = "cone") -> dict[str, ImpactResult]:
     """Single impacts in the order of the contacts and in the reverse order, by their description."""
     orders = [tuple(range(problem.nc)), tuple(reversed(range(problem.nc)))][: min(problem.nc, 2)]
     found = {}
@@ -91,11 +90,11 @@ def sequences(problem: ImpactProblem, *, friction: str = "polyhedral") -> dict[s
 
 
 def simultaneous_solutions(
-    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS, friction: str = "polyhedral"
+    problem: ImpactProblem, *, enumerated: int = ENUMERATED_CONTACTS, friction: str = "cone"
 ) -> tuple[tuple[ImpactResult, ...], bool]:
-    """All simultaneous solutions and True; one and False beyond ``enumerated`` contacts or for the cone."""
+    """All solutions and True; one and False beyond ``enumerated`` contacts or for a cone in space."""
     law = Simultaneous(friction=friction)
-    if problem.nc <= enumerated and friction == "polyhedral":
+    if problem.nc <= enumerated and (problem.nt == 1 or friction == "polyhedral"):
         try:
             return tuple(law.all(problem)), True
         except CapacityError:

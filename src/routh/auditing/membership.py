@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 from scipy.sparse import csc_matrix
 
 from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.rng import uniforms
 from routh.sampling.algorithm1 import sample
 from routh.sampling.outcomes import Outcomes
@@ -44,7 +45,7 @@ class Broken:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Drawable):
     """Where a velocity after lies relative to the set of outcomes; distances in the kinetic-energy norm."""
 
     problem: ImpactProblem = field(repr=False)
@@ -76,21 +77,15 @@ class Audit:
             f"before away (samples lie {self.resolution:.2g} apart)"
         )
 
-    def plot(self, ax: object = None) -> object:
-        """The set in two contact velocities, with v_after and its nearest outcome; returns the axes."""
-        from routh.viz.robots import draw_audit
-
-        return draw_audit(self, ax)
-
 
 def audit(
     problem: ImpactProblem,
     v_after: ArrayLike,
     *,
     outcomes: Outcomes | None = None,
-    n: int = 1024,
-    seed: int = 0,
-    friction: str = "cone",
+    n: int | None = None,
+    seed: int | None = None,
+    friction: str | None = None,
     refine: int = 0,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> Audit:
@@ -99,8 +94,10 @@ def audit(
     Parameters
     ----------
     v_after : (nv,) from a simulator or a measurement.
-    outcomes : the set, where it has been sampled already; else ``n``, ``seed`` and ``friction`` say how to.
-    refine : further outcomes to try near the nearest one, each a little changed in its increments.
+    outcomes : the set, where it has been sampled already; else it is drawn with ``n`` samples (1024),
+        ``seed`` (0) and ``friction`` ("cone"), which are refused together with outcomes.
+    refine : further outcomes to try near the nearest one, each a little changed in its increments; for
+        outcomes drawn by Algorithm 1 at random points.
     tolerance : share of the speed before within which laws count as kept.
 
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
@@ -109,9 +106,9 @@ def audit(
     after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)
-    drawn = sample(problem, n, seed=seed, friction=friction) if outcomes is None else outcomes
+    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction})
     nearest, distance = _nearest(drawn, after)
-    if refine and outcomes is None:
+    if refine:
         nearest, distance = _refine(drawn, after, nearest, distance, refine)
     impulse, _ = best_impulse(problem, after)
     return Audit(
@@ -125,6 +122,19 @@ def audit(
         tolerance,
         drawn,
     )
+
+
+def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: dict[str, Any]) -> Outcomes:
+    """The outcomes given, or drawn by the options; what cannot be honoured is refused."""
+    asked = {name: value for name, value in options.items() if value is not None}
+    if outcomes is None:
+        return sample(problem, **{"n": 1024, **asked})
+    for name, value in asked.items():
+        raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")
+    for name in ("M", "Jn", "Jt", "mu", "restitution", "v"):
+        if not np.array_equal(getattr(outcomes.problem, name), getattr(problem, name)):
+            raise ValueError(f"outcomes: are of a problem with another {name}; wanted those of `problem`")
+    return outcomes
 
 
 def broken_laws(
@@ -217,7 +227,7 @@ def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:
 
 def _contact_columns(problem: ImpactProblem) -> Array:
     """``L^-1 J^T``: what unit impulses do, in coordinates where the kinetic-energy norm is Euclidean."""
-    return np.asarray(solve_triangular(problem.cholesky, problem.J.reshape(-1, problem.nv).T, lower=True))
+    return np.asarray(np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T))
 
 
 def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
@@ -248,6 +258,10 @@ def _refine(
 ) -> tuple[Array, float]:
     """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
     problem, settings = outcomes.problem, outcomes.settings
+    if "step" not in settings or settings.get("points") != "random":
+        raise ValueError(
+            f"refine: got {tries} with outcomes that Algorithm 1 did not draw at random; wanted 0"
+        )
     if not np.isfinite(distance):
         return nearest, distance
     start = int(np.argmin(np.linalg.norm((outcomes.v - nearest) @ problem.cholesky, axis=1)))

@@ -18,10 +18,10 @@ import numpy as np
 
 from routh.auditing.membership import Audit
 from routh.auditing.membership import audit as audit_outcome
-from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
-from routh.models.robot import RobotProblem
+from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
 from routh.status import ModelError, StateError
 from routh.validation import Array, integer, real
@@ -189,7 +189,7 @@ class _Catcher:
         except StateError as error:
             self.refused.append(f"{start:g} s: {error}")
             return None
-        except ValueError:  # only contacts that nothing can change
+        except NoContactError:  # only contacts that nothing can change
             return None
         after = found.allowed(self.data.qvel)
         problem = found.replace(v=after - found.solve_mass(found.functional(momentum)))
@@ -228,7 +228,7 @@ class _Catcher:
         velocity = np.zeros(data.nefc)
         engine().mj_mulJacVec(model, data, velocity, data.qvel)
         pyramidal = int(model.opt.cone) == int(engine().mjtCone.mjCONE_PYRAMIDAL)
-        for contact in data.contact[: data.ncon]:
+        for contact in near_contacts(data):
             row = contact.efc_address
             if row < 0 or min(contact.geom) < 0:
                 continue

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.sampling.algorithm1 import sample
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.validation import Array, integer
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
+class Scan(Drawable):
     """Scores on a grid; NaN where there was no impact."""
 
     axes: dict[str, Array]  # name -> values, in the order of the grid's axes
@@ -36,16 +36,10 @@ class Scan:
             rows.append({**row, "score": float(flat[i]), "contacts": float(self.contacts[place])})
         return rows
 
-    def plot(self, ax: Any = None) -> Any:
-        """A heat map of two axes, or a curve over one, into Matplotlib axes; returns them."""
-        from routh.viz.robots import draw_scan
-
-        return draw_scan(self, ax)
-
 
 def scan(
     problem_at: Callable[..., ImpactProblem | None],
-    axes: Mapping[str, Sequence[float]],
+    axes: Mapping[str, Sequence[float] | Array],
     *,
     n: int = 256,
     seed: int = 0,

@@ -8,25 +8,23 @@ force is a mixture of both, and where y_i rests at 0 the side on which contact i
 
 The slope of phi along a ray is linear in v, so the first condition is a second-order cone constraint (v lies
 in the ball of the energy before and in the momentum cone of v-); the second is a matrix inequality. With phi
-linear this is the bound of `routh.bounds.bounds`. What a solver returns is never trusted: every inequality is
+linear this is the bound of `routh.bounds.energy`. What a solver returns is never trusted: every inequality is
 evaluated again and what is missing is added to the bound, slopes times the longest solution (HP23 Theorem 3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from routh.bounds.bounds import OuterBound
+from routh.bounds.base import OuterBound
 from routh.bounds.cone_program import ConeProgram
-from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.bounds.energy import EnergyBound
+from routh.validation import Array
 
 _ROUNDING = 1e-9  # added to each bound, as a share of the direction's size: the rounding of the evaluation
 
@@ -55,10 +53,9 @@ class Barrier:
 
 
 @dataclass(frozen=True, eq=False)
-class BarrierBound:
+class BarrierBound(OuterBound):
     """A convex outer bound on the set of outcomes, one certified number per direction."""
 
-    problem: ImpactProblem = field(repr=False)
     pieces: bool  # one quadratic function for each sign pattern of y, or one for all
 
     @property
@@ -67,30 +64,22 @@ class BarrierBound:
         shape = "a continuous quadratic function on each orthant of y" if self.pieces else "quadratic"
         return f"functions that fall along every solution: {shape}"
 
-    def support(self, direction: ArrayLike) -> Any:
-        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
-        nv = self.problem.nv
-        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
-        if d.ndim == 2:
-            return np.array([self.support(row) for row in d])
-        return max(self._bound(d, last) for last in range(self.problem.nc))
-
-    def _bound(self, d: Array, last: int) -> float:
+    def bound(self, direction: Array, last: int) -> float:
         """The better of this bound and the linear one, for outcomes with the contact ``last`` at rest."""
-        linear = self._linear.certificate(d, last).bound
-        size = float(np.linalg.norm(d @ self._back))
+        linear = self._linear.bound(direction, last)
+        size = float(np.linalg.norm(direction @ self._back))
         if size == 0.0:
             return linear
-        barrier = self._solved(d @ self._back / size, last)
+        barrier = self._solved(direction @ self._back / size, last)
         if barrier is None:
             return linear
-        return min(linear, size * (self.proved(barrier, d @ self._back / size, last) + _ROUNDING))
+        return min(linear, size * (self.proved(barrier, direction @ self._back / size, last) + _ROUNDING))
 
     # -- the problem in the scaled velocity u = half v / speed
 
     @cached_property
-    def _linear(self) -> OuterBound:
-        return OuterBound(self.problem)
+    def _linear(self) -> EnergyBound:
+        return EnergyBound(self.problem)
 
     @cached_property
     def _back(self) -> Array:

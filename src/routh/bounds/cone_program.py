@@ -45,11 +45,6 @@ class ConeProgram:
         row, column = np.indices(rows.shape)
         self._block([(row, indices[column], -rows)], len(rows), "nonnegative")
 
-    def at_most_zero(self, rows: sparse.spmatrix) -> None:
-        """``rows x <= 0`` for a sparse table over all variables so far."""
-        table = rows.tocoo()
-        self._block([(table.row, table.col, -table.data)], table.shape[0], "nonnegative")
-
     def second_order(self, head: Sequence[Term], tail: Sequence[Term]) -> None:
         """``|tail| <= head``, each a sum of terms."""
         size = 1 + len(tail[0][1])
@@ -85,35 +80,15 @@ class ConeProgram:
         constant[edge] = np.sqrt(0.5) * shift
         self._block(entries, len(place), "semidefinite", constant, n + 1)
 
-    def matrix(self, terms: Sequence[tuple[int, Array]], constant: Array) -> None:
-        """``constant + sum of x_i matrix_i`` positive semidefinite, all symmetric (n, n)."""
-        n = len(constant)
-        i, j = (np.array(k) for k in zip(*((i, j) for j in range(n) for i in range(j + 1)), strict=True))
-        scale = np.where(i == j, 1.0, np.sqrt(2.0))
-        place = np.arange(len(i))
-        entries = [(place, np.full(len(i), index), scale * table[i, j]) for index, table in terms]
-        self._block(entries, len(i), "semidefinite", scale * constant[i, j], n)
-
-    def copy(self) -> ConeProgram:
-        """The same program, to be continued in another way."""
-        other = ConeProgram()
-        other._count, other._height = self._count, self._height
-        other._entries, other._constants = list(self._entries), list(self._constants)
-        other._cones = list(self._cones)
-        return other
-
-    def minimise(self, cost: Sequence[Term], *, rough: bool = False) -> Array | None:
-        """The minimiser, or None where the solver fails; a nearly optimal one counts.
-
-        With ``rough`` the last iterate counts whatever the solver says of it, for a caller who repairs it.
-        """
+    def minimise(self, cost: Sequence[Term]) -> Array | None:
+        """The minimiser, or None where the solver fails; a nearly optimal one counts."""
         rows, columns, values = (np.concatenate(parts) for parts in zip(*self._entries, strict=True))
         table = sparse.csc_matrix((-values, (rows, columns)), shape=(self._height, self._count))
         table.eliminate_zeros()
         weights = np.zeros(self._count)
         for indices, coefficients in cost:
             np.add.at(weights, indices, coefficients)
-        return solve_cones(weights, table, np.concatenate(self._constants), self._cones, rough=rough)
+        return solve_cones(weights, table, np.concatenate(self._constants), self._cones)
 
     def _block(
         self, entries: Sequence[Any], height: int, kind: str, constant: Array | None = None, size: int = 0
@@ -137,8 +112,6 @@ def solve_cones(
     table: sparse.csc_matrix,
     constants: Array,
     cones: Sequence[tuple[str, int]],
-    *,
-    rough: bool = False,
 ) -> Array | None:
     """Minimise ``cost . x`` with ``constants - table x`` in the cones (kind, size); see `minimise`."""
     import clarabel
@@ -155,4 +128,4 @@ def solve_cones(
     solution = clarabel.DefaultSolver(quadratic, cost, table, constants, members, settings).solve()
     x = np.array(solution.x)
     good = "Solved" in str(solution.status) and "Infeasible" not in str(solution.status)
-    return x if (good or rough) and bool(np.all(np.isfinite(x))) else None
+    return x if good and bool(np.all(np.isfinite(x))) else None

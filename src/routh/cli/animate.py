@@ -13,6 +13,7 @@ from routh.cli.output import Output
 from routh.models.planar import PlanarModel
 from routh.sim import simulate_many
 from routh.systems.d19 import ConstrainedMotion
+from routh.text import for_rich
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,15 @@ def animate_system(name: str, parameters: dict[str, Any], film: Film, out: Path,
         bundle = simulate_many(
             model, state, n=film.futures, duration=film.duration, law=laws.SetValued(), seed=film.seed
         )
-    with output.busy(f"drawing {out}"):
+    with output.busy(f"drawing {for_rich(out)}"):
         written = animate(model, bundle, out, fps=film.fps, speed=film.speed, title=name)
     ended = int(np.count_nonzero([not one.ok for one in bundle]))
     output.show(f"[bold cyan]{name}[/bold cyan]  {film.futures} futures of {film.duration:g} s")
-    output.show(f"film: [bold]{written}[/bold]")
+    output.show(f"film: [bold]{for_rich(written)}[/bold]")
     output.say(f"impacts per future: {bundle.impacts.min()} to {bundle.impacts.max()}")
     if ended:
         early = next(one for one in bundle if not one.ok)
-        output.show(f"[yellow]{ended} ended early:[/yellow] {early.events[-1].data['reason']}")
+        output.show(f"[yellow]{ended} ended early:[/yellow] {for_rich(early.events[-1].data['reason'])}")
     output.emit(
         {
             "system": name,

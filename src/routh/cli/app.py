@@ -1,69 +1,16 @@
-"""The commands of ``routh`` and what becomes of their errors."""
+"""The commands of ``routh``."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
 import routh
-from routh.cli import options, robots
+from routh.cli import landings, options, robots
+from routh.cli.base import app, command
 from routh.cli.output import Output
-
-GUIDE = """Every outcome that a rigid-body impact can have.
-
-When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
-depends on it. routh samples every order and every overlap, and shows the set of outcomes.
-
-[bold]Start here:[/bold]
-
-  routh list                   the systems that come with routh
-  routh run rocking-block      sample one: a table and a picture
-  routh impact problem.npz     the same for your own matrices
-  routh reproduce --quick      the papers' figures, with a report
-"""
-Command = TypeVar("Command", bound=Callable[..., Any])
-EXITS = "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 130 interrupted."
-
-
-def unwrapped(text: str) -> str:
-    """Join the lines of paragraphs, which the terminal wraps itself; indented lines stay as they are."""
-    joined: list[str] = []
-    for line in cleandoc(text).splitlines():
-        runs_on = (
-            joined and joined[-1] and line and not line.startswith(" ") and not joined[-1].startswith(" ")
-        )
-        if runs_on:
-            joined[-1] += " " + line
-        else:
-            joined.append(line)
-    return "\n".join(joined)
-
-
-def command(name: str) -> Callable[[Command], Command]:
-    """A command whose help is its docstring."""
-
-    def add(function: Command) -> Command:
-        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(function)
-        return function
-
-    return add
-
-
-app = typer.Typer(
-    name="routh",
-    help=unwrapped(GUIDE),
-    epilog=EXITS,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def _version(wanted: bool) -> None:
@@ -165,7 +112,14 @@ def impact(
     window: robots.Window = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    deepest: robots.Deepest = robots.DEEPEST,
+    past_limit: robots.PastLimit = robots.PAST_LIMIT,
+    friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
     points: options.Points = options.PointKind.random,
@@ -182,6 +136,8 @@ def impact(
     A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
     their geoms; friction is Coulomb's true cone.
 
+      routh impact walker2d.xml --drop 1.0
+      routh impact robot.urdf --drop 1.0 --roll 0.1 --joint knee=0.5
       routh impact robot.xml --keyframe land --qvel "2:-1.0" --samples 65536
       routh impact robot.urdf --floating --ground 0 --qpos "2:0.31" --qvel "2:-1" --gap 0.005
 
@@ -196,7 +152,8 @@ def impact(
     from routh.cli.run import Request, run_file
 
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
-    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground)
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
     place, output = _picture(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
@@ -216,7 +173,7 @@ def audit(
     gap: robots.Gap = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
-    friction: robots.Friction = None,
+    friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -233,8 +190,106 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
-    settings = robots.AuditRequest(duration, samples, seed, friction or "cone", max_impacts)
+    options.output_file(out, (".html", ".htm"))
+    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
+
+
+@command("scan")
+def scan(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
+        ),
+    ],
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=A:B:N",
+            help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a "
+            "system's parameter; repeatable.",
+        ),
+    ] = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    keyframe: robots.Keyframe = None,
+    window: robots.Window = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
+    seed: options.Seed = 0,
+    out: options.Picture = None,
+    no_picture: options.NoPicture = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """How ambiguous the impact is over a grid: a heat map, and the worst points.
+
+    Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
+
+    [bold]Examples:[/bold]
+
+      routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
+      routh scan rocking-block --over mu=0:1:21
+    """
+    from routh.cli.scan import ScanRequest, run_scan
+
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    request = ScanRequest(tuple(over or ()), samples, seed, window, keyframe)
+    place = _picture(out, no_picture, f"{Path(source).stem}-scan.png")
+    raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
+
+
+@command("view")
+def view(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].", show_default=False
+        ),
+    ],
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    friction: Annotated[float | None, typer.Option(min=0.0, help="Times the model's friction.")] = None,
+    restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
+    window: robots.Window = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
+    ] = None,
+    ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others can come in only if you change this.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
+
+    Prints the address to open. Only who knows the whole address, with its token, is answered.
+
+    [bold]Examples:[/bold]
+
+      routh view anymal.urdf --drop 1.0
+      routh view rocking-block
+    """
+    from routh.cli.view import run_view, start_of
+
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    further = {"friction": friction, "restitution": restitution, "window": window}
+    start = start_of(source, landed, change or [], further)
+    raise typer.Exit(
+        run_view(
+            source, start, {"host": host, "port": port, "ghosts": ghosts, "seed": seed}, Output(quiet=quiet)
+        )
+    )
 
 
 @command("reproduce")
@@ -365,44 +420,13 @@ def animate(
     from routh.cli.run import parse_changes
 
     film = Film(futures, duration, fps, speed, seed)
-    target = Path(f"{name}.gif") if out is None else out
+    target = options.output_file(Path(f"{name}.gif") if out is None else out, options.FILMS)
     output = Output(json=json, quiet=quiet)
     raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
 
 
 def _picture(out: Path | None, without: bool, default: str) -> Path | None:
-    """Where the picture goes; None where none is wanted."""
+    """Where the picture goes, checked before the work; None where none is wanted."""
     if out is not None and without:
         raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return None if without else out or Path(default)
-
-
-def main() -> None:
-    """Run the command line; errors are one line, not a traceback."""
-    try:
-        app(prog_name="routh")
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone: nothing to say, and nobody to say it to
-        sys.exit(0)
-    except Exception as error:
-        message = explain(error)
-        if message is None:
-            raise
-        print(f"routh: error: {message}", file=sys.stderr)
-        sys.exit(2)
-
-
-def explain(error: Exception) -> str | None:
-    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
-    from routh.status import RouthError
-
-    if isinstance(error, FileNotFoundError):
-        return f"there is no file {error.filename!s}"
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    if isinstance(error, (ValueError, RouthError)):
-        return str(error)
-    return None
+    return None if without else options.output_file(out or Path(default), options.PICTURES)

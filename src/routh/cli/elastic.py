@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from routh.cli.nothing import approaching, tell_nothing_approaches
 from routh.cli.output import Output
 from routh.laws import TwoBody
 from routh.problem import ImpactProblem
@@ -21,6 +22,8 @@ def has_single_elastic_contact(problem: ImpactProblem) -> bool:
 
 def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
     """The outcome by each hypothesis of restitution, and its picture; the exit code."""
+    if not approaching(problem):
+        return tell_nothing_approaches(problem, title, output)
     before = float(problem.kinetic_energy())
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("restitution of")
@@ -53,7 +56,7 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         "\nOne contact follows one path: there is no set here, but hypotheses about its rebound differ."
     )
     written = None
-    if place is not None and np.all(problem.Jn @ problem.v < 0.0):
+    if place is not None:
         from routh.viz.two_body import restitution_figure
 
         written = output.picture(place, lambda: restitution_figure(problem))

@@ -15,6 +15,7 @@ from routh.exact.build import exact_set
 from routh.exact.result import ExactSet
 from routh.sampling.filling import fill
 from routh.status import Status
+from routh.text import for_rich
 from routh.viz.exact import exact_figure
 
 
@@ -44,7 +45,7 @@ def _table(exact: ExactSet) -> Table:
     parts = ("normal", "tangent") if exact.rational.nt == 1 else ("normal", "tangent 1", "tangent 2")
     for name in exact.rational.names:
         for part in parts:
-            table.add_column(f"{name} {part}", justify="right")
+            table.add_column(f"{for_rich(name)} {part}", justify="right")
     for index, piece in enumerate(exact.inner, start=1):
         for velocity in exact.problem.contact_velocity(piece.points):
             table.add_row(str(index), *(f"{x:.6f}" for x in np.round(velocity.ravel(), 9) + 0.0))

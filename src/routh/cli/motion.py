@@ -11,6 +11,7 @@ from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.systems import System
 from routh.systems.d19 import ConstrainedMotion
+from routh.text import for_rich
 from routh.validation import Array
 from routh.viz.snapshots import state_figure
 
@@ -57,7 +58,7 @@ def _state_table(model: PlanarModel, state: State) -> Table:
     table.add_column("value", justify="right")
     table.add_column("rate", justify="right")
     for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
-        table.add_row(name, f"{q:.4g}", f"{v:.4g}")
+        table.add_row(for_rich(name), f"{q:.4g}", f"{v:.4g}")
     return table
 
 
@@ -67,5 +68,7 @@ def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
     for column in ("gap (m)", "normal velocity (m/s)", "friction", "restitution"):
         table.add_column(column, justify="right")
     for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
-        table.add_row(info.name, f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}")
+        table.add_row(
+            for_rich(info.name), f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}"
+        )
     return table

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import os
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from routh.text import for_terminal
 
 
 class PointKind(StrEnum):
@@ -58,8 +62,36 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the table: no progress, no explanations.")]
 
 
+PICTURES = (".png", ".pdf", ".svg")
+FILMS = (".gif", ".mp4", "")  # without a suffix: a folder of frames
+
+
+def output_file(path: Path, kinds: Sequence[str]) -> Path:
+    """The path, if a file of one of these kinds can be written there: better said before the work than after.
+
+    ``kinds`` are suffixes; "" stands for a folder.
+    """
+    shown = for_terminal(path)
+    if path.suffix.lower() not in kinds:
+        known = ", ".join(kind or "a folder" for kind in kinds)
+        raise ValueError(f"--out: got {shown!r}; wanted a file of a known kind: {known}")
+    folder = path.parent
+    if not folder.is_dir():
+        raise ValueError(
+            f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; make it first"
+        )
+    if path.suffix and path.is_dir():
+        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise ValueError(f"--out: {shown!r} cannot be written there; wanted a place that can")
+    return path
+
+
 def refuse(settings: Any, why: str) -> None:
     """Raise for the first option of a dataclass that is not at its default: none is ignored in silence."""
     for field in fields(settings):
-        if getattr(settings, field.name) != field.default:
+        value = getattr(settings, field.name)
+        if is_dataclass(value) and not isinstance(value, type):
+            refuse(value, why)
+        elif value != field.default:
             raise ValueError(f"--{field.name.replace('_', '-')}: {why}")

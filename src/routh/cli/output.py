@@ -22,8 +22,20 @@ from rich.progress import (
 )
 
 from routh.status import MissingExtraError
+from routh.text import for_rich
 
 PATIENCE = 2.0  # s before anything says that it is still at work
+
+
+class _Console(Console):
+    """Prints what it is given: no emoji for ``:name:``, no colours of its own for numbers."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, emoji=False, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to `routh.cli.pipes`: that nobody reads on is no error."""
+        raise BrokenPipeError
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,8 @@ class Output:
 
     json: bool = False
     quiet: bool = False
-    console: Console = field(default_factory=lambda: Console(highlight=False))
-    errors: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    console: Console = field(default_factory=_Console)
+    errors: Console = field(default_factory=lambda: _Console(stderr=True))
 
     def show(self, *things: RenderableType) -> None:
         """Tables and other results, for people."""
@@ -59,9 +71,9 @@ class Output:
             with self.busy("drawing the picture"):
                 style.save(draw(), place)
         except MissingExtraError as error:
-            self.say(f"\n[yellow]no picture file:[/yellow] {error}".replace("[viz]", r"\[viz]"))
+            self.say(f"\n[yellow]no picture file:[/yellow] {for_rich(error)}")
             return None
-        self.say(f"\npicture: [bold]{place}[/bold]")
+        self.say(f"\npicture: [bold]{for_rich(place)}[/bold]")
         return place
 
     @property

@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.text import for_terminal
 from routh.validation import Array
 from routh.viz.density import limits
 from routh.viz.velocity import Axis, Panel, contact_panel, normal_panel
@@ -99,13 +100,13 @@ def _lines(
     left, right, bottom, top = extent
     width = len(rows[0])
     margin = 11
-    lines = [Text(f"{'':{margin}}{panel[1].label(shown.problem)}")]
+    lines = [Text(f"{'':{margin}}{for_terminal(panel[1].label(shown.problem))}")]
     for i, row in enumerate(rows):
         number = f"{top:.3g}" if i == 0 else f"{bottom:.3g}" if i == len(rows) - 1 else ""
         runs = groupby(row, key=lambda cell: cell[1])  # few changes of colour, little for a terminal to do
         spans = [("".join(sign for sign, _ in run), color) for color, run in runs]
         lines.append(Text.assemble(f"{number:>{margin - 1}} ", *spans))
-    label = panel[0].label(shown.problem)
+    label = for_terminal(panel[0].label(shown.problem))
     low, high = f"{left:.3g}", f"{right:.3g}"
     lines.append(Text(f"{'':{margin}}{low}{label:^{max(width - len(low) - len(high), 1)}}{high}"))
     key = Text.assemble(" " * margin, ("⣿", _SHADES[1]), " the set")

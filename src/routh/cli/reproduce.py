@@ -11,6 +11,7 @@ from routh.cli.output import Output
 from routh.reproduce import Settings
 from routh.reproduce.report import difference, write_report
 from routh.reproduce.runner import Finished, as_data, choose, load, run
+from routh.text import for_rich
 from routh.viz import style
 
 
@@ -29,6 +30,7 @@ def list_exhibits(output: Output) -> None:
 
 def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: bool, output: Output) -> int:
     """Make the chosen exhibits and the report; the exit code."""
+    out.mkdir(parents=True, exist_ok=True)
     style.matplotlib()  # its absence is better said before an hour of work than after
     chosen = choose(load(), only)
     with output.counting(len(chosen)) as advance:
@@ -37,8 +39,8 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
     output.show(_table(results))
     for result in results:
         if result.status != "done":
-            output.show(f"[yellow]{result.name} {result.status}:[/yellow] {result.error}")
-    output.say(f"\nreport: [bold]{report}[/bold]")
+            output.show(f"[yellow]{result.name} {result.status}:[/yellow] {for_rich(result.error)}")
+    output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit({"report": str(report), "exhibits": [as_data(result) for result in results]})
     return 1 if any(result.status == "failed" for result in results) else 0
 
@@ -53,7 +55,10 @@ def _table(results: Sequence[Finished]) -> Table:
         table.add_row(f"[cyan]{result.name}[/cyan] [dim]{result.status}, {seconds}[/dim]", "", "", "")
         for row in result.rows:
             if row.paper is not None:
-                table.add_row(f"  {row.quantity}", _short(row.paper), _short(row.ours), difference(row))
+                table.add_row(
+                    *map(for_rich, (f"  {row.quantity}", _short(row.paper), _short(row.ours))),
+                    difference(row),
+                )
     return table
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from routh.cli import options
+from routh.cli.landings import WINDOWS, Landed, make_landing, robot_file, tell_place, window_line
 from routh.cli.output import Output
+from routh.text import for_rich
 
 if TYPE_CHECKING:
     from routh.auditing.rollout import RolloutAudit
@@ -64,14 +65,22 @@ Ground = Annotated[
     float | None,
     typer.Option(help="Add level ground at this height, m.", show_default=False, rich_help_panel=_ROBOT),
 ]
-Friction = Annotated[
-    str | None,
+DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
+Deepest = Annotated[
+    float,
     typer.Option(
-        metavar="cone|polyhedral",
-        help="The true cone (robots) or eight facets (.npz).",
-        show_default=False,
-        rich_help_panel=_ROBOT,
+        min=0.0, help="Refuse states where bodies overlap by more than this, m.", rich_help_panel=_ROBOT
     ),
+]
+PastLimit = Annotated[
+    float,
+    typer.Option(
+        min=0.0, help="Refuse states with a joint farther past its limit, rad.", rich_help_panel=_ROBOT
+    ),
+]
+Friction = Annotated[
+    str,
+    typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets."),
 ]
 
 
@@ -86,6 +95,9 @@ class Placed:
     window: float | None = None
     floating: bool = False
     ground: float | None = None
+    landed: Landed = field(default_factory=Landed)
+    deepest: float = DEEPEST
+    past_limit: float = PAST_LIMIT
 
     def refuse_for(self, file: Path) -> None:
         """An option that a file of matrices cannot honour is an error."""
@@ -113,10 +125,9 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
     from routh.cli.run import sample_and_show
 
     problem = robot_problem(file, placed, output)
-    title = f"[bold cyan]{file}[/bold cyan]"
-    wanted = replace(request, friction=request.friction or "cone")
-    source = "the true friction cone" if wanted.friction == "cone" else "polyhedral friction"
-    return sample_and_show(problem, title, source, wanted, place, output)
+    title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
+    source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
+    return sample_and_show(problem, title, source, request, place, output)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
@@ -137,12 +148,14 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
             max_impacts=request.max_impacts,
             gap=simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap,
         )
-    output.show(f"[bold cyan]{file}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s")
+    output.show(
+        f"[bold cyan]{for_rich(file)}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s"
+    )
     output.show(audit_table(found))
     for note in found.unrepresented:
-        output.show(f"[yellow]not represented:[/yellow] {note}")
+        output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     write_report(found, out)
-    output.say(f"\nreport: [bold]{out}[/bold]")
+    output.say(f"\nreport: [bold]{for_rich(out)}[/bold]")
     output.emit({**audit_data(found), "report": str(out)})
     return 0 if found.impacts else 1
 
@@ -151,7 +164,10 @@ def load_state(file: Path, placed: Placed) -> tuple[Any, Any]:
     """The MjModel of a file and the MjData of the state that was asked for."""
     from routh.models import mujoco
 
-    model = mujoco.load(file, floating=placed.floating, ground=placed.ground)
+    lands = placed.landed.drop is not None
+    model = mujoco.load(
+        file, **robot_file(file, floating=placed.floating, ground=placed.ground, landing=lands)
+    )
     state = mujoco.state(
         model,
         keyframe=placed.keyframe,
@@ -165,19 +181,48 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
     """The impact of a robot; what it cannot represent is told."""
     from routh.models import UnrepresentedWarning, mujoco, simultaneity
 
+    placed.landed.refuse_without_drop()
     model, data = load_state(file, placed)
-    gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnrepresentedWarning)
-        problem = mujoco.problem(model, data, gap=gap, window=placed.window)
+    if placed.landed.drop is not None:
+        problem = _landing_problem(model, data, placed, output)
+    else:
+        gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnrepresentedWarning)
+            problem = mujoco.problem(
+                model,
+                data,
+                gap=gap,
+                window=placed.window,
+                deepest=placed.deepest,
+                past_limit=placed.past_limit,
+            )
     for note in problem.unrepresented:
-        output.show(f"[yellow]not represented:[/yellow] {note}")
+        output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     redundant = simultaneity.redundancy(problem).redundant
     if redundant:
         many = len(redundant) > 3
-        which = f"{len(redundant)} of {problem.nc}" if many else escape(", ".join(redundant))
+        which = f"{len(redundant)} of {problem.nc}" if many else for_rich(", ".join(redundant))
         output.say(f"[dim]contacts whose normals follow from the others, kept: {which}[/dim]")
     return problem
+
+
+def _landing_problem(model: Any, data: Any, placed: Placed, output: Output) -> RobotProblem:
+    """The impact with which the robot lands; two lines say where it was put and what the window does."""
+    from routh.models.simultaneity import LANDING_WINDOW
+
+    for name in ("gap", "qvel"):
+        if getattr(placed, name) is not None:
+            raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
+    window = LANDING_WINDOW if placed.window is None else placed.window
+    given = placed.qpos is not None or placed.keyframe is not None
+    qpos = data.qpos if given else None
+    found = make_landing(model, placed.landed, qpos=qpos, window=window)
+    tell_place(found, output)
+    if not output.json:
+        wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]))
+        output.say(f"[dim]{window_line(wider, 'cone', 0)}[/dim]")
+    return found.problem
 
 
 def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:
@@ -205,7 +250,7 @@ def audit_table(found: RolloutAudit) -> Any:
     for impact in found.impacts:
         audit = impact.audit
         numbers = (f"{impact.time:.3f}", str(impact.problem.nc), f"{audit.outcomes.ambiguity:.3f}")
-        table.add_row(*numbers, f"{audit.distance:.3f}", audit.verdict)
+        table.add_row(*numbers, f"{audit.distance:.3f}", for_rich(audit.verdict))
     return table
 
 

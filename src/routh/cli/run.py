@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.motion import run_motion
+from routh.cli.nothing import approaching, tell_nothing_approaches
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
+from routh.text import for_rich
 from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
@@ -36,7 +36,7 @@ class Request:
     seed: int = 0
     device: str = "cpu"
     threads: int | None = None
-    friction: str | None = None  # None: polyhedral, or the true cone for robots
+    friction: str = "cone"
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -53,7 +53,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
 
 def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
     """Sample the impact in a file; the exit code."""
-    title = f"[bold cyan]{file}[/bold cyan]"
+    title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     return _run_problem(ImpactProblem.load(file), title, "your own", request, place, output)
 
 
@@ -106,6 +106,8 @@ def sample_and_show(
     output: Output,
 ) -> int:
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
+    if not approaching(problem):
+        return tell_nothing_approaches(problem, title, output)
     start = time.perf_counter()
     outcomes = _drawn(problem, request, output)
     seconds = time.perf_counter() - start
@@ -131,7 +133,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes
             max_steps=request.max_steps,
             seed=request.seed,
             points=request.points,
-            friction=request.friction or "polyhedral",
+            friction=request.friction,
             device=request.device,
             threads=request.threads,
         )
@@ -141,7 +143,7 @@ def _show(shown: Comparison, output: Output) -> None:
     """The tables, and the picture in the terminal."""
     output.show(tables.mode_table(shown.outcomes))
     for line in tables.contact_key(shown.problem.names):
-        output.show(f"[dim]{escape(line)}[/dim]")
+        output.show(f"[dim]{for_rich(line)}[/dim]")
     output.show(*tables.remarks(shown.outcomes))
     output.say()
     if shown.simultaneous:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
+from routh.auditing.grids import grid_from_text
 from routh.cli.output import Output
-from routh.sweep.grid import grid_from_text
 from routh.sweep.measures import ambiguity
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, open_study, study

@@ -10,18 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Outcomes
-from routh.sampling.outcomes import MODE_NAMES
 from routh.status import Status
+from routh.text import for_rich
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
 ENUMERATED_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
 LONGEST_NAME = 9  # characters; where a contact's name is longer, tables number the contacts
 _BAR = {1: 20, 2: 20, 3: 16, 4: 10, 5: 4}  # characters by number of contacts: a table fits into 80 columns
-_STYLES = {"separate": "green", "stick": "bold", "slide": "yellow"}
-_WORDS = {"separate": "separates", "stick": "sticks", "slide": "slides"}
+_STYLES = {"separates": "green", "sticks": "bold", "slides": "yellow"}
 
 
 def describe(outcomes: Outcomes, seconds: float) -> str:
@@ -44,7 +44,7 @@ def mode_table(outcomes: Outcomes) -> Table:
     before = float(outcomes.problem.kinetic_energy())
     table = _table()
     for heading in headings(outcomes.problem.names):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(for_rich(heading), no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, min_width=_BAR[outcomes.problem.nc])
     table.add_column("energy (%)", justify="right", no_wrap=True)
@@ -79,14 +79,14 @@ def contact_key(names: Sequence[str]) -> list[str]:
 
 def _contact_table(outcomes: Outcomes) -> Table:
     modes = outcomes.modes[outcomes.terminated]
-    shares = np.stack([(modes == code).mean(axis=0) for code in range(len(MODE_NAMES))], axis=1)
+    shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
     table = _table()
     table.add_column("contact")
-    for name in MODE_NAMES:
-        table.add_column(_WORDS[name], justify="right", style=_STYLES[name])
+    for mode in ContactMode:
+        table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
     order = np.argsort(-shares[:, 0], kind="stable")
     for i in order[: 2 * MOST_ROWS]:
-        table.add_row(outcomes.problem.names[i], *(_percent(share) for share in shares[i]))
+        table.add_row(for_rich(outcomes.problem.names[i]), *(_percent(share) for share in shares[i]))
     return table
 
 
@@ -115,7 +115,7 @@ def law_table(shown: Comparison) -> Table:
     table.add_column("law")
     wide = len(names) > MOST_COLUMNS
     for heading in () if wide else headings(names):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(for_rich(heading), no_wrap=True)
     if wide:
         table.add_column("contacts that separate", justify="right")
     table.add_column("energy (%)", justify="right")
@@ -123,9 +123,11 @@ def law_table(shown: Comparison) -> Table:
         modes = result_modes(result)
         left = f"{100.0 * result.kinetic_energy / max(float(shown.problem.kinetic_energy()), 1e-300):.1f}"
         cells = (
-            [Text(f"{modes.count('separate')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
+            [Text(f"{modes.count('separates')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
         )
-        table.add_row(_with_numbers(label, names), *cells, left if result.status.ok else result.status.name)
+        table.add_row(
+            for_rich(_with_numbers(label, names)), *cells, left if result.status.ok else result.status.name
+        )
     return table
 
 
@@ -158,7 +160,7 @@ def result_modes(result: ImpactResult) -> list[str]:
         np.array([result.status], np.int8),
         np.array([result.residual]),
     )
-    return [MODE_NAMES[code] for code in one.modes[0]]
+    return [ContactMode(code).word for code in one.modes[0]]
 
 
 def as_data(shown: Comparison, seconds: float) -> dict[str, Any]:
@@ -205,7 +207,7 @@ def _table(title: str | None = None) -> Table:
 
 
 def _mode(name: str) -> Text:
-    return Text(_WORDS[name], style=_STYLES[name])
+    return Text(name, style=_STYLES[name])
 
 
 def _seconds(seconds: float) -> str:

@@ -13,7 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from routh import tolerances
-from routh.constraints.coulomb import OPEN, SLIP, STICK, CoulombResult, Modes, can_stick, solve_coulomb
+from routh.constraints.coulomb import (
+    SEPARATES,
+    SLIDES,
+    STICKS,
+    CoulombResult,
+    Modes,
+    can_stick,
+    solve_coulomb,
+)
 from routh.constraints.mass import DenseMass
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import Rows
@@ -64,8 +72,8 @@ def modes_of(rows: Rows, force: Array) -> Modes:
     limit, size = rows.mu * np.maximum(normal, 0.0), np.linalg.norm(tau, axis=1)
     missing = np.linalg.norm(short[rows.tangents].reshape(shape), axis=1)
     stuck = can_stick(rows) & (limit - np.linalg.norm(held, axis=1) > missing)
-    mode = np.where(pushes[rows.normals], np.where(stuck, STICK, SLIP), OPEN)
-    moving = (mode == SLIP) & can_stick(rows) & (size > 0.0)
+    mode = np.where(pushes[rows.normals], np.where(stuck, STICKS, SLIDES), SEPARATES)
+    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
     safe = np.where(moving, size, 1.0)
     direction = np.where(moving[:, None], tau / safe[:, None], 0.0)
     weakening = np.where(moving, np.minimum(limit / safe, 1.0), 0.0)

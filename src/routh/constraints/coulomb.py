@@ -1,4 +1,4 @@
-"""Coulomb friction by Newton's method on the contact modes: open, stick, slip.
+"""Coulomb friction by Newton's method on the contact modes: separates, sticks, slides.
 
 In stick all springs of a contact act. In slip the force is ``lambda_t = mu lambda_n d``, with the unit
 direction ``d`` of the tangential spring's wish ``tau = -K phi_t - (X/h) w_t``; linearised, the normal row
@@ -18,9 +18,10 @@ from routh import tolerances
 from routh.constraints.linear import solve_springs
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import Rows
+from routh.friction import ContactMode
 from routh.validation import Array
 
-OPEN, STICK, SLIP = 0, 1, 2
+SEPARATES, STICKS, SLIDES = ContactMode
 _MAX_ITERATIONS = 20
 
 
@@ -36,7 +37,7 @@ class Modes:
     @staticmethod
     def first(rows: Rows) -> Modes:
         """Everything that is pressed acts, and sticks where it can."""
-        mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICK, SLIP), OPEN)
+        mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICKS, SLIDES), SEPARATES)
         direction = np.zeros((rows.nc, rows.nt))
         return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
 
@@ -100,9 +101,9 @@ def _solve_modes(rows: Rows, modes: Modes) -> tuple[Array, Array, Array]:
     nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
     tangent = np.arange(nc * nt).reshape(nc, nt) + rows.tangents.start
     linear = np.concatenate([np.arange(nb), nb + np.flatnonzero(modes.active)]).astype(int)
-    closed = np.flatnonzero(modes.mode != OPEN)
-    stuck = np.flatnonzero(modes.mode == STICK)
-    slipping = np.flatnonzero((modes.mode == SLIP) & can_stick(rows))
+    closed = np.flatnonzero(modes.mode != SEPARATES)
+    stuck = np.flatnonzero(modes.mode == STICKS)
+    slipping = np.flatnonzero((modes.mode == SLIDES) & can_stick(rows))
     plain = np.concatenate([linear, nb + nu + closed, tangent[stuck].ravel()]).astype(int)
     across = slipping if nt == 2 else slipping[:0]
     measure = _select(rows.G, plain)
@@ -136,13 +137,13 @@ def _next_modes(rows: Rows, modes: Modes, force: Array, wish: Array, rule: str) 
     nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
     uni, normal = slice(nb, nb + nu), rows.normals
     active = np.where(modes.active, force[uni] > 0.0, wish[uni] > 0.0)
-    closed = np.where(modes.mode != OPEN, force[normal] > 0.0, wish[normal] > 0.0)
-    opened = modes.mode == OPEN
+    closed = np.where(modes.mode != SEPARATES, force[normal] > 0.0, wish[normal] > 0.0)
+    opened = modes.mode == SEPARATES
     # a contact that closes is judged by what its springs wish: it nearly always slips at first
     limit = rows.mu * np.maximum(np.where(opened, wish[normal], force[normal]), 0.0)
     held = force[rows.tangents].reshape(nc, nt)
     tau = wish[rows.tangents].reshape(nc, nt)
-    stuck, slipped = modes.mode == STICK, modes.mode == SLIP
+    stuck, slipped = modes.mode == STICKS, modes.mode == SLIDES
     if rule == "hold":
         closed |= stuck
     pull = np.where(stuck[:, None], held, tau)
@@ -150,8 +151,8 @@ def _next_modes(rows: Rows, modes: Modes, force: Array, wish: Array, rule: str) 
     beyond = size > limit * (1.0 + 1e-12)
     turned = slipped & ((tau * modes.direction).sum(axis=1) < 0.0) & (rule == "stick")
     slips = (beyond & ~turned) | ~can_stick(rows)
-    mode = np.where(closed, np.where(slips, SLIP, STICK), OPEN)
-    moving = (mode == SLIP) & can_stick(rows) & (size > 0.0)
+    mode = np.where(closed, np.where(slips, SLIDES, STICKS), SEPARATES)
+    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
     safe = np.where(moving, size, 1.0)
     direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
     # a contact that has just begun to slip is weakened by its stuck force, one that slips by its wish

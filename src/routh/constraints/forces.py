@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from routh.constraints.coulomb import OPEN, SLIP, STICK, Modes, can_stick
+from routh.constraints.coulomb import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import Residuals
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Contact
+from routh.friction import ContactMode
 from routh.status import Status
 from routh.validation import Array
 
@@ -33,7 +34,7 @@ class ConstraintForces:
     method : "energy" or "paper".
     solver : which algorithm ran: "none", "linear", "active-set", "newton", "cone-program".
     iterations : linear solves or cone programs that it took.
-    modes : one array per constraint, "open", "stick" or "slip" for contacts, bool (acts) for other rows.
+    modes : one array per constraint: "separates", "sticks" or "slides" for contacts, bool (acts) elsewhere.
     """
 
     system: ConstrainedSystem = field(repr=False)
@@ -56,7 +57,7 @@ class ConstraintForces:
         return (self.v - self.system.v) / self.system.dt
 
 
-_WORDS = np.array(["open", "stick", "slip"])
+_WORDS = np.array([mode.word for mode in ContactMode])
 
 
 def scatter(system: ConstrainedSystem, flat: Array, *, fill: float = 0.0) -> tuple[Array, ...]:
@@ -106,13 +107,13 @@ def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> M
         item = system.constraints[part.index]
         if len(words) == len(item) and isinstance(item, Contact):
             here = slice(contact, contact + n)
-            code = np.select([words[part.keep] == "stick", words[part.keep] == "slip"], [STICK, SLIP], OPEN)
+            code = (words[part.keep][:, None] == _WORDS).argmax(axis=1)
             direction = earlier.directions[part.index][part.keep]
-            known = (code == SLIP) & (np.abs(direction).max(axis=1) > 0.0)
-            mode = np.where(known | ~can_stick(rows)[here], SLIP, STICK)
+            known = (code == SLIDES) & (np.abs(direction).max(axis=1) > 0.0)
+            mode = np.where(known | ~can_stick(rows)[here], SLIDES, STICKS)
             # a contact that was open stays so unless it would push if nothing else did
-            modes.mode[here] = np.where(code == OPEN, modes.mode[here], mode)
-            modes.direction[here] = np.where((modes.mode[here] == SLIP)[:, None], direction, 0.0)
+            modes.mode[here] = np.where(code == SEPARATES, modes.mode[here], mode)
+            modes.direction[here] = np.where((modes.mode[here] == SLIDES)[:, None], direction, 0.0)
         elif len(words) == len(item) and row >= rows.nb:
             modes.active[row - rows.nb : row - rows.nb + n] = words
         contact += n if isinstance(item, Contact) else 0

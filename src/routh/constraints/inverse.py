@@ -53,8 +53,8 @@ def forces_at(
 ) -> ConstraintForces:
     """Constraint forces at a state for given inputs, without moving: for control and estimation.
 
-    ``dt`` (s) is the horizon over which the constraints answer; D19 5: deformations that cannot be measured
-    may be taken as zero.
+    ``dt`` (s) is the horizon over which the constraints answer; D19 section 7: deformations that cannot be
+    measured may be taken as zero.
     """
     options = {"compliance": compliance, "constraints": constraints, "u": u, "force": force}
     return solve(from_model(model, state, dt=dt, **options))  # type: ignore[arg-type]

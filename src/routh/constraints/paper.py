@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from routh import tolerances
-from routh.constraints.coulomb import OPEN, SLIP, STICK, Modes
+from routh.constraints.coulomb import SEPARATES, SLIDES, STICKS, Modes
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes
 from routh.constraints.linear import least_squares
 from routh.constraints.mass import DenseMass, SparseMass
@@ -227,7 +227,7 @@ def _modes(rows: Rows, force: Array) -> Modes:
     normal = force[rows.normals]
     held = np.linalg.norm(force[rows.tangents].reshape(rows.nc, rows.nt), axis=1)
     mode = np.where(
-        normal > 1e-7 * scale, np.where(held < rows.mu * normal * (1.0 - 1e-5), STICK, SLIP), OPEN
+        normal > 1e-7 * scale, np.where(held < rows.mu * normal * (1.0 - 1e-5), STICKS, SLIDES), SEPARATES
     )
     active = force[rows.nb : rows.nb + rows.nu] > 1e-7 * scale
     return Modes(active, mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))

@@ -7,7 +7,7 @@ import numpy as np
 from routh import tolerances
 from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
-from routh.constraints.coulomb import OPEN, SLIP, CoulombResult, Modes, can_stick, solve_coulomb
+from routh.constraints.coulomb import SEPARATES, SLIDES, CoulombResult, Modes, can_stick, solve_coulomb
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
 from routh.constraints.paper import solve_paper
 from routh.constraints.residual import residuals_of
@@ -88,12 +88,12 @@ def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
 
 def _frictionless(rows: Rows, modes: Modes) -> tuple[CoulombResult, str]:
     plain = rows.frictionless()
-    start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != OPEN])
+    start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != SEPARATES])
     found = solve_active_set(plain, start)
     force = np.zeros(len(rows))
     force[: len(plain)] = plain.S * found.y
     active = found.active[rows.nb :]
-    mode = np.where(active[rows.nu :], SLIP, OPEN)
+    mode = np.where(active[rows.nu :], SLIDES, SEPARATES)
     shown = Modes(active[: rows.nu], mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
     name = "active-set" if len(plain) > rows.nb else "linear"
     return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0), name
@@ -106,7 +106,7 @@ def _ends(rows: Rows, found: CoulombResult) -> tuple[Array, Array]:
     stiff = rows.h * rows.K + rows.B
     # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for phi_1
     by_law = (rows.B * rows.phi - rows.h * found.force) / np.where(stiff > 0.0, stiff, 1.0)
-    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, found.modes.mode != OPEN])
+    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, found.modes.mode != SEPARATES])
     first = len(acts)
     lawful = acts & (rows.X[:first] * rows.a[:first] > 1.0)
     end[:first] = np.where(lawful, by_law[:first], end[:first])
@@ -114,7 +114,7 @@ def _ends(rows: Rows, found: CoulombResult) -> tuple[Array, Array]:
     if rows.nc:
         # the slider takes its part of the tangential rate; what is left stretches the spring
         end[rows.tangents] = np.where(rows.X > 0.0, by_law, rows.phi)[rows.tangents]
-        opened = np.repeat(found.modes.mode == OPEN, rows.nt)
+        opened = np.repeat(found.modes.mode == SEPARATES, rows.nt)
         end[rows.tangents] = np.where(opened, 0.0, end[rows.tangents])
     return rate, end
 

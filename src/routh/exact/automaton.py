@@ -22,6 +22,7 @@ from routh.exact.algebra import (
     independent_rows,
     integers,
     product,
+    simplest,
     solve,
     times,
     transpose,
@@ -87,10 +88,10 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
         first = i * width
         normal = integers(forms[first])
         stretch = next(a / b for a, b in zip(normal, forms[first], strict=True) if b)
-        unit = Fraction(speed * float(delassus[first][first]) ** 0.5 * float(stretch))
+        unit = speed * float(delassus[first][first]) ** 0.5 * float(stretch)
         normals.append(normal)
         stretches.append(Fraction(int(stretch.numerator), int(stretch.denominator)))
-        units.append(unit.limit_denominator(1024) or Fraction(1, 1024))
+        units.append(simplest(unit, 1e-5 * unit))
         block = slice(first, first + width)
         modes.append(_modes(mu[i], forms[block], image[block], directions))
     return Automaton(

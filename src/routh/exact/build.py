@@ -6,20 +6,23 @@ import time
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
+from routh.exact.algebra import dot, simplest
 from routh.exact.automaton import Automaton, automaton
+from routh.exact.displacement import Displacement, displacement
 from routh.exact.energy_outer import outer_polytopes
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
-from routh.exact.rational import RationalProblem, Snapped, snap
+from routh.exact.rational import RationalProblem
 from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
+from routh.exact.snapping import Snapped, as_given
 from routh.exact.terminal import terminal_pieces
 from routh.problem import ImpactProblem
 from routh.status import CapacityError, Status
 from routh.validation import integer, real
 
 _LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
+_SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
+_FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
 
 
 def exact_set(
@@ -34,8 +37,11 @@ def exact_set(
 
     Parameters
     ----------
-    problem : in floating point (it is snapped to rationals first, see `snap`) or in rational numbers.
-        Friction is Coulomb's in the plane and polyhedral with ``facets`` directions in space.
+    problem : in rational numbers, or in floating point: every float is a rational number, and coincidences
+        that rounding destroyed (a foot at rest) are restored, see `routh.exact.snapping.as_given`. ``outer``
+        encloses what that moved; ``inner`` belongs to the problem in `ExactSet.rational`.
+    facets : friction directions in space, where exact sets can only be had for polygons inscribed in the
+        friction discs; the set's ``facets`` says how many were used. In the plane friction is Coulomb's.
     eta : how far beyond contact the outer set lets contacts push, as a share of the speed before. The gap
         between the two sets shrinks with it.
     seconds : processor time of this thread that may be spent, in s; a busy machine changes nothing.
@@ -55,32 +61,32 @@ def exact_set(
     eta = real("eta", eta, above=0.0, at_most=0.1)
     seconds = real("seconds", seconds, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
-    snapped = None if isinstance(problem, RationalProblem) else _snapped(problem)
-    rational = problem if isinstance(problem, RationalProblem) else snapped.rational  # type: ignore[union-attr]
+    rational, snapped, shift = _in_rationals(problem, eta)
     auto = automaton(rational, facets=facets)
     if auto.dim > _LARGEST:
         raise CapacityError(
             f"problem: its contacts span {auto.dim} dimensions; exact sets go up to {_LARGEST}, "
             "and routh.outer_bound takes any problem"
         )
-    floats = rational.problem
-    frame = frame_of(auto, np.linalg.cholesky(floats.M).T, floats.speed)
+    floats, used = rational.problem, facets if rational.nt == 2 else None
+    frame = frame_of(auto, floats.cholesky.T, floats.speed)
     if all(_value(row, auto.start) >= 0 for row in auto.normals):
         here = _union([_start(auto)], auto, frame)
-        return ExactSet(
-            rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), "no contact approaches", snapped
-        )
+        nothing = "no contact approaches"
+        return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     inner = Reach(auto)
     inner.run(Budget(seconds / 2, pieces, started))
-    outer = _relaxed(auto, Fraction(eta).limit_denominator(10**12), inner, Budget(seconds, pieces, started))
+    outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started))
     reached = _union([piece.poly for piece in terminal_pieces(inner)], auto, frame)
-    bound, source = _outer(outer, auto, frame, rational)
+    given = floats if isinstance(problem, RationalProblem) else problem
+    bound, source = _outer(outer, auto, frame, given, shift)
     status = Status.SOLVED if inner.complete and outer.complete else Status.INCOMPLETE
     if status is Status.SOLVED and inner.jams():
         status = Status.JAMMED
     spent = time.thread_time() - started
     explored = (inner.explored, outer.explored)
-    return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, (inner, outer))
+    sets = (inner, outer)
+    return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, used, sets)
 
 
 def _relaxed(auto: Automaton, eta: Fraction, inner: Reach, budget: Budget) -> Reach:
@@ -96,31 +102,51 @@ def _relaxed(auto: Automaton, eta: Fraction, inner: Reach, budget: Budget) -> Re
     return outer
 
 
-def _snapped(problem: ImpactProblem) -> Snapped:
+def _in_rationals(
+    problem: ImpactProblem | RationalProblem, eta: float
+) -> tuple[RationalProblem, Snapped | None, Displacement]:
+    """The problem in rational numbers, and how far its outcomes can be from those of the one given."""
+    if isinstance(problem, RationalProblem):
+        return problem, None, Displacement()
+    _check(problem)
+    snapped = as_given(problem)
+    shift = displacement(problem, snapped.rational)
+    if max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR) and _approaches(snapped.rational):
+        return snapped.rational, snapped, shift
+    # too far, no bound, or nothing is left of a slow approach
+    exact = as_given(problem, coincidences=False)
+    return exact.rational, exact, Displacement()
+
+
+def _approaches(problem: RationalProblem) -> bool:
+    return any(dot(row, problem.v) < 0 for row in problem.Jn)
+
+
+def _check(problem: ImpactProblem) -> None:
     if not isinstance(problem, ImpactProblem):
         raise ValueError(
             f"problem: got {type(problem).__name__}; wanted an ImpactProblem or a RationalProblem"
         )
-    if np.any(problem.restitution != 0.0):
+    if problem.restitution.any():
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
         )
-    return snap(problem)
 
 
 def _outer(
-    reach: Reach, auto: Automaton, frame: Frame, rational: RationalProblem
+    reach: Reach, auto: Automaton, frame: Frame, given: ImpactProblem, shift: Displacement
 ) -> tuple[PolytopeUnion, str]:
     """The relaxed reachable set where it was completed and is bounded, else a bound from energy."""
+    room = simplest(1.05 * shift.room, 0.05 * shift.room)
     if reach.complete:
-        parts = [piece.poly for piece in terminal_pieces(reach)]
+        parts = [piece.poly for piece in terminal_pieces(reach, room)]
         if all(part.is_bounded() for part in parts):
-            return _union(parts, auto, frame), "reachable set of the relaxed inclusion"
-    return _union(outer_polytopes(rational.problem, auto), auto, frame), "energy and momentum bound"
+            return _union(parts, auto, frame, shift.radius), "reachable set of the relaxed inclusion"
+    return _union(outer_polytopes(given, auto, room), auto, frame), "energy and momentum bound"
 
 
-def _union(parts: list[Any], auto: Automaton, frame: Frame) -> PolytopeUnion:
-    return PolytopeUnion(tuple(polytope(part, auto, frame) for part in parts))
+def _union(parts: list[Any], auto: Automaton, frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+    return PolytopeUnion(tuple(polytope(part, auto, frame) for part in parts), radius)
 
 
 def _start(auto: Automaton) -> Any:

@@ -219,7 +219,7 @@ class _Program:
         self.equal: list[tuple[Vector, int]] = []  # (row of J, breakpoint): zero there
         self.below: list[tuple[Vector, int, Fraction]] = []  # (row, breakpoint, share of the margin): <= 0
         for k, words in enumerate(statuses):
-            pushing = [i for i, word in enumerate(words) if word != "separated"]
+            pushing = [i for i, word in enumerate(words) if word != "separates"]
             for i in pushing:
                 self._contact(k, i, words[i])
             total = tuple(
@@ -241,11 +241,11 @@ class _Program:
             self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
             return
         pressing, zero, positive = friction_status(word, polygon)
-        if word == "stick":  # pressure alone is inside the cone; where mu is large, that matters to rounding
+        if word == "sticks":  # pressure alone is inside the cone; where mu is large, that matters to rounding
             self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
         for d in pressing:
             impulse = (Fraction(1), *(-mu * x for x in d))
-            self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "stick" else impulse))
+            self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "sticks" else impulse))
         for end in (k, k + 1):
             self.equal += [(along(form, tangents), end) for form in zero]
             self.below += [(along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
@@ -351,14 +351,14 @@ Form = Sequence[Fraction]  # in the tangential velocity of one contact
 def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
     """Directions that friction opposes, forms in the slip that are zero, and forms that are not negative.
 
-    In space "slide 2k" is the sector in which direction k opposes most, "slide 2k + 1" the ray on which it
+    In space "slides 2k" is the sector in which direction k opposes most, "slides 2k + 1" the ray on which it
     and the next one oppose equally.
     """
     count, nt = len(polygon), len(polygon[0])
-    if word == "stick":
+    if word == "sticks":
         return list(polygon), [[Fraction(int(i == j)) for j in range(nt)] for i in range(nt)], []
     if nt == 1:
-        d = polygon[0] if word == "slide +" else polygon[1]
+        d = polygon[0] if word == "slides +" else polygon[1]
         return [d], [], [d]
     k, between = divmod(int(word.split()[1]), 2)
     d, before, after = polygon[k], polygon[k - 1], polygon[(k + 1) % count]

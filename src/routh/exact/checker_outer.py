@@ -85,19 +85,19 @@ def _cells(
     ppl: Any, problem: RationalProblem, thresholds: Sequence[Fraction], polygon: Sequence[Vector]
 ) -> Iterator[tuple[tuple[str, ...], Any, list[Any]]]:
     """Every combination of statuses: its words, its walls and the extreme rays of its flow."""
-    slides = ["slide +", "slide -"] if problem.nt == 1 else [f"slide {k}" for k in range(2 * len(polygon))]
+    slides = ["slides +", "slides -"] if problem.nt == 1 else [f"slides {k}" for k in range(2 * len(polygon))]
     choices = []
     for i in range(problem.nc):
         slips = any(map(any, problem.Jt[i])) and problem.mu[i] > 0
-        choices.append(["separated", "stick", *slides] if slips else ["separated", "push"])
+        choices.append(["separates", "sticks", *slides] if slips else ["separates", "push"])
     for words in product(*choices):
-        if set(words) == {"separated"}:
+        if set(words) == {"separates"}:
             continue
         walls, held, rays = ppl.Constraint_System(), [], ppl.Generator_System()
         rays.insert(ppl.point(ppl.Linear_Expression([0] * problem.nv, 0)))
         for i, word in enumerate(words):
             gap = _form(ppl, problem.Jn[i], -thresholds[i])
-            if word == "separated":
+            if word == "separates":
                 walls.insert(gap >= 0)
                 continue
             walls.insert(gap <= 0)

@@ -24,7 +24,7 @@ def largest_distance(outer: PolytopeUnion, inner: PolytopeUnion) -> float:
     worst = 0.0
     for piece in outer:
         worst = max(worst, _farthest(piece.points, inner, [_CUTS], worst))
-    return worst
+    return worst + outer.radius
 
 
 def _farthest(points: Array, inner: PolytopeUnion, cuts: list[int], enough: float) -> float:

@@ -34,6 +34,12 @@ class Frame:
         """Length of (..., nv) in the energy norm, as a share of the speed before."""
         return np.linalg.norm(difference @ self.half.T, axis=-1) / self.speed
 
+    def dual_norm(self, direction: Array) -> Any:
+        """The largest ``direction . x`` over velocities x as long as the speed before, for (..., nv)."""
+        return (
+            np.linalg.norm(np.linalg.solve(self.half.T, direction[..., None])[..., 0], axis=-1) * self.speed
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
@@ -108,9 +114,13 @@ class Polytope:
 
 @dataclass(frozen=True, eq=False)
 class PolytopeUnion(Sequence[Polytope]):
-    """A finite union of polytopes in velocity space."""
+    """A finite union of polytopes in velocity space, and what lies within ``radius`` of them.
+
+    The radius is a share of the speed before, in the energy norm; vertices are those of the polytopes alone.
+    """
 
     pieces: tuple[Polytope, ...]
+    radius: float = 0.0
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -131,7 +141,7 @@ class PolytopeUnion(Sequence[Polytope]):
         result = np.full(velocity.shape[:-1], np.inf)
         for piece in self.pieces:
             result = np.minimum(result, piece.violation(velocity))
-        return result
+        return np.maximum(result - self.radius, 0.0)
 
     def support(self, direction: ArrayLike) -> Any:
         """Largest ``direction . v`` over the union, for (..., nv)."""
@@ -139,7 +149,7 @@ class PolytopeUnion(Sequence[Polytope]):
         if not self.pieces:
             return np.full(d.shape[:-1], -np.inf)
         points = np.vstack([piece.points for piece in self.pieces])
-        return np.max(d @ points.T, axis=-1)
+        return np.max(d @ points.T, axis=-1) + self.radius * self.pieces[0].frame.dual_norm(d)
 
     def project(self, rows: ArrayLike) -> list[Array]:
         """The image of each piece under ``rows`` (k, nv): its vertices, in convex order where k is 2."""
@@ -194,7 +204,8 @@ def _distance_to_hull(points: Array, target: Array) -> float:
 
 def _convex_order(points: Array) -> Array:
     """Planar points in convex position, counter-clockwise, without interior points."""
-    unique = np.unique(np.round(points, 15), axis=0)
+    size = float(np.abs(points).max()) or 1.0
+    unique = np.unique(np.round(points / size, 15), axis=0) * size
     if len(unique) <= 2:
         return unique
 

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike
 from routh.exact.algebra import times
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, Vertex, lifted
-from routh.exact.rational import RationalProblem, Snapped
+from routh.exact.rational import RationalProblem
 from routh.exact.reach import Reach
+from routh.exact.snapping import Snapped
 from routh.exact.trace import statuses_to
+from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array
 
@@ -24,7 +26,7 @@ Side = Literal["inner", "outer"]
 
 
 @dataclass(frozen=True, eq=False)
-class ExactSet:
+class ExactSet(Drawable):
     """Two unions of polytopes around the set of post-impact velocities: inner ⊆ closure(set) ⊆ outer.
 
     ``inner`` holds velocities that solutions of HP23 (39) reach (or approach arbitrarily closely); no
@@ -40,6 +42,7 @@ class ExactSet:
     explored: tuple[int, int]  # polyhedra explored for the inner and the outer set
     outer_from: str  # how the outer set was obtained
     snapped: Snapped | None = field(default=None, repr=False)  # where the problem came in floating point
+    facets: int | None = None  # directions of friction at each contact in space; None in the plane
     reached: tuple[Reach, Reach] | None = field(default=None, repr=False)  # all states, inner and relaxed
 
     @property
@@ -107,12 +110,6 @@ class ExactSet:
         polys = [relaxed.point(relaxed.auto.start)]
         polys += [piece.poly for cell in relaxed.cells.values() for piece in cell.pieces]
         return tuple(lifted(poly, relaxed.auto) for poly in polys)
-
-    def plot(self, axes: Any, rows: ArrayLike, **style: Any) -> Any:
-        """Draw the projection onto two rows, (2, nv), into Matplotlib axes."""
-        from routh.viz.exact import draw_exact
-
-        return draw_exact(axes, self, rows, **style)
 
     def _side(self, which: str) -> PolytopeUnion:
         return self.inner if choice("which", which, ("inner", "outer")) == "inner" else self.outer

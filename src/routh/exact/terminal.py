@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from routh.exact.pieces import Piece, covered, merged
 from routh.exact.reach import Reach
 
 
-def terminal_pieces(reach: Reach) -> list[Piece]:
+def terminal_pieces(reach: Reach, room: Fraction = Fraction(0)) -> list[Piece]:
     """Pieces with ``y >= 0`` and ``min y = 0``, none inside another, joined where their union is convex.
 
     Without relaxation an impact ends in the face of its cell where every pushing contact has stopped; with
-    it, a solution can pass the wall ``y_i = 0`` anywhere in its cell.
+    it, a solution can pass the wall ``y_i = 0`` anywhere in its cell. ``room`` is what each y may be off by,
+    as a share of the contact's unit of velocity.
     """
     found: list[Piece] = []
-    for poly in _ended(reach):
+    for poly in _ended(reach, room):
         piece = Piece(poly, reach.auto.gram)
         if any(old.poly.contains(poly) for old in found):
             continue
@@ -24,9 +26,11 @@ def terminal_pieces(reach: Reach) -> list[Piece]:
     return _simplified(found, reach.ppl)
 
 
-def _ended(reach: Reach) -> list[Any]:
+def _ended(reach: Reach, room: Fraction) -> list[Any]:
     """Closed terminal parts of every stored piece."""
-    normals = [reach.form(row) for row in reach.auto.normals]
+    rows = list(zip(reach.auto.normals, (room * unit for unit in reach.auto.units), strict=True))
+    apart_from = [reach.form(row, width) >= 0 for row, width in rows]
+    stopped = [reach.form(row, -width) <= 0 for row, width in rows]
     result = []
     for cell in reach.cells.values():
         for piece in cell.pieces:
@@ -36,11 +40,11 @@ def _ended(reach: Reach) -> list[Any]:
                 result.append(part)
                 continue
             apart = reach.ppl.C_Polyhedron(piece.poly)
-            for form in normals:
-                apart.add_constraint(form >= 0)
-            for form in normals:
+            for constraint in apart_from:
+                apart.add_constraint(constraint)
+            for constraint in stopped:
                 part = reach.ppl.C_Polyhedron(apart)
-                part.add_constraint(form == 0)
+                part.add_constraint(constraint)
                 result.append(part)
     return [part for part in result if not part.is_empty()]
 

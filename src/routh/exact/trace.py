@@ -12,7 +12,7 @@ from routh.exact.automaton import Mode
 from routh.exact.pieces import Piece
 from routh.exact.reach import Location, Reach
 
-Statuses = tuple[str, ...]  # per contact: "separated", "stick", "slide +", "slide -", or "slide k"
+Statuses = tuple[str, ...]  # per contact: "separates", "sticks", "slides +", "slides -", or "slides k"
 
 
 def statuses_to(reach: Reach, z: tuple[Any, ...]) -> list[list[Statuses]]:
@@ -68,7 +68,7 @@ def _words(reach: Reach, location: Location) -> Statuses:
 
 def _word(modes: tuple[Mode, ...], index: int) -> str:
     if index == 0:
-        return "separated"
+        return "separates"
     if index == 1:
-        return "stick"  # a contact without friction has no other pushing status
-    return {2: "slide +", 3: "slide -"}[index] if len(modes) == 4 else f"slide {index - 2}"
+        return "sticks"  # a contact without friction has no other pushing status
+    return {2: "slides +", 3: "slides -"}[index] if len(modes) == 4 else f"slides {index - 2}"

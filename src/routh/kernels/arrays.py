@@ -13,24 +13,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh.batch import ImpactBatch
+from routh.preparing import (
+    IMPULSE,
+    MU,
+    RESTITUTION,
+    Problems,
+    Rows,
+    empty_rows,
+    prepare,
+    scratch,
+)
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.step.base import scaled_delassus
 from routh.validation import Array
 
-# rows of `Rows.contact`
-MU, RESTITUTION, IMPULSE = 0, 1, 2
-
-
-class Rows(NamedTuple):
-    """Impact problems in their own units."""
-
-    G: Array  # (rows, n, n) scaled Delassus matrices, unit normal diagonal
-    response: Array  # (rows, nv, n) velocity in SI units per unit of scaled impulse
-    start: Array  # (rows, n) scaled contact velocities before
-    before: Array  # (rows, nv) velocities before, SI
-    contact: Array  # (rows, 3, nc): MU friction, RESTITUTION coefficient, IMPULSE unit in N s
-    nc: np.ndarray  # (rows,) int64: contacts of each row, the rest is padding; 0 where nothing touches
+__all__ = [
+    "CUSTOM",
+    "EXTREME",
+    "IMPULSE",
+    "MIXED",
+    "MU",
+    "RATES",
+    "RESTITUTION",
+    "UNIFORM",
+    "Draw",
+    "Outputs",
+    "Rows",
+    "as_rows",
+    "make_draw",
+    "make_outputs",
+    "make_rows",
+]
 
 
 class Draw(NamedTuple):
@@ -63,28 +77,35 @@ class Outputs(NamedTuple):
 
 
 def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
-    """Problems of one ``nt`` (any sizes) as rows, padded with zeros."""
+    """Problems of one ``nt`` (any sizes) as rows."""
     nt = problems[0].nt
-    nc, nv = max(p.nc for p in problems), max(p.nv for p in problems)
-    rows, n = len(problems), nc * (1 + nt)
-    out = Rows(
-        np.zeros((rows, n, n)),
-        np.zeros((rows, nv, n)),
-        np.zeros((rows, n)),
-        np.zeros((rows, nv)),
-        np.zeros((rows, 3, nc)),
-        np.array([p.nc for p in problems], dtype=np.int64),
-    )
     for r, problem in enumerate(problems):
         if problem.nt != nt:
             raise ValueError(f"problems: got nt = {problem.nt} in row {r}; wanted {nt} as in row 0")
-        k, unit = problem.nc * (1 + nt), problem.scaling
-        out.G[r, :k, :k] = scaled_delassus(problem)
-        out.response[r, : problem.nv, :k] = problem.response * np.repeat(unit.impulse, 1 + nt)
-        out.start[r, :k] = (problem.contact_velocity() / unit.velocity[:, None]).ravel()
-        out.before[r, : problem.nv] = problem.v
-        out.contact[r, :, : problem.nc] = problem.mu, problem.restitution, unit.impulse
-    return out
+    given = as_rows(problems[0]) if len(problems) == 1 else ImpactBatch.from_problems(problems).arrays
+    n, nc, _, nv = given.Jt.shape
+    rows = empty_rows(n, nv, nc, nt)
+    prepare(given, 0, n, np.zeros(n, dtype=bool), scratch(given), rows)
+    return rows
+
+
+def as_rows(problem: ImpactProblem) -> Problems:
+    """One problem as a batch with one row, nothing copied."""
+    return Problems(
+        problem.M[None],
+        problem.Jn[None],
+        problem.Jt[None],
+        problem.mu[None],
+        problem.restitution[None],
+        problem.v[None],
+        _frozen(np.ones((1, problem.nc), dtype=bool)),
+        _frozen(np.array([[problem.nv, problem.nc, problem.nt]], dtype=np.int32)),
+    )
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
 
 
 def make_draw(

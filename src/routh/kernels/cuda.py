@@ -7,16 +7,14 @@ vertices come first; what they leave pending is gathered into a list and pivoted
 
 from __future__ import annotations
 
-import types
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from routh import tolerances
+from routh.compiling import find_cuda, on_device
 from routh.kernels.cone import run_cone_samples
-from routh.kernels.gpu import find_cuda
 from routh.kernels.loop import PENDING, run_known, run_samples
 from routh.kernels.prepare import KernelData, facet_normals, tangential_axes, workspace_sizes
 from routh.kernels.walking import extents
@@ -34,19 +32,6 @@ def _cuda() -> Any:
     return cuda
 
 
-@cache
-def _on_device(kernel: Any) -> Any:
-    """A CPU kernel's Python source as a device function, and so all that it calls."""
-    function = kernel.py_func
-    callees = {
-        name: _on_device(value)
-        for name in function.__code__.co_names
-        if isinstance(value := function.__globals__.get(name), Dispatcher)
-    }
-    copy = types.FunctionType(function.__code__, {**function.__globals__, **callees}, function.__name__)
-    return _cuda().jit(device=True)(copy)
-
-
 @lru_cache(maxsize=1)
 def _reset_kernel() -> Any:
     """Set a counter to zero, in the order of launches."""
@@ -62,7 +47,7 @@ def _reset_kernel() -> Any:
 def _known_kernel(nc: int, nt: int, k: int) -> Any:
     """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
     _cuda()
-    samples = _on_device(run_known)
+    samples = on_device(run_known)
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
     n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
@@ -95,7 +80,7 @@ def _known_kernel(nc: int, nt: int, k: int) -> Any:
 def _pending_kernel(nc: int, nt: int, k: int) -> Any:
     """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
     _cuda()
-    samples = _on_device(run_samples)
+    samples = on_device(run_samples)
     n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
     a, b, c, d, e, f, g, h, i = (size for size, _ in workspace_sizes(nc, nt, k))
 
@@ -137,7 +122,7 @@ def _pending_kernel(nc: int, nt: int, k: int) -> Any:
 def _cone_kernel(nc: int) -> Any:
     """The loop with the true cone for one number of contacts."""
     _cuda()
-    samples = _on_device(run_cone_samples)
+    samples = on_device(run_cone_samples)
     n, inputs = 3 * nc, 4 * nc
 
     def entry(

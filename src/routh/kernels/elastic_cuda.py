@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from routh.compiling import find_cuda, on_device
 from routh.kernels.elastic import run_range
-from routh.kernels.gpu import find_cuda
 
 BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's memory
 
@@ -16,6 +16,7 @@ BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's me
 @cache
 def _kernel() -> Any:
     cuda = find_cuda()
+    samples = on_device(run_range)
 
     @cuda.jit
     def launch(
@@ -30,7 +31,7 @@ def _kernel() -> Any:
             scratch[3][thread], scratch[4][thread], scratch[5][thread],
         )  # fmt: skip
         for i in range(thread, n, scratch[0].shape[0]):
-            run_range(
+            samples(
                 data, c, restitution, share, step, poisson, limits, max_steps, key, i, i + 1, table,
                 own, outputs,
             )  # fmt: skip

@@ -1,28 +1,24 @@
-"""What every impact law shares: the protocol, its result, and the refusal of what it cannot honour."""
+"""What every impact law shares: its checks, impacts without collision, and the form of its result."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
+from routh.laws.without_collision import with_approach
+from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactPath:
-    """How an impact went: the velocities passed through and the impulse increments between them."""
-
-    v: Array  # (k + 1, nv), first the velocity before, last the velocity after
-    impulse: Array  # (k, nc, 1 + nt), N s, increments, normal first
-
-
-@dataclass(frozen=True, eq=False)
-class ImpactResult:
+class ImpactResult(Drawable):
     """One outcome of one impact."""
 
     problem: ImpactProblem = field(repr=False)
@@ -43,12 +39,16 @@ class ImpactResult:
         return float(self.problem.kinetic_energy(self.v))
 
 
-class ImpactLaw(Protocol):
+class ImpactLaw(ABC):
     """A rule that turns an impact problem into one outcome.
 
-    ``without_collision`` names contacts (index or name) at which an impact is wanted although nothing
-    approaches: the limit of an approach speed going to zero (Painlevé's paradox).
+    A law says what it can do by the attributes below and writes `resolve`; the kind of its path
+    (`routh.paths.PathKind`) stands in the path that it returns.
     """
+
+    honours_restitution: ClassVar[bool] = False
+    planar: ClassVar[bool] = False  # contacts in the plane only
+    one_contact: ClassVar[bool] = False  # one contact only; repetitions of it share its impulse
 
     def __call__(
         self,
@@ -57,8 +57,36 @@ class ImpactLaw(Protocol):
         *,
         without_collision: Sequence[int | str] = (),
     ) -> ImpactResult:
-        """The velocity after the impact."""
-        ...
+        """The outcome.
+
+        ``rng`` is for laws that draw. ``without_collision`` names contacts (index or name) at which an impact
+        is wanted although nothing approaches: the limit of an approach speed going to zero (Painlevé).
+        """
+        self.check(problem)
+        start = with_approach(problem, without_collision)
+        if start is None:
+            return unchanged(problem)
+        if self.one_contact and problem.nc > 1:
+            return _moved(_spread(self.resolve(start.subset([0]), rng), problem.nc), problem, start)
+        return _moved(self.resolve(start, rng), problem, start)
+
+    @abstractmethod
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
+        """The outcome of a problem that passed `check`, in which some contact approaches."""
+
+    def check(self, problem: ImpactProblem) -> None:
+        """Raise ValueError where the law cannot honour the problem."""
+        name = type(self).__name__
+        if not self.honours_restitution:
+            require_inelastic(problem, name)
+        many = self.one_contact and not _all_the_same(problem)
+        if many or (self.planar and problem.nt != 1):
+            number = "one " if self.one_contact else ""
+            plane = "planar " if self.planar else ""
+            noun = "contact" if self.one_contact else "contacts"
+            raise ValueError(
+                f"problem: got nc={problem.nc}, nt={problem.nt}; {name} wants {number}{plane}{noun}"
+            )
 
 
 def require_inelastic(problem: ImpactProblem, law: str) -> None:
@@ -74,3 +102,29 @@ def unchanged(problem: ImpactProblem) -> ImpactResult:
     impulse = np.zeros((problem.nc, 1 + problem.nt))
     path = ImpactPath(problem.v[None, :].copy(), impulse[None][:0])
     return ImpactResult(problem, problem.v.copy(), impulse, Status.NO_IMPACT, path)
+
+
+def _all_the_same(problem: ImpactProblem) -> bool:
+    """Whether all contacts repeat the first one: that changes nothing, they only share its impulse."""
+    if problem.nc == 1:
+        return True
+    same_rows = np.array_equal(problem.J, np.broadcast_to(problem.J[:1], problem.J.shape))
+    values = np.stack([problem.mu, problem.restitution])
+    return same_rows and bool(np.all(values == values[:, :1]))
+
+
+def _spread(result: ImpactResult, nc: int) -> ImpactResult:
+    """A result of the first contact as one of all contacts that repeat it."""
+    steps = np.zeros((len(result.path.impulse), nc, result.impulse.shape[1]))
+    steps[:, :1] = result.path.impulse
+    path = replace(result.path, impulse=steps)
+    return replace(result, impulse=steps.sum(axis=0), path=path)
+
+
+def _moved(result: ImpactResult, problem: ImpactProblem, start: ImpactProblem) -> ImpactResult:
+    """The result for the velocity that was given: an impact without collision starts from a moved one."""
+    if start is problem:
+        return result
+    offset = problem.v - start.v
+    path = replace(result.path, v=result.path.v + offset)
+    return replace(result, problem=problem, v=result.v + offset, path=path)

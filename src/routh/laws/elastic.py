@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.laws.base import ImpactPath, ImpactResult
+from routh.laws.base import ImpactResult
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import PushingStep
@@ -62,6 +63,7 @@ def accumulate_elastic(
         budget = found.budget
         left *= 1.0 - found.share
         left = left if left > USED_UP else 0.0
-    path = ImpactPath(np.array(velocities), np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt))
+    steps = np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
+    path = ImpactPath(np.array(velocities), steps, PathKind.IMPLICIT)
     total = path.impulse.sum(axis=0)
     return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)

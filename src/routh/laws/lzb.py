@@ -12,7 +12,6 @@ solution of HP23 (39) whatever the size of the increments; they only decide how 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -20,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
-from routh.laws.without_collision import with_approach
+from routh.laws.base import ImpactLaw, ImpactResult
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array, integer, per_contact, real, real_array
@@ -30,7 +29,7 @@ _ZERO = 1e-12  # scaled velocities below this are zero
 
 
 @dataclass(frozen=True)
-class LZB:
+class LZB(ImpactLaw):
     """Liu, Zhao and Brogliato's multiple-impact law in its inelastic limit.
 
     Parameters
@@ -46,6 +45,8 @@ class LZB:
     resolution: float = 20.0
     max_steps: int = 1_000_000
 
+    planar = True
+
     def __post_init__(self) -> None:
         values = real_array("stiffness", self.stiffness, [(), (None,)], "a number or one per contact")
         if not np.all(values > 0.0):
@@ -56,33 +57,19 @@ class LZB:
         if values.ndim:
             object.__setattr__(self, "stiffness", tuple(values.tolist()))
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after the impact. ``rng`` is not used: the law is deterministic."""
-        require_inelastic(problem, "LZB")
-        if problem.nt != 1:
-            raise ValueError(f"problem: got nt = {problem.nt}; LZB is for planar contacts, nt = 1")
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        return _Springs(problem, start.v, self).run()
+        return _Springs(problem, self).run()
 
 
 class _Springs:
     """The state of one impact: scaled contact velocities ``c = (y_1, t_1, ...)`` and indentations."""
 
-    def __init__(self, problem: ImpactProblem, start: Array, law: LZB) -> None:
-        self.problem, self.law, self.v0 = problem, law, start
+    def __init__(self, problem: ImpactProblem, law: LZB) -> None:
+        self.problem, self.law = problem, law
         root = np.repeat(np.sqrt(problem.scaling.mass), 2)
         self.G = problem.delassus * root[:, None] * root  # unit normal diagonal
-        self.c = _without_rounding(
-            (problem.contact_velocity(start) / problem.scaling.velocity[:, None]).ravel()
-        )
+        self.c = _without_rounding((problem.contact_velocity() / problem.scaling.velocity[:, None]).ravel())
         stiffness = per_contact("stiffness", np.asarray(law.stiffness), problem.nc)
         # in scaled units a contact of stiffness K and effective mass m is a spring K / m
         spring = stiffness * problem.scaling.mass ** ((law.exponent - 1.0) / 2.0) / problem.scaling.mass
@@ -105,12 +92,13 @@ class _Springs:
         unit = self.problem.scaling.impulse[:, None]
         steps = np.array(increments).reshape(-1, self.problem.nc, 2) * unit
         cumulative = np.concatenate([np.zeros((1, self.problem.nc, 2)), np.cumsum(steps, axis=0)])
-        path = self.problem.apply(cumulative, self.v0)
+        path = self.problem.apply(cumulative)
         after = (self.problem.contact_velocity(path[-1]) / self.problem.scaling.velocity[:, None]).ravel()
         residual = float(np.max(np.abs(after - self.c), initial=self.fault))
         if status is Status.SOLVED and not residual < tolerances.RESIDUAL:
             status = Status.NUMERICAL
-        return ImpactResult(self.problem, path[-1], cumulative[-1], status, ImpactPath(path, steps), residual)
+        course = ImpactPath(path, steps, PathKind.STRAIGHT)
+        return ImpactResult(self.problem, path[-1], cumulative[-1], status, course, residual)
 
     def _advance(self) -> Array:
         """One increment with constant rates; returns its scaled impulses (2 nc,)."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, unchanged
+from routh.laws.base import ImpactLaw, ImpactResult
 from routh.laws.single_contact import routh_path
-from routh.laws.without_collision import with_approach
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 
 
 @dataclass(frozen=True)
-class Newton:
+class Newton(ImpactLaw):
     """``Jn v+ = -e Jn v-`` at one planar contact; friction follows Routh's method during compression.
 
     The impulse of compression is that of Routh's inelastic method. Restitution adds a normal impulse with
@@ -25,22 +24,11 @@ class Newton:
     status NUMERICAL instead of a velocity that no one should use.
     """
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    honours_restitution = planar = one_contact = True
+
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after compression and restitution."""
-        if problem.nc != 1 or problem.nt != 1:
-            raise ValueError(
-                f"problem: got nc={problem.nc}, nt={problem.nt}; Newton wants one planar contact"
-            )
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        G, before = start.delassus, start.contact_velocity()[0]
+        G, before = problem.delassus, problem.contact_velocity()[0]
         increments = routh_path(G, before, float(problem.mu[0]))
         ratio = increments[-1, 1] / increments[-1, 0] if increments[-1, 0] > 0.0 else 0.0
         gain = G[0, 0] + G[0, 1] * ratio  # normal velocity per normal impulse
@@ -50,10 +38,10 @@ class Newton:
         impulses = increments[:, None, :]
         velocities = problem.v + np.vstack([np.zeros(2), np.cumsum(increments, axis=0)]) @ problem.response.T
         after = problem.contact_velocity(velocities[-1])[0]
-        wanted = -float(problem.restitution[0]) * problem.contact_velocity()[0, 0]
-        residual = abs(float(after[0] - wanted)) / float(start.scaling.velocity[0])
+        wanted = -float(problem.restitution[0]) * before[0]
+        residual = abs(float(after[0] - wanted)) / float(problem.scaling.velocity[0])
         gained = problem.kinetic_energy(velocities[-1]) > problem.kinetic_energy() * (1.0 + 1e-12)
         solved = residual < 10.0 * tolerances.RESIDUAL and not gained
         status = Status.SOLVED if solved else Status.NUMERICAL
-        path = ImpactPath(velocities, impulses)
+        path = ImpactPath(velocities, impulses, PathKind.STRAIGHT)
         return ImpactResult(problem, velocities[-1].copy(), impulses.sum(axis=0), status, path, residual)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
+from routh.laws.base import ImpactLaw, ImpactResult
 from routh.laws.single_contact import routh_path
-from routh.laws.without_collision import with_approach
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import ConeStep, PolyhedralStep, make_step
@@ -18,19 +17,20 @@ from routh.validation import Array, choice, integer
 
 
 @dataclass(frozen=True)
-class Sequential:
+class Sequential(ImpactLaw):
     """Single impacts in a given order, repeated cyclically.
 
     Parameters
     ----------
     order : contacts by index or name; default all of them, as they are numbered.
     rule : how a single impact is resolved: "complementarity" (HP23 (31)) or "routh" (Routh's method; planar).
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     max_impacts : single impacts before the law gives up, with status MAX_STEPS.
     """
 
     order: tuple[int | str, ...] | None = None
     rule: str = "complementarity"
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
     max_impacts: int = 10_000
 
@@ -42,35 +42,30 @@ class Sequential:
                 raise ValueError(f"order: got {self.order!r}; wanted a sequence of contact indices or names")
             object.__setattr__(self, "order", tuple(self.order))
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
-        """The velocity after the last single impact."""
-        require_inelastic(problem, "Sequential")
+    def check(self, problem: ImpactProblem) -> None:
+        """Raise where the rule or the order does not fit the problem."""
+        super().check(problem)
+        self._order(problem)
         if self.rule == "routh" and problem.nt != 1:
             raise ValueError("rule: got 'routh' for a spatial problem; it is exact for planar contacts only")
-        order = [problem.index(c) for c in (range(problem.nc) if self.order is None else self.order)]
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        return self._run(problem, start, order)
 
-    def _run(self, problem: ImpactProblem, start: ImpactProblem, order: list[int]) -> ImpactResult:
-        singles = {i: start.subset([i]) for i in order}
+    def _order(self, problem: ImpactProblem) -> list[int]:
+        return [problem.index(c) for c in (range(problem.nc) if self.order is None else self.order)]
+
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
+        """The velocity after the last single impact."""
+        order = self._order(problem)
+        singles = {i: problem.subset([i]) for i in order}
         steps = {
             i: make_step(single, friction=self.friction, facets=self.facets) for i, single in singles.items()
         }
-        unit = start.scaling.velocity
-        velocities, impulses = [start.v], [np.zeros((problem.nc, 1 + problem.nt))][:0]
+        unit = problem.scaling.velocity
+        velocities, impulses = [problem.v], [np.zeros((problem.nc, 1 + problem.nt))][:0]
         residual, idle, position = 0.0, 0, 0
         status = Status.MAX_STEPS
         while len(impulses) < self.max_impacts:
             v = velocities[-1]
-            approach = start.Jn @ v < -tolerances.APPROACH * unit
+            approach = problem.Jn @ v < -tolerances.APPROACH * unit
             if not np.any(approach):
                 status = Status.SOLVED
                 break
@@ -86,14 +81,13 @@ class Sequential:
             impulse[i], gap, solved = self._single(singles[i], steps[i], v)
             residual = max(residual, gap)
             impulses.append(impulse)
-            velocities.append(start.apply(impulse, v))
+            velocities.append(problem.apply(impulse, v))
             if not solved:
                 status = Status.NUMERICAL
                 break
-        offset = problem.v - start.v  # an impact without collision starts from a moved velocity
-        path = ImpactPath(
-            np.array(velocities) + offset, np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
-        )
+        kind = PathKind.IMPLICIT if self.rule == "complementarity" else PathKind.TOTAL
+        increments = np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
+        path = ImpactPath(np.array(velocities), increments, kind)
         return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)
 
     def _single(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, unchanged
+from routh.laws.base import ImpactLaw, ImpactResult
 from routh.laws.elastic import accumulate_elastic
-from routh.laws.without_collision import with_approach
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
@@ -19,10 +19,12 @@ from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
+MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
+LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
 
 
 @dataclass(frozen=True, eq=False)
-class SetValued:
+class SetValued(ImpactLaw):
     """Impulses build up at random relative rates: each call is one outcome of the set.
 
     Parameters
@@ -30,46 +32,35 @@ class SetValued:
     step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
         contact's own momentum scale, see `default_step`.
     max_steps : increments before the law gives up, with status MAX_STEPS.
-    friction, facets : "polyhedral" with this many facets in space (default 8), or "cone".
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson"; see
         `routh.step.elastic`.
     """
 
     step: ArrayLike | None = None
     max_steps: int = DEFAULT_MAX_STEPS
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
     hypothesis: str = "energetic"
 
+    honours_restitution = True
+
     def __post_init__(self) -> None:
-        integer("max_steps", self.max_steps, at_least=1)
+        integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
         choice("hypothesis", self.hypothesis, STEP_HYPOTHESES)
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
         generator = np.random.default_rng(0) if rng is None else rng
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        size = impulse_step(start, self.step)
-        solver = make_step(start, friction=self.friction, facets=self.facets)
+        size = impulse_step(problem, self.step)
+        solver = make_step(problem, friction=self.friction, facets=self.facets)
 
         def draw(_: int) -> Array:
             return size * generator.random(problem.nc)
 
-        result: ImpactResult
         if np.any(problem.restitution > 0.0):
-            result = accumulate_elastic(start, solver, draw, self.max_steps, self.hypothesis)
-        else:
-            result = accumulate(start, solver, draw, self.max_steps)
-        path = ImpactPath(result.path.v + (problem.v - start.v), result.path.impulse)
-        return replace(result, problem=problem, v=path.v[-1].copy(), path=path)
+            return accumulate_elastic(problem, solver, draw, self.max_steps, self.hypothesis)
+        return accumulate(problem, solver, draw, self.max_steps)
 
 
 def default_step(problem: ImpactProblem) -> Array:
@@ -88,6 +79,12 @@ def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
     size = per_contact("step", step, problem.nc)
     if not np.all(size > 0.0):
         raise ValueError(f"step: got {size.min()}; wanted positive impulses (N s)")
+    largest = LARGEST_STEP * default_step(problem)
+    if not np.all((size <= largest) | (largest == 0.0)):
+        raise ValueError(
+            f"step: got {size.max():g} N s; wanted at most {largest.min():g}, {LARGEST_STEP:g} times the "
+            "momentum that there is"
+        )
     return size
 
 
@@ -115,5 +112,6 @@ def accumulate(
         if result.status is not Status.SOLVED:
             status = result.status
             break
-    path = ImpactPath(np.array(velocities), np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt))
+    steps = np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
+    path = ImpactPath(np.array(velocities), steps, PathKind.IMPLICIT)
     return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
-from routh.laws.without_collision import with_approach
+from routh.friction import uses_true_cone
+from routh.laws.base import ImpactLaw, ImpactResult
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.step import PolyhedralStep, StepResult, make_step
 
 
 @dataclass(frozen=True)
-class Simultaneous:
+class Simultaneous(ImpactLaw):
     """Complementarity between impulse and velocity after, at every contact at once.
 
     There can be several solutions. The call returns the canonical one (Lemke's, all-ones covering vector);
@@ -22,34 +22,23 @@ class Simultaneous:
 
     Parameters
     ----------
-    friction : "polyhedral" or "cone" (the true cone in space).
-    facets : friction directions in space, even; default 8.
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     """
 
-    friction: str = "polyhedral"
+    friction: str = "cone"
     facets: int | None = None
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One solution."""
-        require_inelastic(problem, "Simultaneous")
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        step = make_step(start, friction=self.friction, facets=self.facets)
-        return _result(problem, step.solve(start.v, None))
+        step = make_step(problem, friction=self.friction, facets=self.facets)
+        return _result(problem, step.solve(problem.v, None))
 
     def all(self, problem: ImpactProblem) -> list[ImpactResult]:
-        """Every solution, the one with the least kinetic energy first; for polyhedral friction."""
-        require_inelastic(problem, "Simultaneous")
-        if self.friction != "polyhedral":
+        """Every solution, the one with the least kinetic energy first; in space polyhedral friction only."""
+        self.check(problem)
+        if uses_true_cone(self.friction, self.facets, problem.nt):
             raise ValueError(
-                f"friction: got {self.friction!r}; all solutions are enumerated for 'polyhedral' only"
+                f"friction: got {self.friction!r}; in space only those of 'polyhedral' are enumerated"
             )
         found = PolyhedralStep(problem, facets=self.facets).solutions(problem.v, None)
         return sorted((_result(problem, step) for step in found), key=lambda result: result.kinetic_energy)
@@ -57,5 +46,5 @@ class Simultaneous:
 
 def _result(problem: ImpactProblem, step: StepResult) -> ImpactResult:
     v = problem.apply(step.impulse)
-    path = ImpactPath(np.stack([problem.v, v]), step.impulse[None])
+    path = ImpactPath(np.stack([problem.v, v]), step.impulse[None], PathKind.IMPLICIT)
     return ImpactResult(problem, v, step.impulse, step.status, path, step.residual)

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactPath, ImpactResult, require_inelastic, unchanged
-from routh.laws.without_collision import with_approach
+from routh.laws.base import ImpactLaw, ImpactResult
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array
 
 
 @dataclass(frozen=True)
-class SingleContact:
+class SingleContact(ImpactLaw):
     """The normal impulse grows until the contact no longer approaches; friction follows the slip."""
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    planar = one_contact = True
+
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after, with the path's breakpoints (slip stops or reverses)."""
-        require_inelastic(problem, "SingleContact")
-        # Contacts that repeat the first one change nothing: they only share its impulse.
-        if problem.nt != 1 or not _all_the_same(problem):
-            raise ValueError(
-                f"problem: got nc={problem.nc}, nt={problem.nt}; SingleContact wants one planar contact"
-            )
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        increments = routh_path(start.delassus[:2, :2], start.contact_velocity()[0], float(problem.mu[0]))
-        impulses = np.zeros((len(increments), problem.nc, 2))
-        impulses[:, 0] = increments
+        increments = routh_path(problem.delassus, problem.contact_velocity()[0], float(problem.mu[0]))
+        impulses = increments[:, None, :]
         velocities = [problem.v]
         for impulse in impulses:
             velocities.append(problem.apply(impulse, velocities[-1]))
-        path = ImpactPath(np.array(velocities), impulses)
-        residual = abs(float(start.Jn[0] @ start.apply(impulses.sum(axis=0)) / start.scaling.velocity[0]))
+        path = ImpactPath(np.array(velocities), impulses, PathKind.STRAIGHT)
+        residual = abs(float(problem.Jn[0] @ path.v[-1] / problem.scaling.velocity[0]))
         status = Status.SOLVED if residual < tolerances.RESIDUAL else Status.NUMERICAL
         return ImpactResult(problem, path.v[-1].copy(), impulses.sum(axis=0), status, path, residual)
 
@@ -79,8 +64,3 @@ def _time_to_zero(value: float, rate: float) -> float:
     if value == 0.0:
         return 0.0
     return -value / rate if value * rate < 0.0 else float("inf")
-
-
-def _all_the_same(problem: ImpactProblem) -> bool:
-    same_rows = np.array_equal(problem.J, np.broadcast_to(problem.J[:1], problem.J.shape))
-    return same_rows and bool(np.all(problem.mu == problem.mu[0]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from routh.laws.base import ImpactPath, ImpactResult, unchanged
-from routh.laws.without_collision import with_approach
+from routh.laws.base import ImpactLaw, ImpactResult
+from routh.paths import ImpactPath, PathKind
 from routh.problem import HYPOTHESES, ImpactProblem
 from routh.status import Status
 from routh.two_body import TwoBodyImpact, hodograph, impact
@@ -16,7 +15,7 @@ from routh.validation import Array, choice
 
 
 @dataclass(frozen=True)
-class TwoBody:
+class TwoBody(ImpactLaw):
     """Coulomb's friction followed through compression and restitution, with restitution by a hypothesis.
 
     ``hypothesis`` is "energetic" (energy; never creates any), "poisson" (impulse) or "newton" (velocity). In
@@ -25,26 +24,19 @@ class TwoBody:
 
     hypothesis: str = "energetic"
 
+    honours_restitution = one_contact = True
+
     def __post_init__(self) -> None:
         choice("hypothesis", self.hypothesis, HYPOTHESES)
 
-    def __call__(
-        self,
-        problem: ImpactProblem,
-        rng: np.random.Generator | None = None,
-        *,
-        without_collision: Sequence[int | str] = (),
-    ) -> ImpactResult:
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after the impact of a problem with one contact."""
-        if problem.nc != 1:
-            raise ValueError(f"problem: got {problem.nc} contacts; TwoBody wants one")
-        start = with_approach(problem, without_collision)
-        if start is None:
-            return unchanged(problem)
-        solved = self.solve(start)
-        grown = np.array([[_normal_first(row, problem.nt)] for row in self._breakpoints(start, solved)])
+        solved = self.solve(problem)
+        grown = np.array([[_normal_first(row, problem.nt)] for row in self._breakpoints(problem, solved)])
         velocities = problem.apply(grown)
-        path = ImpactPath(np.concatenate([problem.v[None], velocities]), np.diff(grown, axis=0, prepend=0.0))
+        steps = np.diff(grown, axis=0, prepend=0.0)
+        kind = PathKind.STRAIGHT if problem.nt == 1 else PathKind.TOTAL
+        path = ImpactPath(np.concatenate([problem.v[None], velocities]), steps, kind)
         return ImpactResult(problem, velocities[-1], grown[-1], solved.status, path, solved.residual)
 
     def _breakpoints(self, problem: ImpactProblem, solved: TwoBodyImpact) -> Array:

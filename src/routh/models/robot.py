@@ -19,6 +19,14 @@ class UnrepresentedWarning(UserWarning):
     """A robot's model holds something that an impact problem cannot represent; the message names it."""
 
 
+class NoContactError(ValueError):
+    """Nothing is near in a state; ``v`` is its velocity, in coordinates that equality constraints allow."""
+
+    def __init__(self, message: str, v: Array, basis: Array) -> None:
+        super().__init__(message)
+        self.v, self.basis = v, basis
+
+
 @dataclass(frozen=True, eq=False)
 class RobotContact:
     """One contact, or one limit that is reached, where it is in the world.
@@ -67,15 +75,7 @@ class RobotProblem(ImpactProblem):
         qvel: Array,
         unrepresented: Sequence[str] = (),
     ) -> None:
-        super().__init__(
-            problem.M,
-            problem.Jn,
-            problem.Jt,
-            problem.mu,
-            problem.v,
-            restitution=problem.restitution,
-            names=problem.names,
-        )
+        self._adopt(problem)
         for name, value in {
             "contacts": tuple(contacts),
             "basis": _frozen(basis),
@@ -254,7 +254,8 @@ def _simultaneous(
         found = f"the smallest distance is {nearest:g}" if np.isfinite(nearest) else "nothing is near"
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        raise ValueError(f"gap: no contact is within {gap:g} m{_window_text(window)}; {found}")
+        message = f"gap: no contact is within {gap:g} m{_window_text(window)}; {found}"
+        raise NoContactError(message, v, basis)
     return kept
 
 
@@ -293,6 +294,13 @@ def distinct_names(wanted: Sequence[str]) -> list[str]:
         counts[name] = counts.get(name, 0) + 1
         names.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
     return names
+
+
+def listed(where: Sequence[str]) -> str:
+    """Some of the names, each once, and how many more there are."""
+    names = list(dict.fromkeys(where))
+    shown = ", ".join(names[:4])
+    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
 
 def _frozen(array: Array) -> Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from routh import tolerances
@@ -19,6 +18,10 @@ from routh.validation import Array
 #: 1 mm: feet of robots that land together differ by more than rounding and by less than this, and solvers of
 #: simulators let contacts penetrate by about as much.
 DEFAULT_GAP = 1e-3
+
+#: s: contacts that close within this time of the first one are part of a landing; the order of a contact's
+#: duration.
+LANDING_WINDOW = 5e-3
 
 #: A single state is refused where bodies overlap by more than this (m), or a joint is farther past its limit
 #: (rad): no solver of a simulator lets that happen in a state that is meant.
@@ -68,7 +71,7 @@ def redundancy(problem: ImpactProblem) -> Redundancy:
 
 
 def _metric_rows(problem: ImpactProblem, rows: Array) -> Array:
-    return np.asarray(solve_triangular(problem.cholesky, rows.T, lower=True).T)
+    return np.asarray(np.linalg.solve(problem.cholesky, rows.T).T)
 
 
 def _misfit(weights: Array, others: Array, row: Array) -> bool:

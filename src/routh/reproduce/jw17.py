@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.jw17_methods import Run, Steps, algorithm_1, plain_integration
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
-from routh.two_body._layout import EVENT_TOLERANCE
+from routh.two_body.timing import best_seconds, kernel_seconds
 from routh.validation import Array
 from routh.viz import style
 from routh.viz import two_body as viz
@@ -134,6 +132,10 @@ def impulses(settings: Settings) -> Exhibit:
         value = before[body] + sign * impulse / data.ICOSAHEDRON_MASSES[body]
         for axis, paper, number in zip("xyz", after[body], value, strict=True):
             rows.append(Row(f"V{body + 1}+ {axis} (m/s)", paper, float(f"{number:.6g}")))
+    # (1) with Q1 a multiple of the identity, so that the rotation does not matter; w1+ - w1- as printed
+    turn = np.linalg.norm(np.cross([0.0, 0.0, -data.ICOSAHEDRON_HEIGHT], impulse)) / data.ICOSAHEDRON_INERTIA
+    spun = np.linalg.norm(np.array([0.138764, -0.100369, 0.0755903]) - 0.1)
+    rows.append(Row("|w1+ - w1-| (rad/s)", float(f"{spun:.6g}"), float(f"{turn:.6g}")))
     W, v, _, e = ICOSAHEDRON
     rows.append(Row("I_z without friction (N s)", 0.058, float(f"{frictionless(W, v, e)[2]:.2g}")))
     text = (
@@ -245,7 +247,7 @@ def table_1(settings: Settings) -> Exhibit:
         for method, (step, iterations, seconds, error) in methods.items():
             ours = _method(method, case, step)
             why = "Euler's step at the end of compression and the tolerance of event l are not given there"
-            spent = _seconds(functools.partial(_method, method, case, step), 5 if settings.quick else 50)
+            spent = best_seconds(functools.partial(_method, method, case, step), 5 if settings.quick else 50)
             off = float(np.linalg.norm(ours.impulse - truth))
             rows.append(Row(f"{name}, {method}: iterations", iterations, ours.iterations, why))
             rows.append(Row(f"{name}, {method}: error (N s)", error, float(f"{off:.3g}"), why))
@@ -272,32 +274,6 @@ def _method(name: str, case: tuple[Any, Any, float, float], step: float | None) 
     return algorithm_1(*case, Steps(step))
 
 
-def _seconds(work: Callable[[], Any], repeats: int) -> float:
-    """The best processor time of one call in seconds."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 def _copies(case: tuple[Any, Any, float, float], n: int) -> list[Array]:
     """W (n, 3, 3), v (n, 3), mu (n,) and e (n,) of one impact n times."""
     return [np.array(np.broadcast_to(part, (n, *np.shape(part)))) for part in case]
-
-
-def kernel_seconds(W: Array, v: Array, mu: Array, e: Array) -> float:
-    """Processor time per impact of the compiled loop on one thread in bulk, best of five, s."""
-    import numba
-
-    from routh.two_body import _kernel
-
-    n = len(mu)
-    out, codes, status = np.zeros((n, _kernel.OUT_SIZE)), np.zeros((n, 1), np.int64), np.zeros(n, np.int8)
-    loop, threads = _kernel.cpu_loop(), numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        return _seconds(lambda: loop(W, v, mu, e, 0, EVENT_TOLERANCE, out, codes, status), 5) / n
-    finally:
-        numba.set_num_threads(threads)

@@ -9,10 +9,12 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Outcomes
-from routh.sampling.outcomes import SEPARATE, SLIDE, STICK
 from routh.validation import Array
+
+SEPARATES, STICKS, SLIDES = ContactMode
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def _always(contact: int, mode: int) -> Check:
 
 def _never_both_separate(first: int, second: int) -> Check:
     def check(outcomes: Outcomes) -> bool:
-        apart = outcomes.modes[outcomes.terminated][:, [first, second]] == SEPARATE
+        apart = outcomes.modes[outcomes.terminated][:, [first, second]] == SEPARATES
         return not np.any(np.all(apart, axis=1))
 
     return check
@@ -81,41 +83,41 @@ def _simultaneous_count(count: int) -> Check:
 
 _BIPED = {
     "simultaneous resolution has three solutions": _simultaneous_count(3),
-    "the trailing foot B may stick while A sticks": _occurs(STICK, STICK),
-    "the trailing foot B may slide while A sticks": _occurs(STICK, SLIDE),
-    "the trailing foot B may lift while A sticks": _occurs(STICK, SEPARATE),
+    "the trailing foot B may stick while A sticks": _occurs(STICKS, STICKS),
+    "the trailing foot B may slide while A sticks": _occurs(STICKS, SLIDES),
+    "the trailing foot B may lift while A sticks": _occurs(STICKS, SEPARATES),
 }
 _DISKS = {
     "simultaneous resolution has one solution": _simultaneous_count(1),
     "the top disk keeps contact with the left or the right one (C or D)": _never_both_separate(2, 3),
     "one of the lower disks stays on the ground (A or B)": _never_both_separate(0, 1),
-    "the tower may fall apart": _occurs(None, None, None, SEPARATE, None),
-    "the lower disk on the opposite side may lift off": _occurs(None, SEPARATE, None, None, None),
-    "a contact that is kept may slide": _occurs(None, None, SLIDE, SEPARATE, None),
+    "the tower may fall apart": _occurs(None, None, None, SEPARATES, None),
+    "the lower disk on the opposite side may lift off": _occurs(None, SEPARATES, None, None, None),
+    "a contact that is kept may slide": _occurs(None, None, SLIDES, SEPARATES, None),
 }
 CHECKS: dict[str, dict[str, Check]] = {
     "rocking-block": {
         "simultaneous resolution has one solution": _simultaneous_count(1),
-        "the block may rest (A and B stick)": _occurs(STICK, STICK),
-        "the block may pivot about A": _occurs(STICK, SEPARATE),
-        "the block may pivot about B": _occurs(SEPARATE, STICK),
+        "the block may rest (A and B stick)": _occurs(STICKS, STICKS),
+        "the block may pivot about A": _occurs(STICKS, SEPARATES),
+        "the block may pivot about B": _occurs(SEPARATES, STICKS),
         "A and B never separate both": _never_both_separate(0, 1),
         "every outcome is a scaled-down sequential one": _scaled_sequences,
     },
     "compass-gait": {
         **_BIPED,
         "A may lift off while B stays on the ground": lambda o: (
-            _occurs(SEPARATE, STICK)(o) or _occurs(SEPARATE, SLIDE)(o)
+            _occurs(SEPARATES, STICKS)(o) or _occurs(SEPARATES, SLIDES)(o)
         ),
     },
     "box-wall": {
         "simultaneous resolution has one solution": _simultaneous_count(1),
-        "A may slide on while B lifts off": _occurs(SLIDE, SEPARATE),
+        "A may slide on while B lifts off": _occurs(SLIDES, SEPARATES),
         "A may slide faster than after a sequence": _faster_slide_than_sequential,
-        "B may slide instead of lifting or sticking": _occurs(None, SLIDE),
-        "A never leaves the ground": lambda o: not _occurs(SEPARATE, None)(o),
+        "B may slide instead of lifting or sticking": _occurs(None, SLIDES),
+        "A never leaves the ground": lambda o: not _occurs(SEPARATES, None)(o),
     },
-    "ramone": {**_BIPED, "the leading foot A always sticks": _always(0, STICK)},
+    "ramone": {**_BIPED, "the leading foot A always sticks": _always(0, STICKS)},
     "disk-stack": _DISKS,
     "disk-stack-5kg": _DISKS,
 }

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import qmc
 
 from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
-from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate, impulse_step
-from routh.pointedness import pointedness
+from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
-from routh.rng import uniforms
+from routh.sampling.draws import Arrays, Draw
 from routh.sampling.elastic import elastic_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
 from routh.step.elastic import STEP_HYPOTHESES
-from routh.validation import Array, choice, integer, real
-
-# velocities, impulses, steps, statuses, residuals
-Arrays = tuple[Array, Array, np.ndarray, np.ndarray, Array]
-
-# Steps of a Sobol sample that have dimensions of their own; later ones draw from the counter-based generator.
-SOBOL_STEPS = 8
+from routh.validation import choice, integer, real
 
 
 def sample(
@@ -38,7 +29,7 @@ def sample(
     max_steps: int | None = None,
     seed: int = 0,
     points: str = "random",
-    friction: str = "polyhedral",
+    friction: str = "cone",
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
@@ -56,13 +47,13 @@ def sample(
     max_steps : increments before a sample gives up with a status; default 1000.
     seed : equal seeds give equal samples, whatever the batch size or number of threads.
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
-    friction, facets : "polyhedral" with this many facets in space (default 8), or "cone" (the true cone).
+    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     """
     choice("hypothesis", hypothesis, STEP_HYPOTHESES)
-    draw = _Draw(problem, n, step, max_steps, seed, points, friction, facets)
+    draw = Draw(problem, n, step, max_steps, seed, points, friction, facets)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
@@ -87,7 +78,11 @@ def approximate(
     """HP23's Algorithm 2: ``n`` runs of at most ``max_steps`` increments, each closed by one small one.
 
     The closing increment has ``lambda_max = epsilon / (3 psi)`` at every contact. The post-impact set is
-    approximated by the terminated samples; the others are kept, with their status.
+    approximated by the terminated samples; the others are kept, with their status. Friction in space is
+    polyhedral, with ``facets`` facets (default 8): psi, which the closing increment needs, is theirs.
+
+    ``epsilon`` sets the closing increment and nothing else. That the samples lie within it of the whole set
+    is promised only for as many as `approximation_sample_count` says, which are far too many to draw.
     """
     require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
@@ -96,9 +91,19 @@ def approximate(
         raise ValueError(
             f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
         )
-    first = sample(problem, n, step=sizes, max_steps=max_steps, seed=seed, points=points, facets=facets)
+    friction = "polyhedral"  # psi is a property of the facets
+    first = sample(
+        problem,
+        n,
+        step=sizes,
+        max_steps=max_steps,
+        seed=seed,
+        points=points,
+        friction=friction,
+        facets=facets,
+    )
     closing = np.full(problem.nc, epsilon / (3.0 * psi(problem, facets)))
-    solver = make_step(problem, facets=facets)
+    solver = make_step(problem, friction=friction, facets=facets)
     v, impulse, steps = first.v.copy(), first.impulse.copy(), first.steps.copy()
     status, residual = first.status.copy(), first.residual.copy()
     for i in np.flatnonzero(~first.terminated):
@@ -115,74 +120,7 @@ def approximate(
     return closed
 
 
-class _Draw:
-    """The checked settings of one call of `sample`."""
-
-    def __init__(
-        self,
-        problem: ImpactProblem,
-        n: int,
-        step: ArrayLike | None,
-        max_steps: int | None,
-        seed: int,
-        points: str,
-        friction: str,
-        facets: int | None,
-    ) -> None:
-        self.problem = problem
-        self.n = integer("n", n, at_least=1)
-        self.step = impulse_step(problem, step)
-        self.max_steps = (
-            DEFAULT_MAX_STEPS if max_steps is None else integer("max_steps", max_steps, at_least=1)
-        )
-        self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
-        self.points = choice("points", points, ("random", "sobol"))
-        self.friction = choice("friction", friction, ("polyhedral", "cone"))
-        self.facets = facets
-        self.cone = pointedness(problem, facets)
-        self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
-
-    def lambda_max(self, sample: int, k: int) -> Array:
-        """The bounds (nc,), N s, of increment ``k`` of a sample."""
-        if self.table is not None and k < self.table.shape[1]:
-            return self.step * self.table[sample, k]
-        return self.step * uniforms(self.seed, np.array([sample]), k, self.problem.nc)[0]
-
-    def outcomes(
-        self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
-    ) -> Outcomes:
-        settings: dict[str, Any] = {
-            "step": self.step.tolist(),
-            "max_steps": self.max_steps,
-            "seed": self.seed,
-            "points": self.points,
-            "friction": self.friction,
-            "facets": self.facets,
-        }
-        arrays = (v, impulse, steps, status, residual)
-        return labelled_outcomes(self.problem, arrays, self.cone.jammed, settings)
-
-
-def labelled_outcomes(
-    problem: ImpactProblem, arrays: Arrays, jammed: bool, settings: dict[str, Any]
-) -> Outcomes:
-    """Samples as outcomes; where the cone is jammed, those that ran out of steps are called so."""
-    v, impulse, steps, status, residual = arrays
-    if jammed:
-        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
-    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)
-
-
-def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
-    """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
-    steps = min(max_steps, SOBOL_STEPS)
-    engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
-    exponent = max(int(n - 1).bit_length(), 0)
-    table = engine.random_base2(exponent)[:n]
-    return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)
-
-
-def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
+def _kernel_samples(draw: Draw, device: str, threads: int | None) -> Arrays:
     """Algorithm 1 in compiled code, which draws samples that it cannot solve again by the readable step."""
     from routh.kernels.sampling import run  # loads numba
 
@@ -201,7 +139,7 @@ def _kernel_samples(draw: _Draw, device: str, threads: int | None) -> Arrays:
     )
 
 
-def reference_samples(draw: _Draw, samples: np.ndarray) -> Arrays:
+def reference_samples(draw: Draw, samples: np.ndarray) -> Arrays:
     """Algorithm 1, sample by sample, in plain Python: what every kernel is compared with."""
     problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
-
-if TYPE_CHECKING:
-    from routh.problem import ImpactProblem
-    from routh.sampling.outcomes import Outcomes
 
 # Pairs of outcomes that the search for the diameter may look at: a second or so.
 _PAIR_BUDGET = 2**28
 _BLOCK = 1024
 
 Direction = ArrayLike | str | tuple[int | str, ArrayLike]
+
+
+class Sampled(Protocol):
+    """What is read of a sampled set here; `routh.Outcomes` is one."""
+
+    @property
+    def problem(self) -> ImpactProblem: ...  # noqa: D102
+
+    @property
+    def v(self) -> Array: ...  # noqa: D102
+
+    @property
+    def impulse(self) -> Array: ...  # noqa: D102
+
+    @property
+    def terminated(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def modes(self) -> np.ndarray: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +55,7 @@ class Ambiguity:
     direction: Array  # (nv,) most uncertain direction of motion, of unit kinetic-energy norm
     deviation: float  # standard deviation of the outcomes along it
     explained: float  # its share of the total variance
-    mode_probability: Array  # (nc, 3) of "separate", "stick", "slide" at each contact, among terminated ones
+    mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among terminated ones
 
     def __float__(self) -> float:
         return self.score
@@ -56,7 +72,7 @@ class Extreme:
     direction: Array  # (nv,) so that value = direction . v
 
 
-def measure_ambiguity(outcomes: Outcomes) -> Ambiguity:
+def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
     """Diameter, most uncertain direction and mode probabilities of a set of outcomes.
 
     The diameter of the samples is exact while the search takes less than 2^28 pairs, since outcomes near the
@@ -118,7 +134,7 @@ def farthest_pair(points: Array) -> tuple[float, int, int, bool, float]:
     return best, int(order[first]), int(order[second]), True, best
 
 
-def extreme(outcomes: Outcomes, direction: Direction) -> Extreme:
+def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
     """The terminated outcome with the largest component along ``direction``.
 
     Parameters

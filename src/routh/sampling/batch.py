@@ -1,70 +1,195 @@
-"""Samples of many different impacts at once: one compiled call instead of one table per problem."""
+"""Outcomes of many impacts: arrays with a leading axis of rows, and what they say of each row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.friction import facet_directions
-from routh.laws.base import require_inelastic
-from routh.laws.set_valued import DEFAULT_MAX_STEPS, impulse_step
-from routh.pointedness import pointedness
-from routh.problem import ImpactProblem
-from routh.sampling.algorithm1 import labelled_outcomes
+from routh import tolerances
+from routh.batch import ImpactBatch
+from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import Outcomes
-from routh.validation import integer
+from routh.status import Status
+from routh.validation import Array, real_array
+
+_FEW = 256  # samples of a row up to which all pairs are compared
 
 
-def sample_batch(
-    problems: Sequence[ImpactProblem],
-    n: int,
-    *,
-    step: ArrayLike | None = None,
-    max_steps: int = DEFAULT_MAX_STEPS,
-    seed: int = 0,
-    facets: int | None = None,
-    threads: int | None = None,
-) -> list[Outcomes]:
-    """Draw ``n`` outcomes of each of many impacts by HP23's Algorithm 1, polyhedral friction.
+@dataclass(frozen=True, eq=False)
+class BatchOutcomes:
+    """Outcomes of every row of a batch. No row and no sample is ever left out: see ``status``.
 
-    The problems may differ in everything, shapes too. Every step is pivoted: no table of a problem's
-    vertices is grown, which pays where a problem has fewer than some thousand samples. Sample i of a problem
-    draws the numbers of sample i of `routh.sample` with the same seed, and follows the same path.
-
-    Parameters
-    ----------
-    step : number or (nc,), N s, for every problem; default: each problem's own momentum scale.
-    max_steps : increments before a sample gives up with a status.
-    facets : friction directions in space, default 8.
-    threads : default all.
+    Where there is nothing to solve (NO_IMPACT, NO_CONTACT) the velocity is the one before; where a state was
+    REFUSED it is NaN.
     """
-    count = integer("n", n, at_least=1)
-    steps = integer("max_steps", max_steps, at_least=1)
-    key = integer("seed", seed, at_least=0, at_most=2**64 - 1)
-    if threads is not None:
-        integer("threads", threads, at_least=1)
-    for place, problem in enumerate(problems):
-        if not isinstance(problem, ImpactProblem):
-            raise ValueError(f"problems: got {type(problem).__name__} at index {place}; wanted ImpactProblem")
-        require_inelastic(problem, "sample_batch")
-    from routh.kernels.batch import run_many  # loads numba
 
-    sizes = [impulse_step(problem, step) for problem in problems]
-    directions = {nt: facet_directions(nt, facets if nt == 2 else None) for nt in (1, 2)}
-    found = run_many(
-        problems, count, sizes=sizes, max_steps=steps, seed=key, directions=directions, threads=threads
-    )
-    settings: dict[str, Any] = {
-        "max_steps": steps,
-        "seed": key,
-        "points": "random",
-        "friction": "polyhedral",
-        "facets": facets,
-    }
-    outcomes = []
-    for problem, arrays, size in zip(problems, found, sizes, strict=True):
-        jammed = pointedness(problem, facets if problem.nt == 2 else None).jammed
-        outcomes.append(labelled_outcomes(problem, arrays, jammed, {**settings, "step": size.tolist()}))
-    return outcomes
+    batch: ImpactBatch
+    v: Array = field(repr=False)  # (rows, n, nv) velocities after
+    impulse: Array = field(repr=False)  # (rows, n, nc, 1 + nt) total impulses, N s, normal first
+    steps: np.ndarray = field(repr=False)  # (rows, n) pieces of the path, or increments
+    status: np.ndarray = field(repr=False)  # (rows, n) int8, see routh.Status
+    residual: Array = field(repr=False)  # (rows, n) largest scaled residual of a sample
+    error: Array = field(
+        repr=False
+    )  # (rows, n) sum of local errors, a share of the speed; 0 on straight paths
+    settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
+    stored: Array | None = field(default=None, repr=False)  # (rows, n, nc) J, taken up while approaching
+    returned: Array | None = field(default=None, repr=False)  # (rows, n, nc) J; None without restitution
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    def __getitem__(self, row: int) -> Outcomes:
+        """The outcomes of one row, which must be an impact problem."""
+        problem = self.batch[row]
+        there = np.flatnonzero(self.batch.present[row])
+        nv, width = problem.nv, 1 + problem.nt
+        work = {
+            name: None if given is None else given[row][:, there]
+            for name, given in (("stored", self.stored), ("returned", self.returned))
+        }
+        return Outcomes(
+            problem,
+            self.v[row][:, :nv],
+            self.impulse[row][:, there, :width],
+            self.steps[row],
+            self.status[row],
+            self.residual[row],
+            bool(np.any(self.status[row] == Status.JAMMED)),
+            {**self.settings, "row": self.settings.get("row", 0) + int(row) % len(self)},
+            **work,
+        )
+
+    @cached_property
+    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
+        from routh.kernels.judging import ABSENT, judge  # loads numba
+        from routh.preparing import scratch
+
+        rows = self.batch.arrays
+        ended = np.zeros(self.status.shape, dtype=bool)
+        modes = np.full((*self.status.shape, self.batch.nc), ABSENT, dtype=np.int8)
+        judge(
+            rows, self._unknown, (tolerances.APPROACH, tolerances.STICK), scratch(rows), self.v, ended, modes
+        )
+        return ended, modes
+
+    @property
+    def _unknown(self) -> np.ndarray:
+        return np.asarray(self.batch.status == Status.REFUSED)
+
+    @property
+    def terminated(self) -> np.ndarray:
+        """Samples in which no contact approaches any more, (rows, n) bool; judged by the velocity itself."""
+        return self._judged[0]
+
+    @property
+    def modes(self) -> np.ndarray:
+        """What contacts do after, (rows, n, nc) int8, see `routh.friction.ContactMode`; -1: no contact."""
+        return self._judged[1]
+
+    @property
+    def mode_probability(self) -> Array:
+        """Shares of the terminated samples in which a contact separates, sticks, slides, (rows, nc, 3)."""
+        ended = self.terminated[:, :, None]
+        counts = [np.sum((self.modes == mode) & ended, axis=1) for mode in range(3)]
+        total = np.maximum(ended.sum(axis=1), 1)
+        return np.stack([count / total for count in counts], axis=-1)
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """Kinetic energies after, (rows, n) J."""
+        from routh.kernels.judging import energies  # loads numba
+
+        found = np.zeros(self.status.shape)
+        energies(self.batch.arrays, self.v, found)
+        return found
+
+    @property
+    def energy_gained(self) -> Array:
+        """Kinetic energy after less that before, as a share of it, (rows, n); 0 if nothing moved before."""
+        from routh.kernels.judging import energies  # loads numba
+
+        before = np.zeros((len(self), 1))
+        energies(self.batch.arrays, self.batch.v[:, None], before)
+        return np.asarray((self.kinetic_energy - before) / np.where(before > 0.0, before, 1.0))
+
+    @cached_property
+    def ambiguity(self) -> Array:
+        """Diameter of each row's outcomes over its speed before, in the kinetic-energy norm, (rows,).
+
+        0 where there is one outcome only, NaN where no sample has ended.
+        """
+        found = np.full(len(self), np.nan)
+        found[np.isin(self.batch.status, (Status.NO_CONTACT, Status.NO_IMPACT))] = 0.0
+        impacts = self.batch.status == Status.SOLVED
+        if self.status.shape[1] > _FEW:
+            for row in np.flatnonzero(impacts):
+                found[row] = measure_ambiguity(self[int(row)]).score
+            return found
+        from routh.kernels.judging import diameters  # loads numba
+        from routh.preparing import scratch
+
+        rows = self.batch.arrays
+        points = np.empty(self.v.shape[1:])
+        diameters(rows, ~impacts, scratch(rows), self.v, self.terminated, points, found)
+        return found
+
+    def extreme(self, direction: ArrayLike | str | tuple[int | str, ArrayLike]) -> BatchExtreme:
+        """The terminated outcome of each row that is farthest along a direction.
+
+        Parameters
+        ----------
+        direction : (nv,) or (rows, nv), the outcome maximizes ``direction . v``; or the name of a contact,
+            whose normal velocity is maximized; or (contact, (1 + nt,)), normal first. Rows without this
+            contact have index -1 and value NaN.
+        """
+        along = self._functionals(direction)
+        values = np.einsum("kij,kj->ki", self.v, along)
+        values = np.where(self.terminated, values, -np.inf)
+        index = np.argmax(values, axis=1)
+        best = np.take_along_axis(values, index[:, None], axis=1)[:, 0]
+        known = np.isfinite(best)
+        v = np.take_along_axis(self.v, index[:, None, None], axis=1)[:, 0]
+        return BatchExtreme(
+            np.where(known, index, -1),
+            np.where(known[:, None], v, np.nan),
+            np.where(known, best, np.nan),
+            along,
+        )
+
+    def _functionals(self, direction: Any) -> Array:
+        """A direction for each row, (rows, nv); NaN where the row has no such contact."""
+        nv, n = self.batch.nv, len(self)
+        if not isinstance(direction, (str, tuple)):
+            given = real_array("direction", direction, [(nv,), (n, nv)], f"shape ({nv},) or ({n}, {nv})")
+            return np.array(np.broadcast_to(given, (n, nv)))
+        contact = direction if isinstance(direction, str) else direction[0]
+        along = np.full((n, nv), np.nan)
+        for row in np.flatnonzero(np.isin(self.batch.status, (Status.SOLVED, Status.NO_IMPACT))):
+            if not isinstance(contact, str) or contact in self.batch.names_of(int(row)):
+                problem = self.batch[int(row)]
+                along[row] = 0.0
+                along[row, : problem.nv] = as_functional(problem, direction)
+        return along
+
+    def status_counts(self) -> dict[Status, int]:
+        """How many samples ended with which status."""
+        codes, counts = np.unique(self.status, return_counts=True)
+        return {Status(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+
+    def __repr__(self) -> str:
+        return f"BatchOutcomes(rows={len(self)}, n={self.status.shape[1]}, {self.batch!r})"
+
+
+@dataclass(frozen=True, eq=False)
+class BatchExtreme:
+    """The outcome of each row that is farthest along a direction."""
+
+    index: np.ndarray  # (rows,) sample; -1 where there is none
+    v: Array  # (rows, nv) velocity after
+    value: Array  # (rows,) how far along the direction
+    direction: Array  # (rows, nv) so that value = direction . v

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.laws.elastic import accumulate_elastic
+from routh.sampling.draws import Draw
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.step import make_step
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    from routh.sampling.algorithm1 import _Draw
 
 # Below this many samples compiling or loading the kernel costs more than it saves.
 FEW = 4
@@ -23,11 +20,14 @@ FEW = 4
 Samples = tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]
 
 
-def elastic_outcomes(draw: _Draw, hypothesis: str, threads: int | None, device: str) -> Outcomes:
+def elastic_outcomes(draw: Draw, hypothesis: str, threads: int | None, device: str) -> Outcomes:
     """The outcomes of one call of `routh.sample`: by the kernel where it can, else by the reference."""
     true_cone = draw.friction == "cone" and draw.problem.nt == 2
     if true_cone and device != "cpu":
-        raise ValueError(f"device: got {device!r}; restitution with the true cone is sampled on 'cpu'")
+        raise ValueError(
+            f"device: got {device!r}; restitution with the true cone is sampled on 'cpu' only, "
+            "with friction='polyhedral' on 'cuda' too"
+        )
     if true_cone or (draw.n <= FEW and device == "cpu"):
         samples = reference_elastic_samples(draw, hypothesis, np.arange(draw.n))
     else:
@@ -37,7 +37,7 @@ def elastic_outcomes(draw: _Draw, hypothesis: str, threads: int | None, device: 
     return replace(outcomes, settings=settings, stored=samples[5], returned=samples[6])
 
 
-def reference_elastic_samples(draw: _Draw, hypothesis: str, which: np.ndarray) -> Samples:
+def reference_elastic_samples(draw: Draw, hypothesis: str, which: np.ndarray) -> Samples:
     """The samples numbered ``which``, one by one in plain Python: what the kernel is compared with.
 
     Returns velocities, impulses, steps, statuses, residuals and the work stored and returned.
@@ -57,7 +57,7 @@ def reference_elastic_samples(draw: _Draw, hypothesis: str, which: np.ndarray) -
     return v, impulse, steps, status, residual, stored, returned
 
 
-def _kernel_samples(draw: _Draw, hypothesis: str, threads: int | None, device: str) -> Samples:
+def _kernel_samples(draw: Draw, hypothesis: str, threads: int | None, device: str) -> Samples:
     """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
     from routh.kernels.elastic_cpu import run
 

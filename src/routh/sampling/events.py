@@ -6,6 +6,7 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -59,6 +60,7 @@ def _kernel(nt: int, friction: str) -> str:
     return "routh.kernels.events_space" if friction == "polyhedral" else "routh.kernels.events_cone"
 
 
+@cache
 def can_sample(nt: int, friction: str) -> bool:
     """Whether there is a kernel for such contacts."""
     return find_spec(_kernel(nt, friction)) is not None
@@ -75,16 +77,33 @@ def event_samples(
     budget: float | None = None,
     rates: Rates = "mixed",
 ) -> Outputs:
+    """The samples of all rows, see `run_events`."""
+    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
+    options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    run_events(rows, draw, outputs, friction=friction, facets=facets, **options)
+    return outputs
+
+
+def run_events(
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+    rates: Rates = "mixed",
+) -> None:
     """Draw the samples of all rows; those that ``budget`` (s) leaves undone are Status.OUT_OF_TIME.
 
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
     plane the cone is the segment.
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
     import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
-    return outputs
 
 
 def event_outcomes(problem: ImpactProblem, draw: Draw, settings: dict[str, Any], **options: Any) -> Outcomes:

@@ -7,23 +7,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from routh import tolerances
+from routh.friction import ContactMode
 from routh.problem import ImpactProblem, names_from
+from routh.results import Drawable
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
 from routh.validation import Array
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SEPARATE, STICK, SLIDE = 0, 1, 2
-MODE_NAMES = ("separate", "stick", "slide")
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
 _ARRAYS = ("v", "impulse", "steps", "status", "residual")
@@ -34,14 +31,14 @@ _WORK = ("stored", "returned")
 class ModeRow:
     """One combination of contact modes and how often it occurred."""
 
-    modes: tuple[str, ...]  # one of "separate", "stick", "slide" per contact
+    modes: tuple[str, ...]  # "separates", "sticks" or "slides" per contact
     count: int
     share: float
     kinetic_energy: tuple[float, float]  # smallest and largest after, J
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(Drawable):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
 
     problem: ImpactProblem
@@ -83,12 +80,12 @@ class Outcomes:
 
     @cached_property
     def modes(self) -> np.ndarray:
-        """What each contact does after, (n, nc) int8: 0 separates, 1 sticks, 2 slides."""
+        """What each contact does after, (n, nc) int8, see `routh.friction.ContactMode`."""
         unit = self.problem.scaling.velocity[:, None]
         scaled = self.contact_velocity / unit
         moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
-        mode = np.where(moving, SLIDE, STICK)
-        return np.where(scaled[..., 0] > tolerances.STICK, SEPARATE, mode).astype(np.int8)
+        mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
+        return np.where(scaled[..., 0] > tolerances.STICK, ContactMode.SEPARATES, mode).astype(np.int8)
 
     def summary(self) -> list[ModeRow]:
         """Combinations of contact modes among the terminated samples, the most frequent first."""
@@ -97,7 +94,7 @@ class Outcomes:
         rows = []
         for combination, count in Counter(map(tuple, modes.tolist())).most_common():
             inside = energies[np.all(modes == np.array(combination), axis=1)]
-            words = tuple(MODE_NAMES[mode] for mode in combination)
+            words = tuple(ContactMode(mode).word for mode in combination)
             rows.append(ModeRow(words, count, count / len(self), (float(inside.min()), float(inside.max()))))
         return rows
 
@@ -107,16 +104,6 @@ class Outcomes:
             Status(int(code)): int(count)
             for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
         }
-
-    def plot(self, *, view: str = "ends") -> Figure:
-        """A picture of the set: where the contacts' velocities end, beside what the classical laws say.
-
-        ``view`` "ends" shows only where the impact ends, "way" the velocity before too. Returns a Matplotlib
-        figure (extra ``viz``).
-        """
-        from routh.viz.outcomes import outcomes_figure
-
-        return outcomes_figure(self, view=view)
 
     @cached_property
     def ambiguity(self) -> float:
@@ -150,6 +137,8 @@ class Outcomes:
         ``max_bytes`` is the most that its arrays may need unpacked.
         """
         fields = [f"problem_{name}" for name in (*_PROBLEM, "names")]
+        if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
+            raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
         data = read_arrays(path, wanted, optional=_WORK, max_bytes=max_bytes)
         try:

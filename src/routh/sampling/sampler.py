@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
+from routh.batch import ImpactBatch
+from routh.friction import uses_true_cone
 from routh.problem import ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
-from routh.validation import choice, integer, real
+from routh.validation import choice, count_that_fits, integer, real
+
+if TYPE_CHECKING:
+    from routh.sampling.batch import BatchOutcomes
 
 METHODS = ("events", "algorithm1")
 
 
+class SampleOptions(TypedDict, total=False):
+    """The keywords of `sample`."""
+
+    method: str
+    rates: Any
+    persistence: float | None
+    tolerance: float | None
+    step: ArrayLike | None
+    max_steps: int | None
+    points: str | None
+    seed: int
+    row: int
+    friction: str
+    facets: int | None
+    hypothesis: str
+    device: str
+    threads: int | None
+    budget: float | None
+
+
+@overload
+def sample(problem: ImpactProblem, n: int, **options: Unpack[SampleOptions]) -> Outcomes: ...
+@overload
+def sample(problem: ImpactBatch, n: int, **options: Unpack[SampleOptions]) -> BatchOutcomes: ...
 def sample(
-    problem: ImpactProblem,
+    problem: ImpactProblem | ImpactBatch,
     n: int,
     *,
     method: str = "algorithm1",
@@ -27,14 +56,16 @@ def sample(
     points: str | None = None,
     seed: int = 0,
     row: int = 0,
-    friction: str = "polyhedral",
+    friction: str = "cone",
     facets: int | None = None,
     hypothesis: str = "energetic",
     device: str = "cpu",
     threads: int | None = None,
     budget: float | None = None,
-) -> Outcomes:
-    """Draw ``n`` outcomes of an impact.
+) -> Outcomes | BatchOutcomes:
+    """Draw ``n`` outcomes of an impact, or of each impact of a batch.
+
+    Row k of a batch gets the samples of ``sample(batch[k], n, row=k, ...)``, to the last bit.
 
     Parameters
     ----------
@@ -46,16 +77,17 @@ def sample(
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
-        the problem in a batch.
-    friction, facets : in space "cone" (the true cone) or "polyhedral" with this many facets (default 8).
+        the problem in a batch, or of a batch's first row in a larger one.
+    friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
+    count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
     choice("method", method, METHODS)
     choice("device", device, ("cpu", "cuda"))
-    choice("friction", friction, ("cone", "polyhedral"))
+    uses_true_cone(friction, facets, problem.nt)
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":
@@ -67,20 +99,29 @@ def sample(
     _refuse(method, events if method == "algorithm1" else paper)
     options: dict[str, Any] = {"friction": friction, "facets": facets, "device": device, "threads": threads}
     if method == "algorithm1":
+        if isinstance(problem, ImpactBatch):
+            raise ValueError(
+                "method: got 'algorithm1' with a batch; wanted 'events', or one problem at a time"
+            )
         if budget is not None or row:
             _refuse(method, {"budget": budget, "row": row or None})
         given = {name: value for name, value in paper.items() if value is not None}
         return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **given, **options)
     from routh.sampling.events import can_sample, event_outcomes, make_settings
 
-    if not can_sample(problem.nt, friction):
+    if not isinstance(problem, ImpactBatch) and not can_sample(problem.nt, friction):
         return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **options)
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
     draw = make_settings(n, **settings)
     options |= {"budget": budget, "rates": chosen.get("rates", "mixed")}
-    return event_outcomes(problem, draw, {"method": "events", "friction": friction, **settings}, **options)
+    described = {"method": "events", "friction": friction, **settings}
+    if isinstance(problem, ImpactBatch):
+        from routh.sampling.many import batch_outcomes
+
+        return batch_outcomes(problem, draw, described, **options)
+    return event_outcomes(problem, draw, described, **options)
 
 
 def _refuse(method: str, options: dict[str, Any]) -> None:

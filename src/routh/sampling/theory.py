@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from routh.friction import facet_directions
 from routh.pointedness import pointedness
@@ -21,7 +20,7 @@ def single_contact_kappa(problem: ImpactProblem, contact: int | str = 0) -> floa
     """
     i = problem.index(contact)
     rows = problem.J[i] if problem.mu[i] > 0.0 else problem.Jn[i : i + 1]
-    values = np.linalg.svd(solve_triangular(problem.cholesky, rows.T, lower=True), compute_uv=False)
+    values = np.linalg.svd(np.linalg.solve(problem.cholesky, rows.T), compute_uv=False)
     epsilon = values[values > 1e-12 * values[0]].min()
     return float(1.0 / (epsilon * min(problem.mu[i], 1.0))) if problem.mu[i] > 0.0 else float(1.0 / epsilon)
 
@@ -35,7 +34,7 @@ def termination_bound(
     """
     real("step", step, above=0.0)
     real("probability", probability, at_least=0.0, at_most=1.0)
-    cone = pointedness(problem, facets)
+    cone = pointedness(problem, friction="polyhedral", facets=facets)
     if cone.jammed or probability == 1.0:
         return math.inf
     m = problem.nc
@@ -62,9 +61,13 @@ def dense_sample_count(*, step: float, lipschitz: float, dimension: int, epsilon
 
 
 def approximation_sample_count(
-    *, step: float, lipschitz: float, max_steps: int, contacts: int, epsilon: float, delta: float
+    *, step: float, lipschitz: float, max_steps: int, contacts: int, net: float, delta: float
 ) -> int:
-    """HP23 (171): runs for an epsilon-net after ``max_steps``; ``lipschitz`` is that of one step."""
+    """HP23 (171): runs whose velocities after ``max_steps`` are within ``net`` of every other one.
+
+    With probability 1 - delta; ``lipschitz`` is that of one step. ``net`` is the epsilon' of (166), at most
+    a third of the epsilon of Algorithm 2 (`routh.approximate`).
+    """
     integer("max_steps", max_steps, at_least=1)
     integer("contacts", contacts, at_least=1)
     real("lipschitz", lipschitz, above=0.0)
@@ -73,7 +76,7 @@ def approximation_sample_count(
         math.log(real("step", step, above=0.0))
         + max_steps * math.log(lipschitz)
         + 0.5 * math.log(dimension)
-        - math.log(real("epsilon", epsilon, above=0.0))
+        - math.log(real("net", net, above=0.0))
     )
     real("delta", delta, above=0.0, at_most=1.0)
     if log_cells > 600.0:

@@ -54,6 +54,16 @@ class ModeForces:
 
 
 @dataclass(frozen=True, eq=False)
+class Equations:
+    """A mode as linear equations: the accelerations that it sets to zero, and how its unknowns spread."""
+
+    picked: np.ndarray  # (k,) which of the m (1 + nt) accelerations vanish
+    owner: np.ndarray  # (k,) whose they are, as a position in the problem
+    columns: Array  # (m (1 + nt), k) forces per unknown
+    symmetric: bool  # every contact of the mode sticks
+
+
+@dataclass(frozen=True, eq=False)
 class ContactProblem:
     """The acceleration-level problem of some contacts (m of them), in the order of ``contacts``."""
 
@@ -83,27 +93,29 @@ def contact_problem(snapshot: Snapshot, contacts: Sequence[int], mu: Array, slip
     G = flat @ snapshot.inverse_mass @ flat.T
     free = (flat @ snapshot.free).reshape(m, width) + snapshot.bias[rows]
     root = np.sqrt(G.diagonal()[::width])  # 1 / sqrt(effective mass)
-    scale = float((np.abs(free) / root[:, None]).max()) if m else 1.0
+    scale = float(np.abs(free / root[:, None]).max()) if m else 1.0
     scale = scale if scale > 0.0 else 1.0
     return ContactProblem(tuple(rows), G, free, mu[rows], slip, scale / root, scale * root)
 
 
-def forces_of(problem: ContactProblem, mode: Mode) -> ModeForces:
-    """Forces with which the contacts of ``mode`` keep it; balanced where contacts are redundant."""
+def forces_of(problem: ContactProblem, mode: Mode, known: Equations | None = None) -> ModeForces:
+    """Forces with which the contacts of ``mode`` keep it; balanced where contacts are redundant.
+
+    ``known`` are the mode's `equations`, where they were formed before.
+    """
     m, width = problem.free.shape
     if not mode:
         return ModeForces(mode, np.zeros((m, width)), problem.free, 0.0, False)
-    picked, columns = _equations(problem, mode)
-    owner = picked // width
-    unit_a, unit_f = problem.acceleration_unit[owner], problem.force_unit[owner]
-    scaled = (problem.G[picked] @ columns) * (unit_f / unit_a[:, None])
-    wanted = -problem.free.ravel()[picked] / unit_a
+    form = known or equations(problem.contacts, problem.mu, width, mode)
+    unit_a, unit_f = problem.acceleration_unit[form.owner], problem.force_unit[form.owner]
+    scaled = (problem.G[form.picked] @ form.columns) * (unit_f / unit_a[:, None])
+    wanted = -problem.free.ravel()[form.picked] / unit_a
     x = _unique(scaled, wanted)
     redundant = x is None
     if x is None:
-        x = _balanced(scaled, wanted, problem, mode)
+        x = _balanced(scaled, wanted, problem, mode, form)
     residual = float(np.abs(scaled @ x - wanted).max())
-    force = (columns @ (x * unit_f)).reshape(m, width)
+    force = (form.columns @ (x * unit_f)).reshape(m, width)
     return ModeForces(mode, force, problem.accelerations(force), residual, redundant)
 
 
@@ -139,24 +151,24 @@ def is_valid(problem: ContactProblem, solution: ModeForces) -> bool:
     return bool(np.isfinite(least) and least >= -tolerances.CONTACT_FORCE)
 
 
-def _equations(problem: ContactProblem, mode: Mode) -> tuple[np.ndarray, Array]:
-    """Which accelerations (k,) a mode sets to zero, and columns (m w, k) that spread its unknown forces."""
-    m, width = problem.free.shape
+def equations(contacts: Sequence[int], mu: Array, width: int, mode: Mode) -> Equations:
+    """The equations of a mode of ``contacts`` (m of them) with friction mu (m,)."""
     picked: list[int] = []
     slipping: list[tuple[int, int, tuple[float, ...]]] = []
     for hold in mode:
-        first = problem.position(hold.contact) * width
+        first = contacts.index(hold.contact) * width
         if hold.direction is None:
             picked += range(first, first + width)
         else:  # lambda_t = -mu lambda_n direction
             slipping.append((first, len(picked), hold.direction))
             picked.append(first)
-    columns = np.zeros((m * width, len(picked)))
+    columns = np.zeros((len(contacts) * width, len(picked)))
     columns[picked, range(len(picked))] = 1.0
     for first, column, direction in slipping:
         for j, component in enumerate(direction):
-            columns[first + 1 + j, column] = -problem.mu[first // width] * component
-    return np.array(picked), columns
+            columns[first + 1 + j, column] = -mu[first // width] * component
+    at = np.array(picked)
+    return Equations(at, at // width, columns, not slipping)
 
 
 def _unique(matrix: Array, right: Array) -> Array | None:
@@ -172,12 +184,12 @@ def _unique(matrix: Array, right: Array) -> Array | None:
     return inverse @ right if condition * _SINGULAR < 1.0 else None
 
 
-def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode) -> Array:
+def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, form: Equations) -> Array:
     """Forces that meet the equations as well as possible inside the cones: the smallest ones, if they do."""
     if len(right) == 1:
         return np.zeros(1)  # jammed: no finite force does it
-    even = problem.force_unit.max() / _per_unknown(problem, mode)  # forces are compared in N, not in units
-    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0]
+    even = problem.force_unit.max() / problem.force_unit[form.owner]  # forces are compared in N, not in units
+    smallest = even * _least(matrix, right, even, form.symmetric)
     if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
         return smallest
     rays = _rays(problem, mode)
@@ -192,10 +204,14 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode) 
     return rays @ (refined if better else z)
 
 
-def _per_unknown(problem: ContactProblem, mode: Mode) -> Array:
-    """The force unit of each unknown of a mode."""
-    counts = [problem.free.shape[1] if hold.sticks else 1 for hold in mode]
-    return np.repeat(problem.force_unit[[problem.position(hold.contact) for hold in mode]], counts)
+def _least(matrix: Array, right: Array, even: Array, symmetric: bool) -> Array:
+    """The smallest y with ``matrix (even y) = right``, where there is one."""
+    if not symmetric:
+        return np.asarray(np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0])
+    values, vectors = np.linalg.eigh(matrix * even * even[:, None])
+    kept = values > _SINGULAR * values[-1]
+    basis = vectors[:, kept]
+    return np.asarray(basis @ ((basis.T @ (even * right)) / values[kept]))
 
 
 def _inside(x: Array, problem: ContactProblem, mode: Mode) -> bool:

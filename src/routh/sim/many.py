@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from routh.models.base import Model, State
+from routh.results import Drawable
 from routh.sim.simulate import simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
@@ -17,7 +18,7 @@ from routh.validation import Array, integer
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class Bundle(Drawable):
     """Several motions from one state, one per draw; none is ever left out."""
 
     trajectories: tuple[Trajectory, ...]
@@ -55,12 +56,6 @@ class Bundle:
         """
         states = [_state_at(one, t) for one in self.trajectories]
         return np.array([q for q, _ in states]), np.array([v for _, v in states])
-
-    def plot(self, coordinate: int = 0, *, rate: bool = False, ax: Any = None) -> Any:
-        """Draw one coordinate (or its rate) of every motion over time; returns the axes."""
-        from routh.viz.simulation import draw_bundle
-
-        return draw_bundle(self, coordinate, rate=rate, ax=ax)
 
 
 def simulate_many(

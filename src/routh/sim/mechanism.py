@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,27 +13,45 @@ from routh.validation import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]  # u = control(t, q, v)
 
+_CLOSED = 1e-15  # m: a gap this small is closed exactly
 
-@dataclass(frozen=True, eq=False)
+
 class Snapshot:
-    """What a model says at one state."""
+    """What a model says at one state; each thing is worked out when it is first asked for."""
 
-    t: float
-    q: Array
-    v: Array
-    inverse_mass: Array  # (nv, nv)
-    free: Array  # (nv,) acceleration without contact forces
-    J: Array  # (nc, 1 + nt, nv), normal first
-    bias: Array  # (nc, 1 + nt) dJ/dt v, m/s^2
+    def __init__(self, mechanism: Mechanism, t: float, q: Array, v: Array) -> None:
+        self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
 
-    @property
+    @cached_property
+    def inverse_mass(self) -> Array:
+        """(nv, nv)."""
+        return self.mechanism.inverse_mass(self.q)
+
+    @cached_property
+    def free(self) -> Array:
+        """Acceleration without contact forces, (nv,)."""
+        control = self.mechanism.control
+        u = None if control is None else control(self.t, self.q, self.v)
+        return -(self.inverse_mass @ self.mechanism.model.bias(self.q, self.v, u))
+
+    @cached_property
+    def J(self) -> Array:
+        """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
+        return self.mechanism.J(self.q)
+
+    @cached_property
+    def bias(self) -> Array:
+        """``dJ/dt v``, (nc, 1 + nt) m/s^2."""
+        return self.mechanism.model.jacobian_bias(self.q, self.v)
+
+    @cached_property
     def contact_velocity(self) -> Array:
         """``J v``, (nc, 1 + nt) m/s."""
         return self.J @ self.v
 
     def acceleration(self, force: Array) -> Array:
         """Generalized acceleration under contact forces (nc, 1 + nt) N, HP23 (10)."""
-        return self.free + self.inverse_mass @ np.tensordot(force, self.J, axes=2)
+        return self.free + self.inverse_mass @ (force.ravel() @ self.J.reshape(force.size, -1))
 
 
 class Mechanism:
@@ -46,16 +64,25 @@ class Mechanism:
         self.mu = np.array([info.mu for info in model.contacts])
         self.names = tuple(info.name for info in model.contacts)
         self._straight = model.nq == model.nv
+        self._inverted: tuple[Array, Array] | None = None  # the last mass matrix and its inverse
 
     def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:
-        """Evaluate the model once."""
-        model = self.model
-        u = None if self.control is None else self.control(t, q, v)
-        inverse = _inverse(model.mass(q))
-        Jn, Jt = model.jacobians(q)
-        J = np.empty((self.nc, self.width, model.nv))
+        """The model at a state."""
+        return Snapshot(self, t, q, v)
+
+    def inverse_mass(self, q: Array) -> Array:
+        """``M^-1``, (nv, nv); kept while the mass matrix stays the same, as it does for free bodies."""
+        M = self.model.mass(q)
+        if self._inverted is None or not np.array_equal(self._inverted[0], M):
+            self._inverted = M, np.asarray(np.linalg.inv(M), dtype=np.float64)
+        return self._inverted[1]
+
+    def J(self, q: Array) -> Array:
+        """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
+        Jn, Jt = self.model.jacobians(q)
+        J = np.empty((self.nc, self.width, self.model.nv))
         J[:, 0], J[:, 1:] = Jn, Jt
-        return Snapshot(t, q, v, inverse, -(inverse @ model.bias(q, v, u)), J, model.jacobian_bias(q, v))
+        return J
 
     def rate(self, q: Array, v: Array) -> Array:
         """``dq/dt = Gamma(q) v`` (HP23 (9)), from the model's own integration where it is not v itself."""
@@ -86,10 +113,10 @@ class Mechanism:
         rows = list(contacts)
         for _ in range(3):
             gaps = self.model.gaps(q)[rows]
-            if not rows or not np.abs(gaps).max() > 1e-15:
+            if not rows or not np.abs(gaps).max() > _CLOSED:
                 break
-            inverse = _inverse(self.model.mass(q))
-            q = self.model.integrate(q, -_correction(inverse, self.model.jacobians(q)[0][rows], gaps), 1.0)
+            Jn = self.model.jacobians(q)[0][rows]
+            q = self.model.integrate(q, -correction(self.inverse_mass(q), Jn, gaps), 1.0)
         return q
 
     def hold(self, q: Array, v: Array, sticking: Sequence[int], sliding: Sequence[int]) -> Array:
@@ -98,17 +125,13 @@ class Mechanism:
             return v
         Jn, Jt = self.model.jacobians(q)
         rows = np.concatenate([Jn[[*sticking, *sliding]], Jt[list(sticking)].reshape(-1, self.model.nv)])
-        return v - _correction(_inverse(self.model.mass(q)), rows, rows @ v)
+        return v - correction(self.inverse_mass(q), rows, rows @ v)
 
     def _slope(self, q: Array, v: Array, dt: float) -> Array:
         return (self.model.integrate(q, v, dt) - self.model.integrate(q, v, -dt)) / (2.0 * dt)
 
 
-def _inverse(matrix: Array) -> Array:
-    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-
-def _correction(inverse_mass: Array, rows: Array, values: Array) -> Array:
+def correction(inverse_mass: Array, rows: Array, values: Array) -> Array:
     """The smallest x, in the metric of mass, with ``rows x = values`` (least squares where it has none)."""
     response = inverse_mass @ rows.T
     return np.asarray(response @ np.linalg.lstsq(rows @ response, values, rcond=1e-12)[0], dtype=np.float64)

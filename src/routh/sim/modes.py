@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.optimize import root
@@ -19,6 +18,7 @@ from routh import tolerances
 from routh.friction import facet_directions
 from routh.lcp.solve import solve
 from routh.sim.contact_forces import ContactProblem, Hold, Mode, ModeForces, forces_of, is_valid
+from routh.sim.screening import likely
 from routh.status import Status
 from routh.validation import Array
 
@@ -41,8 +41,8 @@ def find_modes(problem: ContactProblem) -> Solutions:
     enumerable = count <= MOST_MODES
     found: list[ModeForces] = []
     if enumerable:
-        for options in product(*choices):
-            candidate = forces_of(problem, tuple(hold for hold in options if hold is not None))
+        for mode in likely(problem, choices):
+            candidate = forces_of(problem, mode)
             if is_valid(problem, candidate):
                 found.append(candidate)
     starting = problem.free.shape[1] > 2 and bool(np.any((problem.mu > 0.0) & ~problem.slip.any(axis=1)))

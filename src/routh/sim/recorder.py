@@ -63,6 +63,10 @@ class Recorder:
         """Smooth motion begins at the last sample with these contact forces."""
         self.forces_after[-1] = force
 
+    def settle(self, v: Array) -> None:
+        """The velocity of the last sample without what is left of a slip that has come to its end."""
+        self.v[-1] = v.copy()
+
     def event(self, kind: str, contacts: tuple[int, ...] = (), **data: Any) -> None:
         """Something that happened at the last sample."""
         names = tuple(self.names[i] for i in contacts)

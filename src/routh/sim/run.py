@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
+from routh.friction import ContactMode
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
 from routh.sim import zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.flow import ModeMotion, Options, run_mode
+from routh.sim.flow import Options, run_mode
 from routh.sim.mechanism import Mechanism
+from routh.sim.mode_motion import ModeMotion
 from routh.sim.recorder import Recorder
 from routh.sim.selection import Selection, select
 from routh.sim.trajectory import Trajectory
@@ -123,8 +125,8 @@ class Run:
         return selection.choices[pick]
 
     def _words(self, mode: Mode, resting: list[int]) -> dict[str, str]:
-        held = {hold.contact: "stick" if hold.sticks else "slip" for hold in mode}
-        return {self.mechanism.names[i]: held.get(i, "open") for i in resting}
+        held = {hold.contact: ContactMode.STICKS if hold.sticks else ContactMode.SLIDES for hold in mode}
+        return {self.mechanism.names[i]: held.get(i, ContactMode.SEPARATES).word for i in resting}
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
@@ -144,6 +146,7 @@ class Run:
             v_before=self.v.copy(),
             v_after=result.v.copy(),
             steps=len(result.path.impulse),
+            path=str(result.path.kind),
             **self._law_words(),
         )
         self._record_path(result, rows)
@@ -158,7 +161,7 @@ class Run:
 
     def _law_words(self) -> dict[str, object]:
         law = self.settings.law
-        words = {name: getattr(law, name) for name in ("rule", "friction", "facets") if hasattr(law, name)}
+        words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
         return {"law": type(law).__name__, **words}
 
     def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
@@ -179,6 +182,8 @@ class Run:
         started = self.t
         self.record.begin(flow.samples[0].force)
         for sample in flow.samples[1:]:
+            if not sample.t > started:
+                continue  # a mode that ends at once leaves no trace but the next choice
             self.record.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
             since = sample.impulse
         last = flow.samples[-1]
@@ -203,6 +208,7 @@ class Run:
             sticking = [*motion.sticking, *flow.contacts]
             sliding = [c for c in motion.sliding if c not in sticking]
             self.v = self.mechanism.hold(self.q, self.v, sticking, sliding)
+            self.record.settle(self.v)
         if not moved and flow.reason != "end":
             self.excluded.add(chosen.mode)
         return None

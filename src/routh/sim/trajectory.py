@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
+from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array
 
@@ -52,7 +53,7 @@ class InAugmentedTime:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Drawable):
     """Samples of a motion, in order of time; all arrays share the leading axis ``T``.
 
     A time stepper leaves ``s`` as None. An event-driven simulator writes the augmented time of HP23 into

@@ -1,11 +1,11 @@
-"""One implicit increment of an impact (HP23 (72)): polyhedral friction, or the true cone."""
+"""One implicit increment of an impact (HP23 (72)): the true friction cone, or a polyhedral one."""
 
+from routh.friction import uses_true_cone
 from routh.problem import ImpactProblem
 from routh.step.base import ImpactStep, PushingStep, StepResult
 from routh.step.cone import ConeStep
 from routh.step.polyhedral import PolyhedralStep
 from routh.step.unique import Uniqueness, uniqueness
-from routh.validation import choice
 
 __all__ = [
     "ConeStep",
@@ -20,12 +20,9 @@ __all__ = [
 
 
 def make_step(
-    problem: ImpactProblem, *, friction: str = "polyhedral", facets: int | None = None
+    problem: ImpactProblem, *, friction: str = "cone", facets: int | None = None
 ) -> ConeStep | PolyhedralStep:
-    """The step solver for ``friction`` "polyhedral" or "cone"; in the plane the two are the same."""
-    choice("friction", friction, ("polyhedral", "cone"))
-    if friction == "cone" and facets is not None:
-        raise ValueError(f"facets: got {facets!r}; the true cone has none, leave it out")
-    if friction == "cone" and problem.nt == 2:
+    """The step solver for ``friction`` "cone" or "polyhedral"; in the plane the two are the same."""
+    if uses_true_cone(friction, facets, problem.nt):
         return ConeStep(problem)
     return PolyhedralStep(problem, facets=facets)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from routh import tolerances
 from routh.friction import facet_directions
@@ -171,9 +170,7 @@ class PolyhedralStep:
         exact = np.array([[Fraction(entry) for entry in row] for row in scaled], dtype=object)
         inner = slice(self.problem.nc, -self.problem.nc)
         root = np.repeat(np.sqrt(self.problem.scaling.mass), 1 + self.problem.nt)
-        half = solve_triangular(
-            self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T, lower=True
-        )
+        half = np.linalg.solve(self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T)
         factor = (half * root) @ self._spread[:, inner]  # L^-1 Jbar^T, (nv, nc (1 + k))
         fractions = np.array([[Fraction(entry) for entry in row] for row in factor], dtype=object)
         exact[inner, inner] = fractions.T @ fractions

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import routh
+from routh.auditing.grids import Grid, grid
 from routh.sweep.files import read_json, write_once
-from routh.sweep.grid import Grid, grid
 from routh.sweep.measures import Measure
 from routh.sweep.recipe import Recipe
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from routh.auditing.grids import grid
 from routh.problem import ImpactProblem
 from routh.storage import write_text
 from routh.sweep import chunks as store
@@ -19,7 +20,6 @@ from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, status_name
 from routh.sweep.executors import make_executor
 from routh.sweep.files import read_json, write_once
-from routh.sweep.grid import grid
 from routh.sweep.manifest import Plan, check_same, identity, read_manifest, write_manifest
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import Recipe, recipe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -69,12 +70,22 @@ def get(name: str, **parameters: Any) -> System:
         near = get_close_matches(str(name), _REGISTRY, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
         raise ValueError(f"name: there is no system {name!r}{hint}")
+    known = inspect.signature(_REGISTRY[name]).parameters
+    unknown = [key for key in parameters if key not in known]
+    if unknown:
+        wanted = ", ".join(f"{key} ({one.default!r})" for key, one in known.items()) or "none: it has none"
+        raise ValueError(f"{name}: there is no parameter {unknown[0]!r}; wanted {wanted}")
     try:
         return _REGISTRY[name](**parameters)
-    except TypeError as error:
-        if "unexpected keyword" in str(error):
-            raise ValueError(f"{name}: {error}") from None
-        raise
+    except TypeError as error:  # a list where a number is wanted, a number where a list is
+        raise ValueError(f"{name}: {error}") from error
+
+
+def builder_of(name: str) -> Builder:
+    """The function that makes the system called ``name``; its keyword arguments are the parameters."""
+    if name not in _REGISTRY:
+        get(name)  # raises, with the names that there are
+    return _REGISTRY[name]
 
 
 def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:

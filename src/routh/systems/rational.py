@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from routh import tolerances
 from routh.exact.algebra import simplest
-from routh.exact.rational import RationalProblem, snap, unit_circle
+from routh.exact.rational import RationalProblem, unit_circle
+from routh.exact.snapping import snap
 from routh.problem import ImpactProblem
 from routh.systems.hp23 import RAMONE
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.kernels.gpu import find_cuda
+from routh.compiling import find_cuda
 from routh.problem import HYPOTHESES
 from routh.status import Status
 from routh.two_body import _kernel

@@ -22,8 +22,6 @@ from routh.two_body._layout import (
     JZ,
     MAX_SEGMENTS,
     P_E,
-    P_GX,
-    P_GY,
     P_JX,
     P_JY,
     P_JZ,
@@ -86,6 +84,7 @@ def hodograph(
     else:
         raise RouthError(f"hodograph: the impact has not ended after {MAX_SEGMENTS} segments")
     table = np.concatenate(rows)
+    table[:, 3:5] = _sliding(w, velocity, table[:, :3])
     events = decode(int(state[EVENTS]))
     return Hodograph(table[:, :3], table[:, 3:5], table[:, 5], table[:, 6], events, _marks(table, events))
 
@@ -100,16 +99,27 @@ def _sample(
     end: float,
     points: int,
 ) -> Array:
-    """Points of one segment, (points, 7): impulse, sliding velocity, v_z, E."""
+    """Points of one segment, (points, 7): impulse, two columns left empty, v_z, E."""
     rows = np.zeros((points, 7))
     for row, p in zip(rows, np.linspace(0.0, end, points), strict=True):
         evaluate(series, arc, anchor, con, shape, p)
         row[:3] = anchor[[JX, JY, JZ]] + anchor[[P_JX, P_JY, P_JZ]]
-        row[3:] = anchor[P_GX], anchor[P_GY], anchor[P_VZ], anchor[ENERGY] + anchor[P_E]
+        row[5:] = anchor[P_VZ], anchor[ENERGY] + anchor[P_E]
     # what the end of compression took off the stored energy within this segment
     jump = rows[-1, 6] - after[ENERGY]
     rows[(rows[:, 5] >= 0.0) & (anchor[PHASE] == _layout.COMPRESSION), 6] -= jump
     return rows
+
+
+def _sliding(W: Array, v: Array, impulse: Array) -> Array:
+    """Sliding velocities (k, 2) after impulses (k, 3), JW17 (19); zero where rounding hides them.
+
+    They follow from the impulse whatever the segment: a line holds stick and slip that resumes alike.
+    """
+    change = impulse @ W[:2].T
+    sliding = v[:2] + change
+    rounding = 8.0 * np.finfo(float).eps * (np.abs(v[:2]).max() + np.abs(impulse) @ np.abs(W[:2]).max(axis=0))
+    return np.where(np.linalg.norm(sliding, axis=1, keepdims=True) > rounding[:, None], sliding, 0.0)
 
 
 def _marks(table: Array, events: str) -> tuple[tuple[str, int], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_scan(scan: Scan, ax: Any = None) -> Axes:
+def draw_scan(scan: Scan, ax: Axes) -> Axes:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
-    ax = _axes(ax, width=style.COLUMN, aspect=0.75)
     names, values = list(scan.axes), list(scan.axes.values())
     if len(names) == 1:
         ax.plot(values[0], scan.score, color=style.SET, marker=".")
@@ -40,9 +39,8 @@ def draw_scan(scan: Scan, ax: Any = None) -> Axes:
     return ax
 
 
-def draw_audit(audit: Audit, ax: Any = None, *, name: str = "the audited one") -> Axes:
+def draw_audit(audit: Audit, ax: Axes, *, name: str = "the audited one") -> Axes:
     """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
-    ax = _axes(ax, width=style.COLUMN, aspect=0.8)
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
     if not len(ends):
@@ -55,7 +53,16 @@ def draw_audit(audit: Audit, ax: Any = None, *, name: str = "the audited one") -
         return (v - audit.nearest) @ problem.cholesky @ axes.T / unit
 
     cloud, after = project(ends), project(audit.v_after)
-    ax.scatter(*cloud.T, s=6, color=style.SET, alpha=0.5, linewidths=0, rasterized=True, label="outcomes")
+    ax.scatter(
+        cloud[:, 0],
+        cloud[:, 1],
+        s=6,
+        color=style.SET,
+        alpha=0.5,
+        linewidths=0,
+        rasterized=True,
+        label="outcomes",
+    )
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
     ax.plot(0.0, 0.0, "o", color=style.SET, fillstyle="none", markersize=6, label="nearest")
     ax.plot(*after, "X", color=style.VERMILION, markersize=6, label=name)
@@ -148,10 +155,3 @@ def draw_facet_errors(ax: Axes, errors: Mapping[int, Array]) -> None:
     ax.set_ylabel("error, % of speed")
     ax.set_title("error by facets")
     ax.legend(loc="lower left")
-
-
-def _axes(ax: Any, *, width: float, aspect: float) -> Any:
-    if ax is not None:
-        return ax
-    with style.context():
-        return style.figure(width=width, aspect=aspect)[1][0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -119,16 +119,17 @@ def _mark_zeno(ax: Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
             )
 
 
-def draw_bundle(
-    bundle: Bundle, coordinate: int = 0, *, rate: bool = False, ax: Any = None, label: str | None = None
+def draw_motions(
+    ax: Axes,
+    motions: Bundle | Sequence[Trajectory],
+    coordinate: int = 0,
+    *,
+    rate: bool = False,
+    label: str | None = None,
 ) -> Axes:
-    """One coordinate (or its rate) of every future over time; each impact is a jump of the rate."""
-    if ax is None:
-        with style.context():
-            _, axes = style.figure(1, 1)
-            ax = axes[0]
-    alpha = max(0.12, min(0.8, 6.0 / len(bundle)))
-    for trajectory in bundle:
+    """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate."""
+    alpha = max(0.12, min(0.8, 6.0 / len(motions)))
+    for trajectory in motions:
         values = trajectory.v if rate else trajectory.q
         ax.plot(trajectory.t, values[:, coordinate], color=style.BLUE, linewidth=0.7, alpha=alpha)
     ax.set_xlabel("$t$ (s)")
@@ -144,8 +145,8 @@ def bundle_figure(
     columns = len(coordinates)
     fig, axes = style.figure(2, columns, width=style.TWO_COLUMNS, height=3.6, sharex=True)
     for k, (coordinate, label) in enumerate(zip(coordinates, labels, strict=True)):
-        draw_bundle(bundle, coordinate, ax=axes[k], label=label)
-        draw_bundle(bundle, coordinate, rate=True, ax=axes[columns + k], label=f"rate of {label}")
+        draw_motions(axes[k], bundle, coordinate, label=label)
+        draw_motions(axes[columns + k], bundle, coordinate, rate=True, label=f"rate of {label}")
         axes[k].set_xlabel("")
     axes[0].set_title(title or f"{len(bundle)} futures")
     return fig

@@ -125,6 +125,20 @@ def draw_velocities(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "w
         ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=5.5, label="before")
 
 
+def draw_path(ax: Axes, result: ImpactResult) -> None:
+    """Every contact's velocity along one outcome's path: tangential (the speed of slip in space), normal."""
+    along = result.problem.contact_velocity(result.path.v)  # (k + 1, nc, 1 + nt)
+    plane = result.problem.nt == 1
+    slip = along[..., 1] if plane else np.linalg.norm(along[..., 1:], axis=2)
+    style.zero_lines(ax)
+    for name, x, y in zip(result.problem.names, slip.T, along[..., 0].T, strict=True):
+        (line,) = ax.plot(x, y, linewidth=1.0, label=name)
+        ax.plot(x[0], y[0], "o", markerfacecolor="white", color=line.get_color())
+        ax.plot(x[-1], y[-1], "o", color=line.get_color())
+    ax.set_xlabel("tangential velocity (m/s)" if plane else "speed of slip (m/s)")
+    ax.set_ylabel("normal velocity (m/s)")
+
+
 def mark_approach(ax: Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
     style.zero_lines(ax)

@@ -1,6 +1,8 @@
 """Robots in MuJoCo: from an MJCF or URDF file, or from MjModel and MjData, to the problem of their impact."""
 
 from routh.models.mujoco.loading import load, state
+from routh.models.mujoco.lowering import landing
+from routh.models.mujoco.many import problems
 from routh.models.mujoco.problem import problem
 
-__all__ = ["load", "problem", "state"]
+__all__ = ["landing", "load", "problem", "problems", "state"]

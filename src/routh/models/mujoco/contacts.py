@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ def geom_name(model: Any, geom: int) -> str:
     return f"{owner}.{geom - int(model.body_geomadr[body])}"
 
 
+def near_contacts(data: Any) -> Iterator[Any]:
+    """The contacts one by one: a slice of MuJoCo's list copies each of them."""
+    found = data.contact
+    return (found[i] for i in range(data.ncon))
+
+
 def contact_rows(near: Near) -> list[ContactRow]:
     """Every contact between geoms that MuJoCo's collision detection found, with its own frame and friction.
 
@@ -33,7 +40,7 @@ def contact_rows(near: Near) -> list[ContactRow]:
     then in units of ``mu_weak / mu``.
     """
     model, data = near.model, near.data
-    found = [contact for contact in data.contact[: data.ncon] if min(contact.geom) >= 0]
+    found = [contact for contact in near_contacts(data) if min(contact.geom) >= 0]
     pairs = [(geom_name(model, int(c.geom[0])), geom_name(model, int(c.geom[1]))) for c in found]
     names = distinct_names([f"{second}/{first}" for first, second in pairs])
     rows = []

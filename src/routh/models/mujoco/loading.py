@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-from routh.models.files import check_model_file
+from routh.models.meshes import MUJOCO_FORMATS, tell_left_out, with_absolute_meshes
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links
+from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -38,12 +40,14 @@ def load(
     mujoco = engine()
     file = check_model_file(path, roots=roots)
     try:
-        spec = _read(str(file.path))
         if file.root == "robot":
+            spec = _read_urdf(file.path, [Path(root).resolve() for root in roots])
             compiler = getattr(spec, "compiler", spec)  # MuJoCo 3.2 has its settings in the spec itself
             compiler.fusestatic = False  # links keep their names
             if hasattr(spec.worldbody, "bodies"):  # since 3.3; before, every link must be physical by itself
                 fuse_fixed_links(spec)
+        else:
+            spec = _read(str(file.path))
         if floating:
             _float(spec, path)
         if ground is not None:
@@ -54,13 +58,32 @@ def load(
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
 
 
+def _read_urdf(path: Path, roots: Sequence[Path]) -> Any:
+    """The spec of a URDF whose meshes were looked up here; MuJoCo itself would drop their folders."""
+    text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS)
+    tell_left_out(left_out, path)
+    root = ElementTree.fromstring(text)
+    extension = root.find("mujoco")
+    if extension is None:
+        extension = ElementTree.SubElement(root, "mujoco")
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = ElementTree.SubElement(extension, "compiler")
+    compiler.set("strippath", "false")
+    return _filled("from_string", ElementTree.tostring(root, encoding="unicode"))
+
+
 def _read(path: str) -> Any:
+    return _filled("from_file", path)
+
+
+def _filled(method: str, source: str) -> Any:
     spec = engine().MjSpec
     try:
-        return spec.from_file(path)
+        return getattr(spec, method)(source)
     except TypeError:  # MuJoCo 3.2.0: it fills a spec that is there
         filled = spec()
-        filled.from_file(path)
+        getattr(filled, method)(source)
         return filled
 
 

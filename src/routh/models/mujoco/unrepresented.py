@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import Near, engine
+from routh.models.robot import listed
 
 _DAMPED = 0.8  # damping ratio: exp(-pi 0.8 / 0.6) = 0.015
 
@@ -21,21 +22,22 @@ def unrepresented(near: Near, pairs: Collection[tuple[str, str]]) -> list[str]:
     """
     model, data = near.model, near.data
     notes: dict[str, list[str]] = {}
-    for contact in data.contact[: data.ncon]:
+    for contact in near_contacts(data):
         if min(contact.geom) < 0:
             notes.setdefault("contacts of flexible bodies", []).append(f"flex {int(max(contact.flex))}")
             continue
         first, second = (geom_name(model, int(geom)) for geom in contact.geom)
         if (first, second) in pairs:
-            for what in _of_contact(contact):
+            for what in of_contact(contact):
                 notes.setdefault(what, []).append(f"{second}/{first}")
-    adhesive = _adhesion_actuators(model)
+    adhesive = adhesion_actuators(model)
     if adhesive:
         notes["adhesion"] = adhesive
-    return [f"{what} ({_listed(where)})" for what, where in notes.items()]
+    return [f"{what} ({listed(where)})" for what, where in notes.items()]
 
 
-def _of_contact(contact: Any) -> list[str]:
+def of_contact(contact: Any) -> list[str]:
+    """What a contact has that Coulomb's cone has not."""
     found = []
     if contact.dim >= 4 and contact.friction[2] > 0.0:
         found.append("torsional friction")
@@ -58,16 +60,11 @@ def _bounces(solref: Any) -> bool:
     return bool(ratio < _DAMPED)
 
 
-def _adhesion_actuators(model: Any) -> list[str]:
+def adhesion_actuators(model: Any) -> list[str]:
+    """Actuators that pull bodies to what they touch, by name."""
     body = int(engine().mjtTrn.mjTRN_BODY)
     return [
         model.actuator(i).name or f"actuator{i}"
         for i in range(model.nu)
         if int(model.actuator_trntype[i]) == body
     ]
-
-
-def _listed(where: list[str]) -> str:
-    names = list(dict.fromkeys(where))
-    shown = ", ".join(names[:4])
-    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from routh.models.files import check_model_file
+from routh.models.meshes import PINOCCHIO_FORMATS, tell_left_out, with_absolute_meshes
 from routh.models.pinocchio.engine import engine
+from routh.models.resolving import check_model_file
 from routh.status import ModelError
 
 
@@ -33,7 +34,8 @@ def load(
 
     Parameters
     ----------
-    roots : further folders whose files the model may use; ``package://`` is looked up in them.
+    roots : further folders whose files the model may use. Names of meshes, with ``package://`` or without,
+        are looked up in the model's own folder and then in these.
     floating : give the root a free-flyer joint.
     geometry : read the collision geometry too, with the pairs that are not adjacent links.
     """
@@ -41,15 +43,17 @@ def load(
     file = check_model_file(path, roots=roots)
     if file.root != "robot":
         raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
-    packages = [str(file.path.parent), *(str(Path(root).resolve()) for root in roots)]
+    allowed = [Path(root).resolve() for root in roots]
+    text, left_out = with_absolute_meshes(file.path, allowed, PINOCCHIO_FORMATS)
+    tell_left_out(left_out, path)
     try:
         joint = (pin.JointModelFreeFlyer(),) if floating else ()
-        model = pin.buildModelFromUrdf(str(file.path), *joint)
+        model = pin.buildModelFromXML(text, *joint)
         check_inertias(model, path)
         shapes = None
         if geometry:
             kind = pin.GeometryType.COLLISION
-            shapes = pin.buildGeomFromUrdf(model, str(file.path), kind, package_dirs=packages)
+            shapes = pin.buildGeomFromUrdfString(model, text, kind, package_dirs=[str(file.path.parent)])
             _add_pairs(model, shapes)
     except ModelError:
         raise

@@ -45,6 +45,7 @@ class GroundedRobot:
         mu: float | Mapping[str, float] = DEFAULT_MU,
     ) -> None:
         self.robot = model
+        self._data = model.createData()
         self.points = feet(model) if points is None else as_points(model, points)
         self.ground = real("ground", ground)
         self.nq, self.nv = int(model.nq), int(model.nv)
@@ -57,25 +58,24 @@ class GroundedRobot:
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix with armature, (nv, nv)."""
-        return mass_matrix(self.robot, self.robot.createData(), self._q(q))
+        return mass_matrix(self.robot, self._data, self._q(q))
 
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """Coriolis and gravity forces less the generalized forces ``u`` (nv,), on the left side, (nv,)."""
-        data = self.robot.createData()
-        bias = engine().nonLinearEffects(self.robot, data, self._q(q), np.asarray(v, dtype=np.float64))
+        bias = engine().nonLinearEffects(self.robot, self._data, self._q(q), np.asarray(v, dtype=np.float64))
         if u is None:
             return np.array(bias)
         return np.asarray(bias - real_array("u", u, [(self.nv,)], f"shape ({self.nv},)"))
 
     def gaps(self, q: ArrayLike) -> Array:
         """Heights of the points above the ground, (nc,) m."""
-        data = self.robot.createData()
+        data = self._data
         engine().framesForwardKinematics(self.robot, data, self._q(q))
         return np.array([p.dist for p in named_points(self.robot, data, self.points, self.ground)])
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 2, nv)`` of the points that touch first."""
-        pin, data = engine(), self.robot.createData()
+        pin, data = engine(), self._data
         pin.computeJointJacobians(self.robot, data, self._q(q))
         pin.updateFramePlacements(self.robot, data)
         J = np.zeros((len(self.points), 3, self.nv))
@@ -85,7 +85,7 @@ class GroundedRobot:
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 3) m/s^2: accelerations of the points where v is constant."""
-        pin, data = engine(), self.robot.createData()
+        pin, data = engine(), self._data
         velocity = np.asarray(v, dtype=np.float64)
         pin.forwardKinematics(self.robot, data, self._q(q), velocity, np.zeros(self.nv))
         pin.updateFramePlacements(self.robot, data)
@@ -108,11 +108,18 @@ class GroundedRobot:
 
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
-        return float(engine().computePotentialEnergy(self.robot, self.robot.createData(), self._q(q)))
+        return float(engine().computePotentialEnergy(self.robot, self._data, self._q(q)))
 
     def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
         """The impact of all points whose height is at most ``gap`` (m)."""
         return impact_problem(self, state, gap=gap)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied to other processes: not the work space."""
+        return {name: value for name, value in self.__dict__.items() if name != "_data"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _data=state["robot"].createData())
 
     def _q(self, q: ArrayLike) -> Array:
         """The configuration, with unit quaternions: Pinocchio takes them for granted."""

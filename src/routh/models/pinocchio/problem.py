@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import Touching, as_points, feet, named_points, shape_points
+from routh.models.pinocchio.points import (
+    ContactPoint,
+    Touching,
+    as_points,
+    feet,
+    named_points,
+    shape_points,
+)
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
 from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
 from routh.models.spatial.rotations import tangents
@@ -60,38 +67,70 @@ def problem(
     ------
     ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
     """
-    pin = engine()
     configuration = real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
     velocity = real_array("v", v, [(model.nv,)], f"shape ({model.nv},)")
-    data = model.createData()
-    pin.computeJointJacobians(model, data, configuration)
-    pin.updateFramePlacements(model, data)
-    M = mass_matrix(model, data, configuration)
-    reach = real("gap", gap, at_least=0.0)
-    if window is not None:  # every shape that is near enough is looked at; the window itself decides later
-        reach = np.inf if real("window", window, at_least=0.0) > 0.0 else reach
-    rows: list[ContactRow] = []
-    if ground is not None:
-        chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
-        touching = named_points(model, data, chosen, real("ground", ground))
-        if geometry is not None:
-            touching += shape_points(data, geometry, ground, reach)
-        rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], mu)
-    if geometry is not None:
-        rows += _pair_rows(model, data, geometry, reach, mu)
-    if limits:
-        rows += _limit_rows(model, configuration, reach)
-    return assemble(
-        M,
+    surroundings = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu, limits=limits)
+    return build(
+        surroundings,
+        configuration,
         velocity,
-        rows,
-        equality=np.zeros((0, model.nv)),
         gap=gap,
         window=window,
         restitution=restitution,
         deepest=deepest,
         past_limit=past_limit,
     )
+
+
+class Surroundings(NamedTuple):
+    """A robot and what it can touch."""
+
+    model: Any
+    data: Any
+    ground: float | None
+    points: tuple[ContactPoint, ...]
+    geometry: Any
+    mu: float | Mapping[str, float]
+    limits: bool
+
+
+def look_up(
+    model: Any,
+    *,
+    ground: float | None,
+    points: Iterable[Any] | Mapping[str, float] | None,
+    geometry: Any,
+    mu: float | Mapping[str, float],
+    limits: bool,
+) -> Surroundings:
+    """The checked parts of `problem` that have nothing to do with the state."""
+    if ground is not None:
+        real("ground", ground)
+    chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
+    return Surroundings(model, model.createData(), ground, chosen, geometry, mu, limits)
+
+
+def build(around: Surroundings, q: Array, v: Array, *, gap: float, **options: Any) -> RobotProblem:
+    """The problem of one state; ``options`` are those of `routh.models.robot.assemble`."""
+    pin = engine()
+    model, data, ground = around.model, around.data, around.ground
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    M = mass_matrix(model, data, q)
+    reach, window = real("gap", gap, at_least=0.0), options.get("window")
+    if window is not None:  # every shape that is near enough is looked at; the window itself decides later
+        reach = np.inf if real("window", window, at_least=0.0) > 0.0 else reach
+    rows: list[ContactRow] = []
+    if ground is not None:
+        touching = named_points(model, data, around.points, ground)
+        if around.geometry is not None:
+            touching += shape_points(data, around.geometry, ground, reach)
+        rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], around.mu)
+    if around.geometry is not None:
+        rows += _pair_rows(model, data, around.geometry, reach, around.mu)
+    if around.limits:
+        rows += _limit_rows(model, q, reach)
+    return assemble(M, v, rows, equality=np.zeros((0, model.nv)), gap=gap, **options)
 
 
 def mass_matrix(model: Any, data: Any, q: Array) -> Array:

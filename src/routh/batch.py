@@ -1,0 +1,317 @@
+"""Many impacts as data: padded arrays with a leading axis, validated once, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.validation import Array, integer, real_array
+
+if TYPE_CHECKING:
+    from routh.preparing import Problems
+
+_ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution", "present", "size")
+_WRONG = {  # what `routh.preparing.check` found: the field, and what was wanted of it
+    1: ("M, Jn, Jt, mu, restitution or v", "holds a number that is not finite; wanted finite numbers"),
+    2: ("M", "differs from its transpose; wanted a symmetric matrix"),
+    3: ("M", "is not positive definite; wanted a positive definite matrix"),
+    4: ("Jn", "has a row of zeros; wanted normals that some velocity moves along"),
+    5: ("mu", "is negative; wanted friction coefficients >= 0"),
+    6: ("restitution", "lies outside 0 to 1; wanted coefficients between 0 and 1"),
+}
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ImpactBatch:
+    """``n`` impacts, each with its own matrices and any number of contacts up to ``nc``.
+
+    Parameters
+    ----------
+    M : (n, nv, nv) mass matrices, or (nv, nv) for all.
+    Jn : (n, nc, nv) contact normals, or (nc, nv) for all: ``Jn @ v < 0`` is approach.
+    Jt : (n, nc, nt, nv) contact tangents, or (nc, nt, nv) for all; ``nt`` is 1 in the plane and 2 in space.
+    mu : number, (nc,) or (n, nc), Coulomb friction, >= 0.
+    v : (n, nv), velocities before the impacts.
+    present : (n, nc) bool: contacts that there are; default all. What stands where there is none is ignored.
+    restitution : number, (nc,) or (n, nc), in [0, 1].
+    names : one distinct name per contact, the same in all rows.
+
+    Row ``k`` on its own is ``batch[k]``, an `ImpactProblem` of the contacts that are present. A row in which
+    there is nothing to solve says so in ``status``, and is no error.
+    """
+
+    M: Array
+    Jn: Array
+    Jt: Array
+    mu: Array
+    v: Array
+    restitution: Array
+    present: np.ndarray  # (n, nc) bool
+    size: np.ndarray  # (n, 3) int32: velocities, contacts and tangents of each row; the rest is padding
+    status: np.ndarray  # (n,) int8: SOLVED where there is an impact to solve, NO_IMPACT, NO_CONTACT, REFUSED
+    reasons: dict[int, str]  # row -> why it is REFUSED
+
+    #: What has an entry for each row.
+    _PER_ROW: ClassVar[tuple[str, ...]] = (*_ARRAYS, "status", "_problems")
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        Jn: ArrayLike,
+        Jt: ArrayLike,
+        mu: ArrayLike,
+        v: ArrayLike,
+        *,
+        present: ArrayLike | None = None,
+        restitution: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        arrays = _checked_arrays(M, Jn, Jt, mu, v, restitution)
+        n, nc, nt, nv = arrays["Jt"].shape
+        there = _mask(present, n, nc)
+        size = np.empty((n, 3), dtype=np.int32)
+        size[:] = nv, 0, nt
+        size[:, 1] = there.sum(axis=1)
+        arrays |= {"present": there, "size": size}
+        self._fill(arrays, np.zeros(n, dtype=np.int8), {})
+        object.__setattr__(self, "_names", _slot_names(names, nc))
+
+    @classmethod
+    def from_problems(cls, problems: Sequence[ImpactProblem | None]) -> Self:
+        """Problems of any sizes, padded; None stands for a state in which nothing touches."""
+        given = tuple(problems)
+        for place, problem in enumerate(given):
+            if problem is not None and not isinstance(problem, ImpactProblem):
+                raise ValueError(
+                    f"problems: got {type(problem).__name__} at index {place}; wanted ImpactProblem or None"
+                )
+        batch = cls._from_parts(padded(given), {})
+        object.__setattr__(batch, "_problems", given)
+        return batch
+
+    @classmethod
+    def _from_parts(cls, arrays: dict[str, np.ndarray], reasons: dict[int, str]) -> Self:
+        """Arrays that are the batch's own from now on; ``reasons`` says which rows are refused, and why."""
+        batch = cls.__new__(cls)
+        status = np.zeros(len(arrays["v"]), dtype=np.int8)
+        status[list(reasons)] = Status.REFUSED
+        batch._fill(arrays, status, reasons)
+        return batch
+
+    def _fill(self, arrays: dict[str, np.ndarray], status: np.ndarray, reasons: dict[int, str]) -> None:
+        for name in _ARRAYS:
+            object.__setattr__(self, name, _frozen(arrays[name]))
+        refused, alone = status == Status.REFUSED, self.size[:, 1] == 0
+        found, approaching = self._check(refused | alone)
+        bad = np.flatnonzero(found)
+        if bad.size:
+            field, wrong = _WRONG[int(found[bad[0]])]
+            raise ValueError(f"{field}: row {bad[0]} {wrong}")
+        status[~refused & (approaching == 0)] = Status.NO_IMPACT
+        status[~refused & alone] = Status.NO_CONTACT
+        object.__setattr__(self, "status", _frozen(status))
+        object.__setattr__(self, "reasons", reasons)
+
+    def _check(self, skip: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from routh.preparing import check, scratch  # loads numba
+
+        found, approaching = np.zeros(len(self), np.int8), np.zeros(len(self), np.int32)
+        rows = self.arrays
+        check(rows, skip, (tolerances.SYMMETRY, tolerances.APPROACH), scratch(rows), found, approaching)
+        return found, approaching
+
+    @property
+    def arrays(self) -> Problems:
+        """What the compiled code reads: the fields as one named tuple."""
+        from routh.preparing import Problems
+
+        return Problems(self.M, self.Jn, self.Jt, self.mu, self.restitution, self.v, self.present, self.size)
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    @property
+    def nv(self) -> int:
+        """Largest number of generalized velocities of a row."""
+        return self.v.shape[1]
+
+    @property
+    def nc(self) -> int:
+        """Largest number of contacts of a row, those that are not present counted."""
+        return self.mu.shape[1]
+
+    @property
+    def nt(self) -> int:
+        """Largest number of tangential directions of a row."""
+        return self.Jt.shape[2]
+
+    def names_of(self, row: int) -> tuple[str, ...]:
+        """The names of the contacts that are present in a row."""
+        known = self.__dict__.get("_problems")
+        if known is not None:
+            problem = known[row]
+            return () if problem is None else problem.names
+        names = self.__dict__.get("_names") or tuple(f"contact-{i}" for i in range(self.nc))
+        return tuple(names[i] for i in np.flatnonzero(self.present[row]))
+
+    def reason(self, row: int) -> str:
+        """Why there is nothing to solve in a row; empty where there is an impact."""
+        status = Status(int(self.status[row]))
+        return "" if status is Status.SOLVED else self.reasons.get(int(row), status.sentence)
+
+    @overload
+    def __getitem__(self, row: int) -> ImpactProblem: ...
+    @overload
+    def __getitem__(self, row: slice | np.ndarray | list[int]) -> Self: ...
+    def __getitem__(self, row: Any) -> ImpactProblem | Self:
+        """Row ``k`` as an `ImpactProblem`; a slice or an array of rows as a batch."""
+        if isinstance(row, (slice, np.ndarray, list)):
+            return self.take(np.arange(len(self))[row])
+        k = integer("row", row, at_least=-len(self), at_most=len(self) - 1) % max(len(self), 1)
+        if self.status[k] in (Status.NO_CONTACT, Status.REFUSED):
+            raise ValueError(f"row {k} is no impact problem: {self.reason(k)}")
+        return self._problem(k)
+
+    def _problem(self, k: int) -> ImpactProblem:
+        known = self.__dict__.get("_problems")
+        if known is not None:
+            problem: ImpactProblem = known[k]
+            return problem
+        nv, _, nt = self.size[k]
+        there = np.flatnonzero(self.present[k])
+        return ImpactProblem(
+            self.M[k, :nv, :nv],
+            self.Jn[k, there, :nv],
+            self.Jt[k, there, :nt, :nv],
+            self.mu[k, there],
+            self.v[k, :nv],
+            restitution=self.restitution[k, there],
+            names=self.names_of(k),
+        )
+
+    def take(self, rows: ArrayLike) -> Self:
+        """The batch of some rows, in the order given."""
+        chosen = np.asarray(rows, dtype=np.int64).reshape(-1)
+        batch = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            rows_of = name in self._PER_ROW and value is not None
+            object.__setattr__(batch, name, _taken(value, chosen) if rows_of else value)
+        renumbered = {k: self.reasons[int(row)] for k, row in enumerate(chosen) if int(row) in self.reasons}
+        object.__setattr__(batch, "reasons", renumbered)
+        return batch
+
+    def __repr__(self) -> str:
+        counts = {
+            Status(int(s)).name: int(c)
+            for s, c in zip(*np.unique(self.status, return_counts=True), strict=True)
+        }
+        impacts = counts.pop("SOLVED", 0)
+        rest = "".join(f", {name}: {count}" for name, count in counts.items())
+        sizes = f"n={len(self)}, nv={self.nv}, nc={self.nc}, nt={self.nt}"
+        return f"{type(self).__name__}({sizes}, impacts={impacts}{rest})"
+
+
+def _taken(value: Any, rows: np.ndarray) -> Any:
+    return _frozen(value[rows]) if isinstance(value, np.ndarray) else tuple(value[int(row)] for row in rows)
+
+
+def _checked_arrays(
+    M: ArrayLike, Jn: ArrayLike, Jt: ArrayLike, mu: ArrayLike, v: ArrayLike, restitution: ArrayLike
+) -> dict[str, np.ndarray]:
+    """Arrays with the leading axis of ``v``, of matching shapes; what they hold is checked later."""
+    velocity = real_array("v", v, [(None, None)], "shape (n, nv)")
+    n, nv = velocity.shape
+    if n == 0 or nv == 0:
+        raise ValueError(f"v: got shape {velocity.shape}; wanted (n, nv) with n >= 1 and nv >= 1")
+    normals = _rows("Jn", Jn, [(None, nv), (n, None, nv)], f"shape ({n}, nc, {nv}) or (nc, {nv})")
+    nc = normals.shape[-2]
+    tangents = _rows(
+        "Jt", Jt, [(nc, t, nv) for t in (1, 2)] + [(n, nc, t, nv) for t in (1, 2)],
+        f"shape ({n}, {nc}, nt, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
+    )  # fmt: skip
+    mass = _rows("M", M, [(nv, nv), (n, nv, nv)], f"shape ({n}, {nv}, {nv}) or ({nv}, {nv})")
+    per_contact = [(), (nc,), (n, nc)]
+    wanted = f"a number, shape ({nc},) or ({n}, {nc})"
+    return {
+        "M": _spread(mass, (n, nv, nv)),
+        "Jn": _spread(normals, (n, nc, nv)),
+        "Jt": _spread(tangents, (n, nc, tangents.shape[-2], nv)),
+        "mu": _spread(_rows("mu", mu, per_contact, wanted), (n, nc)),
+        "v": velocity,
+        "restitution": _spread(_rows("restitution", restitution, per_contact, wanted), (n, nc)),
+    }
+
+
+def _rows(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
+    """As `real_array`; numbers that are not finite are left for the check of the rows that count."""
+    return real_array(field, value, shapes, wanted, finite=False)
+
+
+def _spread(array: Array, shape: tuple[int, ...]) -> Array:
+    return array if array.shape == shape else np.array(np.broadcast_to(array, shape))
+
+
+def _mask(present: ArrayLike | None, n: int, nc: int) -> np.ndarray:
+    if present is None:
+        return np.ones((n, nc), dtype=bool)
+    mask = np.array(present)
+    if mask.dtype != bool or mask.shape != (n, nc):
+        raise ValueError(f"present: got {mask.dtype} of shape {mask.shape}; wanted bool of shape ({n}, {nc})")
+    return mask
+
+
+def _slot_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    given = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
+    if len(given) != nc or len(set(given)) != nc:
+        raise ValueError(f"names: got {len(set(given))} distinct names; wanted {nc}, one per contact")
+    return given
+
+
+def padded(problems: Sequence[ImpactProblem | None], *, at_least: int = 1) -> dict[str, np.ndarray]:
+    """The fields of a batch from problems of any sizes, with room for ``at_least`` so many velocities."""
+    known = [problem for problem in problems if problem is not None]
+    nv, nc, nt = (max((getattr(p, name) for p in known), default=1) for name in ("nv", "nc", "nt"))
+    n, nv = len(problems), max(nv, at_least)
+    arrays = {"M": np.zeros((n, nv, nv)), "v": np.zeros((n, nv))} | empty_arrays(n, nv, nc, nt)
+    for k, problem in enumerate(problems):
+        if problem is None:
+            arrays["v"][k] = np.nan  # nothing is known
+            continue
+        i, c, t = problem.nv, problem.nc, problem.nt
+        arrays["M"][k, :i, :i] = problem.M
+        arrays["Jn"][k, :c, :i] = problem.Jn
+        arrays["Jt"][k, :c, :t, :i] = problem.Jt
+        arrays["mu"][k, :c], arrays["restitution"][k, :c] = problem.mu, problem.restitution
+        arrays["v"][k, :i] = problem.v
+        arrays["present"][k, :c] = True
+        arrays["size"][k] = i, c, t
+    return arrays
+
+
+def empty_arrays(n: int, nv: int, nc: int, nt: int) -> dict[str, np.ndarray]:
+    """The fields of a batch that have to do with contacts, and the sizes, all zero."""
+    return {
+        "Jn": np.zeros((n, nc, nv)),
+        "Jt": np.zeros((n, nc, nt, nv)),
+        "mu": np.zeros((n, nc)),
+        "restitution": np.zeros((n, nc)),
+        "present": np.zeros((n, nc), dtype=bool),
+        "size": np.zeros((n, 3), dtype=np.int32),
+    }
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,37 @@
+"""What every outer bound is: one certified number for each direction and each contact that may stop last."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.problem import ImpactProblem
+from routh.validation import Array, real_array
+
+
+@dataclass(frozen=True, eq=False)
+class OuterBound(ABC):
+    """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
+
+    problem: ImpactProblem = field(repr=False)
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How the bound is obtained."""
+
+    @abstractmethod
+    def bound(self, direction: Array, last: int) -> float:
+        """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
+
+    def support(self, direction: ArrayLike) -> Any:
+        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
+        nv = self.problem.nv
+        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
+        if d.ndim == 2:
+            return np.array([self.support(row) for row in d])
+        return max(self.bound(d, last) for last in range(self.problem.nc))

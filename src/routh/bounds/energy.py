@@ -1,0 +1,192 @@
+"""Level 0: outer bounds on the outcomes of any impact, from energy, the friction cones and non-penetration.
+
+Every solution of HP23 (39) ends at ``v+ = v + M^-1 J^T Λ`` with Λ in the (true) friction cones, kinetic
+energy not above that before (Theorem 2), ``Jn v+ >= 0`` and ``Jn_i v+ = 0`` at some contact i. The largest
+``d . v+`` under these is a cone program whose dual is solved here: *any* covector p and weights w with
+
+    (J M^-1 p)_n,i + mu_i |(J M^-1 p)_t,i| <= 0 for every contact,   w_j >= 0 (w_i of either sign)
+
+prove the bound ``d . v+ <= p . v + |v|_M |d + Jn^T w - p|_(M^-1)``. The bound returned is recomputed from
+(p, w) after p has been moved into the cone; the solver is not trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from routh.bounds.base import OuterBound
+from routh.bounds.cone_program import solve_cones
+from routh.problem import ImpactProblem
+from routh.validation import Array, real_array
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A proof that ``direction . v+ <= bound`` for outcomes with the contact ``last`` at rest."""
+
+    direction: Array  # (nv,)
+    last: int
+    p: Array  # (nv,)
+    w: Array  # (nc,)
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyBound(OuterBound):
+    """A convex outer bound on the set of outcomes, one certified number per direction."""
+
+    @property
+    def method(self) -> str:
+        """How the bound is obtained."""
+        return "cone program over energy, friction cones and non-penetration"
+
+    def certificates(self, direction: ArrayLike) -> list[Certificate]:
+        """One certificate for each contact that may stop last; the bound is the largest of theirs."""
+        nv = self.problem.nv
+        d = real_array("direction", direction, [(nv,)], f"shape ({nv},)")
+        return [self.certificate(d, last) for last in range(self.problem.nc)]
+
+    def bound(self, direction: Array, last: int) -> float:
+        """Upper bound on ``direction . v+`` over outcomes with the contact ``last`` at rest."""
+        return self.certificate(direction, last).bound
+
+    @cached_property
+    def total_impulse(self) -> float:
+        """Upper bound on the sum of all normal impulses, N s: the constant of HP23 Theorem 3 in use.
+
+        The variable s of (39) is the normal impulse spent so far, so this bounds the length of every
+        solution. Infinite where the friction cone is not pointed.
+        """
+        g = self._inward
+        if g is None:
+            return float("inf")
+        # p = -g proves: sum of normal impulses <= g . (v+ - v) <= |v|_M |g|_(M^-1) - g . v
+        return self.problem.speed * self.dual_norm(g) - float(g @ self.problem.v)
+
+    def residual(self, certificate: Certificate) -> float:
+        """How far a certificate is from proving its bound, scaled: 0 where it does. Uses no solver."""
+        problem, c = self.problem, certificate
+        cone = self._cone_excess(c.p).max(initial=0.0)
+        signs = -np.delete(c.w, c.last).min(initial=0.0)
+        value = float(c.p @ problem.v) + problem.speed * self.dual_norm(
+            c.direction + problem.Jn.T @ c.w - c.p
+        )
+        scale = problem.speed * self.dual_norm(c.direction) or 1.0
+        return float(max(cone, signs, (value - c.bound) / scale, 0.0))
+
+    @cached_property
+    def _inward(self) -> Array | None:
+        """A short covector g with ``(J M^-1 g)_n - mu |(J M^-1 g)_t| >= 1`` at every contact (Lemma 6)."""
+        nv = self.problem.nv
+        rows, offsets, cones = self._polar_rows(sign=1.0, margin=1.0, width=nv + 1)
+        solution = _solve(
+            np.append(self.problem.v * -1.0, self.problem.speed),
+            [self._norm_rows(-np.eye(nv), np.zeros(nv)), (rows, offsets, cones)],
+        )
+        if solution is None:
+            return None
+        g = solution[:nv]
+        least = -self._cone_excess(-g).max()
+        return g / least if least > 1e-9 else None
+
+    def certificate(self, d: Array, last: int) -> Certificate:
+        """The certificate of one contact that may stop last, found in the problem's own units."""
+        own, back, normal = self._own_units
+        size = float(np.linalg.norm(d @ back)) or 1.0
+        found = own._solved(d @ back / size, last)
+        p = np.asarray(size * np.linalg.solve(back.T, found.p), dtype=np.float64)
+        w = size * found.w / normal
+        bound = float(p @ self.problem.v) + self.problem.speed * self.dual_norm(d + self.problem.Jn.T @ w - p)
+        return Certificate(d, last, p, w, max(bound, size * found.bound))
+
+    @cached_property
+    def _own_units(self) -> tuple[EnergyBound, Array, Array]:
+        """The bound for u, ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
+        problem = self.problem
+        back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64) * (problem.speed or 1.0)
+        normal = np.linalg.norm(problem.Jn @ back, axis=1)
+        Jn, Jt = problem.Jn @ back / normal[:, None], problem.Jt @ back / normal[:, None, None]
+        u = problem.cholesky.T @ problem.v / (problem.speed or 1.0)
+        own = ImpactProblem(np.eye(problem.nv), Jn, Jt, problem.mu, u)
+        return EnergyBound(own), back, np.asarray(normal, dtype=np.float64)
+
+    def _solved(self, d: Array, last: int) -> Certificate:
+        """Minimise ``p . v + speed tau`` over (p, tau, w) subject to the conditions in the module's head."""
+        problem = self.problem
+        nv, nc = problem.nv, problem.nc
+        width = nv + 1 + nc
+        map_ = np.hstack([-np.eye(nv), np.zeros((nv, 1)), problem.Jn.T])
+        free = [j for j in range(nc) if j != last]
+        signs = np.zeros((len(free), width))
+        signs[np.arange(len(free)), [nv + 1 + j for j in free]] = 1.0
+        blocks = [
+            self._norm_rows(map_, d),
+            self._polar_rows(sign=-1.0, margin=0.0, width=width),
+            (signs, np.zeros(len(free)), [("nonnegative", len(free))] if free else []),
+        ]
+        cost = np.concatenate([problem.v, [problem.speed], np.zeros(nc)])
+        solution = _solve(cost, blocks)
+        p, w = np.zeros(nv), np.zeros(nc)
+        if solution is not None:
+            p, w = self._repaired(solution[:nv]), solution[nv + 1 :]
+            w[free] = np.maximum(w[free], 0.0)
+        bound = float(p @ problem.v) + problem.speed * self.dual_norm(d + problem.Jn.T @ w - p)
+        return Certificate(d, last, p, w, bound)
+
+    def _repaired(self, p: Array) -> Array:
+        """p moved into the polar cone; zero, which always proves something, where that is impossible."""
+        excess = float(self._cone_excess(p).max())
+        if excess <= 0.0:
+            return p
+        g = self._inward
+        return np.zeros_like(p) if g is None else p - 2.0 * excess * g
+
+    def _cone_excess(self, p: Array) -> Array:
+        """``(J M^-1 p)_n + mu |(J M^-1 p)_t|`` for each contact; a certificate wants <= 0."""
+        pushed = np.einsum("ijk,k->ij", self.problem.J, self.problem.solve_mass(p))
+        return pushed[:, 0] + self.problem.mu * np.linalg.norm(pushed[:, 1:], axis=1)
+
+    def dual_norm(self, covector: Array) -> float:
+        """``|covector|_(M^-1)``, so that ``covector . v <= dual_norm |v|_M``."""
+        return float(np.sqrt(max(0.0, float(covector @ self.problem.solve_mass(covector)))))
+
+    def _norm_rows(self, map_: Array, offset: Array) -> Any:
+        """``|map x + offset|_(M^-1) <= tau`` where tau follows the nv entries of p in x."""
+        problem = self.problem
+        lower = problem.cholesky
+        width = map_.shape[1] if map_.shape[1] > problem.nv else problem.nv + 1
+        full = np.zeros((problem.nv, width))
+        full[:, : map_.shape[1]] = map_
+        half = np.linalg.solve(lower, full)
+        head = np.zeros((1, width))
+        head[0, problem.nv] = 1.0
+        values = np.append(0.0, np.linalg.solve(lower, offset))
+        return np.vstack([head, half]), values, [("second order", problem.nv + 1)]
+
+    def _polar_rows(self, *, sign: float, margin: float, width: int) -> Any:
+        """``sign (J M^-1 p)_n - margin >= mu |(J M^-1 p)_t|`` for each contact."""
+        problem = self.problem
+        size = 1 + problem.nt
+        table = np.zeros((problem.nc * size, width))
+        response = problem.response.T.reshape(problem.nc, size, problem.nv)
+        weights = np.concatenate(
+            [np.full((problem.nc, 1), sign), np.repeat(problem.mu[:, None], problem.nt, 1)], 1
+        )
+        table[:, : problem.nv] = (response * weights[:, :, None]).reshape(-1, problem.nv)
+        offsets = np.zeros((problem.nc, size))
+        offsets[:, 0] = -margin
+        return table, offsets.ravel(), [("second order", size)] * problem.nc
+
+
+def _solve(cost: Array, blocks: list[Any]) -> Array | None:
+    """Minimise ``cost . x`` with ``rows x + offsets`` in the cones of each block; None where it fails."""
+    rows = np.vstack([block[0] for block in blocks])
+    offsets = np.concatenate([block[1] for block in blocks])
+    cones = [cone for block in blocks for cone in block[2]]
+    return solve_cones(cost, sparse.csc_matrix(-rows), offsets, cones)

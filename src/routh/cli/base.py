@@ -1,0 +1,71 @@
+"""The program, and how a command is added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+import typer
+
+from routh.cli.pipes import until_nobody_reads
+
+GUIDE = """Every outcome that a rigid-body impact can have.
+
+When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
+depends on it. routh samples every order and every overlap, and shows the set of outcomes.
+
+[bold]Start here:[/bold]
+
+  routh list                   the systems that come with routh
+  routh run rocking-block      sample one: a table and a picture
+  routh impact problem.npz     the same for your own matrices
+  routh reproduce --quick      the papers' figures, with a report
+"""
+Command = TypeVar("Command", bound=Callable[..., Any])
+EXITS = (
+    "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 3 nothing approaches, "
+    "130 interrupted."
+)
+
+
+def unwrapped(text: str) -> str:
+    """Join the lines of paragraphs, which the terminal wraps itself; indented lines stay as they are."""
+    joined: list[str] = []
+    for line in cleandoc(text).splitlines():
+        runs_on = (
+            joined and joined[-1] and line and not line.startswith(" ") and not joined[-1].startswith(" ")
+        )
+        if runs_on:
+            joined[-1] += " " + line
+        else:
+            joined.append(line)
+    return "\n".join(joined)
+
+
+def command(name: str) -> Callable[[Command], Command]:
+    """A command whose help is its docstring."""
+
+    def add(function: Command) -> Command:
+        @wraps(function)
+        def guarded(*arguments: Any, **named: Any) -> Any:
+            with until_nobody_reads():
+                return function(*arguments, **named)
+
+        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(guarded)
+        return function
+
+    return add
+
+
+app = typer.Typer(
+    name="routh",
+    help=unwrapped(GUIDE),
+    epilog=EXITS,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)

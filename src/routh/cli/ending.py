@@ -1,0 +1,92 @@
+"""How a command ends: errors in one line, closed pipes in silence, Ctrl-C within a second."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from routh.cli.pipes import forget_output
+
+INTERRUPTED = 130
+PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
+
+
+def main() -> None:
+    """Run the command line; errors are one line, not a traceback."""
+    try:
+        _print_anything()
+        from routh.cli.app import app
+
+        app(prog_name="routh")
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(INTERRUPTED)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            _say("interrupted")
+        raise
+    except BrokenPipeError:
+        forget_output()
+        sys.exit(0)
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        _say(f"routh: error: {message}")
+        sys.exit(2)
+
+
+def stop_promptly() -> None:
+    """Make Ctrl-C end this process within a second even while compiled code runs.
+
+    Python hears of a signal between two of its own instructions, which a compiled loop or the compiler can
+    delay for long. A thread hears of it at once and waits a moment for a tidy end. Files are safe: they are
+    written whole or not at all (`routh.storage`).
+    """
+    ears, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    threading.Thread(target=_end_after_interrupt, args=(ears, os.getpid()), daemon=True).start()
+
+
+def _end_after_interrupt(ears: int, process: int) -> None:
+    while os.read(ears, 1) != bytes([signal.SIGINT]):
+        pass
+    time.sleep(PATIENCE)
+    if os.getpid() == process:
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"interrupted\n")
+        os._exit(INTERRUPTED)
+
+
+def explain(error: Exception) -> str | None:
+    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
+    from routh.status import RouthError
+    from routh.text import for_terminal
+
+    if isinstance(error, FileNotFoundError):
+        found = f"there is no file {error.filename!s}"
+    elif isinstance(error, OSError):
+        found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    elif isinstance(error, MemoryError):
+        found = f"not enough memory ({error or 'none left'}); wanted fewer samples or a smaller problem"
+    elif isinstance(error, (ValueError, RouthError)):
+        found = str(error)
+    else:
+        return None
+    return for_terminal(found)
+
+
+def _print_anything() -> None:
+    """Characters that the terminal's encoding lacks become escapes, not errors."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _say(text: str) -> None:
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)

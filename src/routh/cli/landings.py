@@ -1,0 +1,124 @@
+"""Landings on the command line: options of ``routh impact --drop`` and ``routh scan``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from routh.cli import options
+from routh.cli.output import Output
+
+if TYPE_CHECKING:
+    from routh.models.landed import Landing
+
+_PANEL = "Landings"
+WINDOWS = (1e-3, 5e-3, 20e-3)  # s, for the line that says how much the window matters
+ANGLES = ("roll", "pitch", "yaw")
+
+Drop = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Move the robot along gravity until it touches, at this speed, m/s. A URDF gets a floating root "
+        "and level ground.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+Roll = Annotated[float, typer.Option(help="Turn about the body's x axis first, rad.", rich_help_panel=_PANEL)]
+Pitch = Annotated[float, typer.Option(help="... then about its y axis, rad.", rich_help_panel=_PANEL)]
+Yaw = Annotated[float, typer.Option(help="... then about its z axis, rad.", rich_help_panel=_PANEL)]
+Joint = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--joint",
+        metavar="NAME=VALUE",
+        help="A joint's position by name, rad (m for slides); repeatable.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Landed:
+    """How a robot comes down, as given on the command line."""
+
+    drop: float | None = None
+    roll: float = 0.0
+    pitch: float = 0.0
+    yaw: float = 0.0
+    joint: tuple[str, ...] = ()
+
+    def refuse_without_drop(self) -> None:
+        """Angles and joints are a landing's; nothing is ignored in silence."""
+        if self.drop is None:
+            options.refuse(self, "is for landings; wanted --drop SPEED with it")
+
+    def joints(self) -> dict[str, float]:
+        """Joint values by name."""
+        found = {}
+        for text in self.joint:
+            name, equals, value = text.partition("=")
+            try:
+                found[name] = float(value)
+            except ValueError:
+                equals = ""
+            if not equals or not name:
+                raise ValueError(f"--joint: got {text!r}; wanted NAME=VALUE, for example knee=0.5")
+        return found
+
+
+def make_landing(model: Any, landed: Landed, **options_of_landing: Any) -> Landing:
+    """The landing of an MjModel that the command line asked for."""
+    from routh.models import landing
+
+    assert landed.drop is not None
+    return landing(
+        model,
+        drop=landed.drop,
+        roll=landed.roll,
+        pitch=landed.pitch,
+        yaw=landed.yaw,
+        joints=landed.joints(),
+        **options_of_landing,
+    )
+
+
+def window_line(wider: Landing, friction: str, seed: int) -> str:
+    """How the answer depends on which contacts count, in one line."""
+    from routh.auditing.growth import growth
+
+    rows = growth(wider.problem, windows=WINDOWS, n=1024, seed=seed, friction=friction)
+    parts = [f"{row.threshold * 1e3:g} ms {len(row.contacts)} ({row.ambiguity:.3g})" for row in rows]
+    return f"contacts that close within the window, and the ambiguity with them: {', '.join(parts)}"
+
+
+def tell_place(found: Landing, output: Output) -> None:
+    """Where the robot was put."""
+    word = "raised" if found.lifted > 0.0 else "lowered"
+    output.say(
+        f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s; contacts that close "
+        f"within {found.window * 1e3:g} ms count (--window)[/dim]"
+    )
+    tell_moved(found, output)
+
+
+def tell_moved(found: Landing, output: Output) -> None:
+    """Joints that the model's own pose has past their limits."""
+    if found.moved:
+        shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
+        more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
+        output.say(
+            f"[dim]joints that the file has past their limits were moved inside: {escape(', '.join(shown))}"
+            f"{more} (--joint)[/dim]"
+        )
+
+
+def robot_file(file: Path, *, floating: bool, ground: float | None, landing: bool) -> dict[str, Any]:
+    """What `routh.models.mujoco.load` is told: a URDF that lands floats, over level ground."""
+    lands = landing and file.suffix.lower() == ".urdf"
+    return {"floating": floating or lands, "ground": 0.0 if ground is None and lands else ground}

@@ -1,0 +1,29 @@
+"""Output that nobody reads any more (``routh list | head``) is no error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """Run a command; where whoever reads its output has gone (``| head``), that is no error."""
+    import typer
+
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        forget_output()
+        raise typer.Exit(0) from None
+
+
+def forget_output() -> None:
+    """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

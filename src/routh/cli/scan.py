@@ -1,0 +1,108 @@
+"""``routh scan``: how ambiguous an impact is over a grid of landings or parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from routh.auditing.grids import grid_from_text
+from routh.auditing.scans import Scan, scan
+from routh.cli.landings import ANGLES, Landed, make_landing, robot_file
+from routh.cli.output import Output
+from routh.cli.robots import is_robot
+from routh.problem import ImpactProblem
+from routh.text import for_rich
+
+
+@dataclass(frozen=True)
+class ScanRequest:
+    """How to scan."""
+
+    over: tuple[str, ...]
+    samples: int
+    seed: int
+    window: float | None = None
+    keyframe: str | None = None
+
+
+def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | None, output: Output) -> int:
+    """Scan a robot's landings or a system's parameters; the exit code."""
+    if not request.over:
+        raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
+    grid = grid_from_text(request.over)
+    robot = is_robot(Path(source))
+    if not robot and landed != Landed():
+        raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+    problem_at = Landings(source, landed, request) if robot else Parameters(source)
+    with output.busy(f"{len(grid)} impacts"):
+        found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed)
+    output.show(worst_table(found))
+    written = None
+    if place is not None and len(grid.axes) <= 2:
+        written = output.picture(place, lambda: found.plot())
+    output.emit({**as_data(found), "picture": None if written is None else str(written)})
+    return 0 if (found.score == found.score).any() else 3
+
+
+class Landings:
+    """The impact with which a robot lands, by angles, drop and joints."""
+
+    def __init__(self, source: str, landed: Landed, request: ScanRequest) -> None:
+        from routh.models import mujoco
+        from routh.models.simultaneity import LANDING_WINDOW
+
+        file = Path(source)
+        self.landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
+        self.model = mujoco.load(file, **robot_file(file, floating=False, ground=None, landing=True))
+        window = LANDING_WINDOW if request.window is None else request.window
+        self.options = {"keyframe": request.keyframe, "window": window}
+
+    def __call__(self, **point: float) -> ImpactProblem | None:
+        """The problem at a point; None where nothing is hit."""
+        from routh.status import StateError
+
+        known = {name: value for name, value in point.items() if name in (*ANGLES, "drop")}
+        joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
+        landed = replace(self.landed, **known, joint=(*self.landed.joint, *joints))
+        try:
+            return make_landing(self.model, landed, **self.options).problem
+        except StateError:
+            return None
+
+
+class Parameters:
+    """The impact of a named system, by its parameters."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, **point: float) -> ImpactProblem | None:
+        """The problem at a point."""
+        from routh import systems
+
+        return systems.get(self.name, **point).problem
+
+
+def worst_table(found: Scan) -> Table:
+    """The most ambiguous points."""
+    table = Table(box=None, header_style="bold", pad_edge=False, title="most ambiguous", title_justify="left")
+    for name in (*found.axes, "ambiguity", "contacts"):
+        table.add_column(for_rich(name), justify="right")
+    for row in found.worst():
+        numbers = [f"{row[name]:.4g}" for name in found.axes]
+        table.add_row(*numbers, f"{row['score']:.3g}", f"{row['contacts']:.0f}")
+    return table
+
+
+def as_data(found: Scan) -> dict[str, Any]:
+    """The scan for machines."""
+    return {
+        "axes": found.axes,
+        "ambiguity": found.score,
+        "contacts": found.contacts,
+        "ended": found.terminated,
+        "worst": found.worst(),
+    }

@@ -1,0 +1,239 @@
+"""What `routh.compiling` asks of numba's inside: kernels that are only linked, and a cache that forgives.
+
+Numba optimises every function on its own and emits machine code for it, with two wrappers, and again for
+every caller. Functions that only other kernels call need none of that: here they stay unoptimised modules
+until the function that Python calls collects them, once, and is optimised as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import compiler
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.registry import CPUDispatcher
+
+from routh.compiling.clock import compiling
+
+LOG = logging.getLogger("routh.compiling")
+_SAID: set[str] = set()
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
+_WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py")  # what compiled code can depend on
+
+
+class Kernel(CPUDispatcher):
+    """A function as other kernels see it: without wrappers, linked into the one that Python calls."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self.options = {**_OPTIONS, **options}
+        super().__init__(function, targetoptions={**self.options, **_WITHOUT_WRAPPERS})
+        self._compiler = LinkedFunctionCompiler(
+            function, self.targetdescr, self.targetoptions, self.locals, LinkedCompiler
+        )
+
+    @cached_property
+    def entry(self) -> CPUDispatcher:
+        """The same function as Python calls it."""
+        made = CPUDispatcher(self.py_func, targetoptions=self.options)
+        made._compiler = EntryFunctionCompiler(
+            self.py_func, made.targetdescr, self.options, made.locals, EntryCompiler
+        )
+        kept = kernel_cache(self.py_func, _digest_of_sources())
+        if kept is not None:
+            made._cache = kept
+        return made
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the entry: without a wrapper this function would end the process."""
+        return self.entry(*arguments)
+
+
+@lru_cache(maxsize=1)
+def _digest_of_sources() -> str:
+    """Ties compiled code to every source that it can depend on; numba looks at the function's file only."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for pattern in _SOURCES:
+        for path in sorted(root.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Flags(compiler.Flags):
+    """Numba's flags, compared by what was set: numba asks for equality some ten thousand times a kernel."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return _flags_hash()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, compiler.Flags):
+            return NotImplemented
+        mine, theirs = self._values, other._values
+        return mine == theirs or all(
+            getattr(self, name) == getattr(other, name) for name in mine.keys() | theirs.keys()
+        )
+
+
+@lru_cache(maxsize=1)
+def _flags_hash() -> int:
+    """Numba's own hash of flags, which is that of their names."""
+    return hash(compiler.Flags())
+
+
+class LinkedFunctionCompiler(_FunctionCompiler):
+    """Numba's compiler of one function with these flags."""
+
+    def _customize_flags(self, flags: Any) -> Flags:
+        return Flags(flags)
+
+
+class EntryFunctionCompiler(LinkedFunctionCompiler):
+    """The same for a function that Python calls: it says that it compiles, and for how long."""
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        """The compiled function of these argument types."""
+        with compiling(self.py_func.__name__):
+            return super().compile(args, return_type)
+
+
+class _NoEnvironments:
+    """Stands for the code generator where an environment would be written into machine code."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """There is no machine code; linked kernels raise nothing, so they never look at it."""
+
+
+class LinkedLibrary(JITCodeLibrary):
+    """A function as an unoptimised module, for `EntryLibrary` to collect."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        """Nothing is linked, optimised or emitted here."""
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None: a call from Python would end the process, so `routh.compiling.Kernel` makes none."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Whoever asks wants to write an environment."""
+        return _NoEnvironments()
+
+
+class EntryLibrary(JITCodeLibrary):
+    """A function that Python calls, with everything that it calls."""
+
+    _linking_libraries: list[Any]
+
+    def finalize(self) -> None:
+        """Collect every linked function once, however it is reached, then optimise and emit."""
+        found: list[Any] = []
+        waiting = list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if library not in found:
+                found.append(library)
+                waiting.extend(library._linking_libraries if isinstance(library, LinkedLibrary) else ())
+        self._linking_libraries = found
+        super().finalize()
+
+
+class LinkedCompiler(compiler.Compiler):
+    """Numba's pipeline into a `LinkedLibrary`."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "linked")
+
+
+class EntryCompiler(compiler.Compiler):
+    """Numba's pipeline into an `EntryLibrary`."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library = EntryLibrary(self.state.targetctx.codegen(), "entry")
+        self.state.library.enable_object_caching()
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's files of one function; a damaged one counts as missing. Contents carry their digest."""
+
+    def _load_index(self) -> Any:
+        return _forgiving(super()._load_index, self._index_path, {})
+
+    def _save_data(self, name: str, data: Any) -> None:
+        dumped = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(dumped).digest())
+            file.write(dumped)
+
+    def _load_data(self, name: str) -> Any:
+        stored = Path(self._data_path(name)).read_bytes()
+        digest, dumped = stored[:32], stored[32:]
+        if hashlib.sha256(dumped).digest() != digest:
+            _say_once(f"the compiled kernel in {self._data_path(name)} is damaged: compiling it again")
+            raise FileNotFoundError(name)
+        return pickle.loads(dumped)
+
+
+class KernelCache(FunctionCache):
+    """Numba's disk cache of a function, tied to all kernel sources; where it fails, kernels are compiled."""
+
+    def __init__(self, function: Any, stamp: str) -> None:
+        super().__init__(function)
+        base = self._impl.filename_base
+        self._cache_file = _CacheFile(self._cache_path, base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function, or None."""
+        return _forgiving(
+            lambda: super(KernelCache, self).load_overload(sig, target_context), self._name, None
+        )
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep it where there is a place for it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
+
+
+def kernel_cache(function: Any, stamp: str) -> KernelCache | None:
+    """The cache of a function; None, and a line in the log, where no folder can be written to."""
+    try:
+        return KernelCache(function, stamp)
+    except (RuntimeError, OSError):
+        _say_once(
+            "no folder for compiled kernels can be written to: every process compiles them anew. "
+            "NUMBA_CACHE_DIR names one"
+        )
+        return None
+
+
+def _forgiving(load: Callable[[], Any], name: str, otherwise: Any) -> Any:
+    """What ``load`` gives; where it raises, whatever a damaged file makes it raise, ``otherwise``."""
+    try:
+        return load()
+    except Exception as error:
+        _say_once(f"{name} cannot be read ({type(error).__name__}): compiling it again")
+        return otherwise
+
+
+def _say_once(text: str) -> None:
+    if text not in _SAID:
+        _SAID.add(text)
+        LOG.warning("%s", text)

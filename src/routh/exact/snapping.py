@@ -1,0 +1,277 @@
+"""From floating point to rational numbers, in the problem's own units.
+
+Rounding the entries of M, J and v one by one destroys the coincidences on which the shape of the
+post-impact set depends: a foot exactly at rest, two contacts with the same velocity, a contact whose row is a
+combination of others. `snap` finds them within a tolerance and keeps them exactly. Units are powers of two in
+which the diagonal of M, the largest entry of J and the speed are about one: scaling by them is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from routh import tolerances
+from routh.exact.algebra import (
+    Matrix,
+    Vector,
+    dot,
+    independent_rows,
+    product,
+    simplest,
+    solve,
+    times,
+    transpose,
+)
+from routh.exact.rational import RationalProblem, floats
+from routh.problem import ImpactProblem
+from routh.validation import Array, choice, real
+
+Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of J v at rest, equal pairs
+
+
+@dataclass(frozen=True)
+class Snapped:
+    """A rational problem close to a given one, and how close."""
+
+    rational: RationalProblem = field(repr=False)
+    moved: dict[str, float]  # largest change of M, Jn, Jt, mu and v in the problem's own units (relative)
+    at_rest: tuple[str, ...]  # contact velocity components that were within tolerance of zero, now zero
+    equal: tuple[tuple[str, str], ...]  # pairs of components within tolerance of each other, now equal
+    dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
+
+    @property
+    def largest_move(self) -> float:
+        """The largest of `moved`."""
+        return max(self.moved.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Powers of two in which a problem is dimensionless: ``v = column speed w``, w of length about one."""
+
+    column: Array  # (nv,)
+    row: float
+    speed: float
+
+    def mass(self, M: Array) -> Array:
+        """M with a diagonal of about one."""
+        return M * self.column[:, None] * self.column
+
+    def rows(self, J: Array) -> Array:
+        """Rows of J (..., nv) with entries of at most about one."""
+        return J * self.column / self.row
+
+    def velocity(self, v: Array) -> Array:
+        """A velocity in units of the speed."""
+        return v / self.column / self.speed
+
+
+def units_of(problem: ImpactProblem) -> Units:
+    """The problem's own units."""
+    column = _powers(1.0 / np.sqrt(np.diag(problem.M)))
+    row = float(_powers(np.abs(problem.J * column).max()))
+    return Units(column, row, float(_powers(np.array(problem.speed or 1.0))))
+
+
+def snap(
+    problem: ImpactProblem,
+    *,
+    tolerance: float = tolerances.SNAP,
+    through: Literal["mass", "delassus"] = "mass",
+) -> Snapped:
+    """The simplest rational problem within ``tolerance`` that keeps the coincidences of ``problem``.
+
+    Equal entries (up to sign) stay equal; rows of J that are combinations of others stay so; contact
+    velocities ``J v`` that are zero, or equal in pairs, become exactly so. The tolerance is relative: it
+    counts in units in which the diagonal of M, the largest entry of J and the speed before are about one.
+
+    ``through="delassus"`` snaps a triangular factor of ``B M^-1 B^T`` instead of M, B being J where that is
+    square and regular: exact sets compute with this matrix, whose entries otherwise have the determinant of M
+    below the line. It wants ``rank J = nv``. `Snapped.moved` says how far M moved.
+    """
+    tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
+    choice("through", through, ("mass", "delassus"))
+    units = units_of(problem)
+    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, lambda x: simplest(x, tolerance))
+    mass = units.mass(problem.M)
+    M = _snap_entries(mass, tolerance) if through == "mass" else _mass_by_delassus(mass, J[0], tolerance)
+    mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
+    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance)[0]
+    return _found(problem, units, M, J, mu, _at_rest(problem, units, M, J[0], v, tolerance))
+
+
+def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
+    """The problem as it is, every float a rational number, but for coincidences that rounding destroyed.
+
+    Rows of J that are combinations of others up to rounding become so; contact velocities within
+    `tolerances.SNAP_GIVEN` of zero or of each other become so, by moving v least in the energy norm.
+    """
+    units = units_of(problem)
+    rows = units.rows(problem.J.reshape(-1, problem.nv))
+    M, v = _literal(units.mass(problem.M)), _literal(units.velocity(problem.v)[None, :])[0]
+    mu = _literal(problem.mu[None, :])[0]
+    if not coincidences:
+        return _found(problem, units, M, (_literal(rows), []), mu, (v, [], []))
+    J = _snap_rows(rows, tolerances.SNAP_ROWS, Fraction)
+    return _found(problem, units, M, J, mu, _at_rest(problem, units, M, J[0], v, tolerances.SNAP_GIVEN))
+
+
+def _literal(values: Array) -> Matrix:
+    """The same numbers as fractions."""
+    return tuple(tuple(Fraction(float(x)) for x in row) for row in values)
+
+
+def _found(
+    problem: ImpactProblem,
+    units: Units,
+    M: Matrix,
+    rows: tuple[Matrix, list[int]],
+    mu: Vector,
+    velocity: Coincident,
+) -> Snapped:
+    labels, (v, at_rest, equal) = _labels(problem), velocity
+    rational = _in_given_units(problem, units, M, rows[0], mu, v)
+    return Snapped(
+        rational,
+        _moved(problem, units, rational),
+        tuple(labels[i] for i in at_rest),
+        tuple((labels[i], labels[j]) for i, j in equal),
+        tuple(labels[i] for i in rows[1]),
+    )
+
+
+def _powers(values: Array) -> Array:
+    """The power of two nearest to each positive number, by its logarithm."""
+    return np.asarray(np.exp2(np.round(np.log2(values))), dtype=np.float64)
+
+
+def _in_given_units(
+    problem: ImpactProblem, units: Units, M: Matrix, J: Matrix, mu: Vector, v: Vector
+) -> RationalProblem:
+    """Dimensionless numbers back in the units that the problem came in, exactly."""
+    column, row, speed = [Fraction(c) for c in units.column], Fraction(units.row), Fraction(units.speed)
+    mass = tuple(
+        tuple(x / (a * b) for x, b in zip(line, column, strict=True))
+        for line, a in zip(M, column, strict=True)
+    )
+    rows = tuple(tuple(x * row / c for x, c in zip(line, column, strict=True)) for line in J)
+    velocity = tuple(x * c * speed for x, c in zip(v, column, strict=True))
+    width = 1 + problem.nt
+    tangents = tuple(rows[i * width + 1 : (i + 1) * width] for i in range(problem.nc))
+    return RationalProblem(mass, rows[::width], tangents, mu, velocity, problem.names)
+
+
+def _moved(problem: ImpactProblem, units: Units, rational: RationalProblem) -> dict[str, float]:
+    """The largest change of each field, relative (for friction: to each coefficient)."""
+    near = rational.problem
+    size = np.where(problem.mu > 0.0, problem.mu, 1.0)
+    changes = {
+        "M": units.mass(near.M - problem.M),
+        "Jn": units.rows(near.Jn - problem.Jn),
+        "Jt": units.rows(near.Jt - problem.Jt),
+        "mu": (near.mu - problem.mu) / size,
+        "v": units.velocity(near.v - problem.v),
+    }
+    return {name: float(np.abs(change).max(initial=0.0)) for name, change in changes.items()}
+
+
+def _snap_entries(
+    values: Array, tolerance: float, number: Callable[[float], Fraction] | None = None
+) -> Matrix:
+    """Snap an array entry by entry; magnitudes within tolerance of each other get one rational.
+
+    ``number`` makes it from the smallest of them; default: the simplest within tolerance.
+    """
+    number = number or (lambda x: simplest(x, tolerance))
+    magnitudes = np.sort(np.unique(np.abs(values)))
+    image: dict[float, Fraction] = {}
+    anchor, rational = -math.inf, Fraction(0)
+    for value in magnitudes:
+        if value - anchor > tolerance:
+            anchor, rational = float(value), number(float(value))
+        image[float(value)] = rational
+    return tuple(tuple(image[abs(float(x))] * (1 if x >= 0 else -1) for x in row) for row in values)
+
+
+def _snap_rows(
+    rows: Array, tolerance: float, number: Callable[[float], Fraction]
+) -> tuple[Matrix, list[int]]:
+    """Snap the rows of J: independent ones entry by entry, the others as rational combinations of them.
+
+    Where the rows before span everything, the others are combinations of them whatever they are.
+    """
+    snapped = list(_snap_entries(rows, tolerance, number))
+    chosen: list[int] = []
+    dependent: list[int] = []
+    for index, row in enumerate(rows):
+        if len(chosen) == rows.shape[1]:
+            dependent.append(index)
+            continue
+        if chosen:
+            basis = rows[chosen]
+            weights, *_ = np.linalg.lstsq(basis.T, row, rcond=None)
+            # the sums themselves are rounded
+            room = max(tolerance, 8.0 * np.finfo(float).eps * (1.0 + float(np.abs(weights).sum())))
+            if np.max(np.abs(weights @ basis - row)) <= room:
+                dependent.append(index)
+                exact = [simplest(float(w), tolerance) for w in weights]
+                columns = transpose([snapped[i] for i in chosen])
+                snapped[index] = tuple(dot(exact, column) for column in columns)
+                continue
+        chosen.append(index)
+    return tuple(snapped), dependent
+
+
+def _mass_by_delassus(M: Array, rows: Matrix, tolerance: float) -> Matrix:
+    """``B^T (L L^T)^-1 B`` with L simple: a mass matrix near M whose ``B M^-1 B^T`` is ``L L^T``."""
+    B = tuple(rows[i] for i in independent_rows(rows))
+    if len(B) < len(M):
+        raise ValueError(f"J: has rank {len(B)}; snapping through the Delassus matrix wants rank {len(M)}")
+    basis = floats(B)
+    factor = np.linalg.cholesky(basis @ np.linalg.solve(M, basis.T))
+    width = tolerance * float(np.max(np.abs(factor)))
+    simple = [[simplest(float(x), width) for x in row] for row in factor]
+    for k, row in enumerate(simple):  # a small number on the diagonal must not become 0
+        row[k] = row[k] or simplest(float(factor[k, k]), tolerance * float(factor[k, k]))
+    half = solve(simple, B)  # L^-1 B
+    return product(transpose(half), half)
+
+
+def _at_rest(
+    problem: ImpactProblem, units: Units, M: Matrix, rows: Matrix, velocity: Vector, tolerance: float
+) -> Coincident:
+    """v moved least in the energy norm so that the coincidences in J v hold exactly, and which they are."""
+    contact = problem.contact_velocity().reshape(-1) / (units.row * units.speed)
+    at_rest = [i for i, value in enumerate(contact) if abs(value) <= tolerance]
+    width = 1 + problem.nt
+    equal = [
+        (i, j)
+        for j in range(len(contact))
+        for i in range(j % width, j, width)  # the same component of an earlier contact
+        if i not in at_rest and j not in at_rest and abs(contact[i] - contact[j]) <= tolerance
+    ]
+    wanted = [rows[i] for i in at_rest]
+    wanted += [_difference(rows[i], rows[j]) for i, j in equal]
+    wanted = [row for row in wanted if dot(row, velocity)] and wanted
+    if not wanted:
+        return velocity, at_rest, equal
+    basis = [wanted[i] for i in independent_rows(wanted)]
+    response = solve(M, transpose(basis))  # M^-1 A^T
+    weights = solve(product(basis, response), [(x,) for x in times(basis, velocity)])
+    correction = product(response, weights)
+    return tuple(x - c[0] for x, c in zip(velocity, correction, strict=True)), at_rest, equal
+
+
+def _difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def _labels(problem: ImpactProblem) -> list[str]:
+    parts = ["normal", "tangent"] if problem.nt == 1 else ["normal", "tangent 1", "tangent 2"]
+    return [f"{name} {part}" for name in problem.names for part in parts]

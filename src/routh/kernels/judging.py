@@ -1,0 +1,102 @@
+"""What samples of many impacts say, row by row: who ended, how contacts leave, how far apart they are.
+
+The readable counterparts are the properties of `routh.sampling.outcomes.Outcomes`; tests hold them together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from routh.compiling import kernel
+from routh.friction import ContactMode
+from routh.preparing import dot, factorise, forward, speed_of
+
+SEPARATES, STICKS, SLIDES = int(ContactMode.SEPARATES), int(ContactMode.STICKS), int(ContactMode.SLIDES)
+ABSENT = -1
+
+
+@kernel
+def mode_of(problems: Any, row: int, contact: int, v: Any, unit: float, stick: float) -> int:
+    """Whether a contact separates, sticks or slides at velocity v; ``unit`` (m/s) is its own."""
+    nv, nt = problems.size[row, 0], problems.size[row, 2]
+    if dot(problems.Jn[row, contact], v, nv) / unit > stick:
+        return SEPARATES
+    slip = 0.0
+    for d in range(nt):
+        along = dot(problems.Jt[row, contact, d], v, nv) / unit
+        slip += along * along
+    return SLIDES if math.sqrt(slip) > stick else STICKS
+
+
+@kernel
+def judge(problems: Any, skip: Any, tolerances: Any, own: Any, v: Any, ended: Any, modes: Any) -> None:
+    """Whether samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc).
+
+    ``tolerances``: the share of a contact's own velocity unit that is no approach, and that is no motion.
+    """
+    approach, stick = tolerances
+    for row in range(v.shape[0]):
+        if skip[row]:
+            continue
+        nv = problems.size[row, 0]
+        factorise(problems.M, row, nv, own.factor)
+        speed = speed_of(own.factor, problems.v[row], nv)
+        if speed == 0.0:
+            speed = 1.0
+        for sample in range(v.shape[1]):
+            ended[row, sample] = True
+        for i in range(problems.present.shape[1]):
+            if not problems.present[row, i]:
+                continue
+            forward(own.factor, nv, problems.Jn[row, i], own.half, 0)
+            unit = speed * math.sqrt(dot(own.half[0], own.half[0], nv))
+            for sample in range(v.shape[1]):
+                after = v[row, sample]
+                if not dot(problems.Jn[row, i], after, nv) >= -approach * unit:
+                    ended[row, sample] = False
+                modes[row, sample, i] = mode_of(problems, row, i, after, unit, stick)
+
+
+@kernel
+def diameters(problems: Any, skip: Any, own: Any, v: Any, ended: Any, points: Any, found: Any) -> None:
+    """Largest distance between ended samples over the speed before, in the kinetic-energy norm, (rows,).
+
+    Every pair is looked at; NaN where none ended. ``points`` (n, nv) is scratch.
+    """
+    for row in range(v.shape[0]):
+        if skip[row]:
+            continue
+        nv, count = problems.size[row, 0], 0
+        factorise(problems.M, row, nv, own.factor)
+        speed = speed_of(own.factor, problems.v[row], nv)
+        for sample in range(v.shape[1]):
+            if not ended[row, sample]:
+                continue
+            for j in range(nv):  # L^T v makes the norm Euclidean
+                value = 0.0
+                for i in range(j, nv):
+                    value += own.factor[i, j] * v[row, sample, i]
+                points[count, j] = value
+            count += 1
+        largest = 0.0 if count else math.nan
+        for first in range(count):
+            for second in range(first):
+                total = 0.0
+                for j in range(nv):
+                    gap = points[first, j] - points[second, j]
+                    total += gap * gap
+                largest = max(largest, total)
+        found[row] = math.sqrt(largest) / (speed if speed > 0.0 else 1.0)
+
+
+@kernel
+def energies(problems: Any, v: Any, found: Any) -> None:
+    """Kinetic energies of velocities v (rows, n, nv), (rows, n) J."""
+    for row in range(v.shape[0]):
+        nv = problems.size[row, 0]
+        for sample in range(v.shape[1]):
+            total = 0.0
+            for i in range(nv):
+                total += v[row, sample, i] * dot(problems.M[row, i], v[row, sample], nv)
+            found[row, sample] = 0.5 * total

@@ -1,0 +1,50 @@
+"""``routh.models.landing``: the first impact of any robot that comes down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from routh.models.landed import Landing, Posture
+from routh.validation import real
+
+
+def landing(
+    model: Any,
+    *,
+    drop: float = 1.0,
+    roll: float = 0.0,
+    pitch: float = 0.0,
+    yaw: float = 0.0,
+    joints: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Landing:
+    """The impact with which a robot lands: it keeps its posture and is moved along gravity until it touches.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel or pinocchio.Model with a free root, or (MuJoCo) a vertical slide at the root.
+    drop : speed along gravity at the touch, m/s.
+    roll, pitch, yaw : rad, turns about the body's own x, y and z axes in this order, added to the pose of
+        the keyframe or of ``qpos``; a planar root has one angle and takes one of them.
+    joints : name -> rad (m for slides).
+    options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
+        the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
+        MuJoCo ``keyframe``, ``qpos`` and ``self_contacts`` (whether contacts between the robot's own links
+        count; by default only those with its surroundings, and limits, do); without keyframe and qpos,
+        joints that the file has past their limits are moved inside. For Pinocchio ``q``, ``ground``,
+        ``points``, ``geometry`` and ``mu``.
+
+    Returns
+    -------
+    Landing : ``.problem`` for `routh.sample`, and the state ``.qpos``, ``.qvel``.
+    """
+    posture = Posture(real("roll", roll), real("pitch", pitch), real("yaw", yaw), dict(joints or {}))
+    module = type(model).__module__.partition(".")[0]
+    if module == "mujoco":
+        from routh.models.mujoco.lowering import landing as land
+    elif module == "pinocchio":
+        from routh.models.pinocchio.lowering import landing as land  # type: ignore[assignment]
+    else:
+        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
+    return land(model, drop=drop, posture=posture, **options)

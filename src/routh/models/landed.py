@@ -1,0 +1,58 @@
+"""Landings: what a robot's first touch of the ground is, and the posture in which it comes down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from routh.models.robot import RobotProblem
+from routh.validation import Array
+
+#: m: a contact this near is closed. MuJoCo's own distances between meshes are known to about as much.
+TOUCHING = 1e-6
+
+
+@dataclass(frozen=True)
+class Posture:
+    """How a robot is turned, and where its joints are; what is not named stays as it is."""
+
+    roll: float = 0.0  # rad, about the body's own axes x, y, z, in this order
+    pitch: float = 0.0
+    yaw: float = 0.0
+    joints: Mapping[str, float] = field(default_factory=dict)  # name -> rad, or m for slides
+
+
+@dataclass(frozen=True, eq=False)
+class Landing:
+    """A robot as it touches: its state, and the impact of all contacts that close within ``window``."""
+
+    model: Any = field(repr=False)
+    qpos: Array  # (nq,)
+    qvel: Array  # (nv,)
+    problem: RobotProblem
+    drop: float  # m/s, speed along gravity
+    window: float  # s
+    lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
+    moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
+
+
+def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
+    """A unit quaternion (w, x, y, z) after turns about the body's own x, y and z, in this order."""
+    result = np.asarray(quaternion, dtype=np.float64)
+    for axis, angle in enumerate((roll, pitch, yaw)):
+        turn = np.zeros(4)
+        turn[0], turn[1 + axis] = np.cos(0.5 * angle), np.sin(0.5 * angle)
+        result = _product(result, turn)
+    return result / np.linalg.norm(result)
+
+
+def _product(a: Array, b: Array) -> Array:
+    return np.concatenate(
+        [
+            [a[0] * b[0] - a[1:] @ b[1:]],
+            a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]),
+        ]
+    )

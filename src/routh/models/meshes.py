@@ -1,0 +1,82 @@
+"""Meshes of a URDF: every one as an absolute path that was checked, or left out and named."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from routh.models.packages import locate
+from routh.models.resolving import resolve
+from routh.models.robot import UnrepresentedWarning
+from routh.text import for_terminal
+
+#: Formats that refer to no other files, and OBJ, whose materials are checked. Others (glTF, scenes) can name
+#: any file, which a loader then opens.
+PINOCCHIO_FORMATS = (".stl", ".obj", ".dae", ".ply")
+MUJOCO_FORMATS = (".stl", ".obj", ".msh")
+
+_MATERIALS = re.compile(rb"(?:^|[\r\n])[ \t]*mtllib[ \t]+([^\r\n]+)", re.IGNORECASE)
+
+
+def with_absolute_meshes(
+    path: Path, roots: Sequence[Path], formats: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """The text of a checked URDF whose meshes are absolute paths, and what had to be left out of it.
+
+    So what is opened is what was checked, whatever the rules of the loader are. What is only looked at
+    (``<visual>``) is taken out; collision shapes whose mesh is missing, or in a format that the loader cannot
+    read, are taken out and named.
+
+    Parameters
+    ----------
+    path : the file, checked by `routh.models.resolving.check_model_file`.
+    roots : further folders whose files the model may use.
+    formats : suffixes that the loader reads, in lower case.
+    """
+    root = ElementTree.fromstring(path.read_bytes())
+    folders = [path.parent, *roots]
+    left_out: list[str] = []
+    for material in root.findall("material"):  # of what is only looked at
+        root.remove(material)
+    for link in root.iter("link"):
+        for visual in link.findall("visual"):
+            link.remove(visual)
+        for collision in link.findall("collision"):
+            for mesh in collision.iter("mesh"):
+                name = mesh.get("filename", "")
+                file = locate(name, path, roots) or resolve(name, folders, path)
+                why = _unreadable(file, formats)
+                if why:
+                    left_out.append(f"{link.get('name', '')}: {for_terminal(name)} ({why})")
+                    link.remove(collision)
+                    break
+                _check_materials(file, folders)
+                mesh.set("filename", str(file))
+    return ElementTree.tostring(root, encoding="unicode"), tuple(dict.fromkeys(left_out))
+
+
+def tell_left_out(left_out: Sequence[str], path: str | Path) -> None:
+    """Warn of collision shapes that are not in the model."""
+    if left_out:
+        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        text = f"{for_terminal(path)}: collision shapes left out: {'; '.join(left_out[:3])}{more}"
+        warnings.warn(text, UnrepresentedWarning, stacklevel=3)
+
+
+def _unreadable(file: Path, formats: Sequence[str]) -> str:
+    if file.suffix.lower() not in formats:
+        return f"{file.suffix or 'no suffix'} is none of {', '.join(formats)}"
+    return "" if file.is_file() else "there is no such file"
+
+
+def _check_materials(file: Path, folders: Sequence[Path]) -> None:
+    """The loader of .obj files opens the materials that they name: those must be inside too."""
+    if file.suffix.lower() != ".obj":
+        return
+    text = re.sub(rb"\\\r?\n", b" ", file.read_bytes())
+    names = [name.decode("utf-8", "replace").strip() for name in _MATERIALS.findall(text)]
+    for name in (*names, f"{file.stem}.mtl"):  # the loader looks for the latter too
+        resolve(name, [file.parent, *folders], file)

@@ -1,0 +1,236 @@
+"""A robot's landing in MuJoCo: keep the posture, move along gravity until it touches, set the speed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from routh.models.landed import TOUCHING, Landing, Posture, turned
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import engine, look_around
+from routh.models.mujoco.loading import state
+from routh.models.mujoco.problem import build
+from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
+from routh.status import ModelError
+from routh.validation import Array, real
+
+_PARALLEL = 0.999  # cosine between a slide and gravity from which the slide is vertical
+_FLOOR = 1000.0  # m: what is farther below is not there
+_LOOKS = 200  # at the distance to the ground; a slope of 1 in 100 takes a few
+
+
+@dataclass(frozen=True)
+class Root:
+    """What can be moved along gravity: a free joint, or a vertical slide and the hinge beside it."""
+
+    body: int
+    kind: str  # "free" or "slide"
+    qpos: int  # address of the position
+    dof: int  # address of the velocity
+    axis: Array  # (3,) world direction of a slide; of a free joint, down
+    hinge: int | None = None  # address in qpos of a planar root's angle
+
+
+def landing(
+    model: Any,
+    *,
+    drop: float = 1.0,
+    posture: Posture | None = None,
+    keyframe: str | int | None = None,
+    qpos: Any = None,
+    window: float = LANDING_WINDOW,
+    limits: bool = True,
+    self_contacts: bool = False,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
+) -> Landing:
+    """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    pose = Posture() if posture is None else posture
+    speed = real("drop", drop, above=0.0)
+    data = state(model, keyframe=keyframe, qpos=qpos)
+    root = find_root(model, data)
+    moved = _into_limits(model, data) if keyframe is None and qpos is None else {}
+    _place_joints(model, data, pose.joints)
+    _turn(data, root, pose)
+    before = np.array(data.qpos)
+    _touch(model, data, root)
+    down = _down(model)
+    data.qvel[:] = 0.0
+    if root.kind == "free":
+        data.qvel[root.dof : root.dof + 3] = speed * down
+    else:
+        data.qvel[root.dof] = speed * float(root.axis @ down)
+    problem = build(
+        model,
+        data,
+        pairs=None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING),
+        gap=2.0 * TOUCHING,
+        window=window,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
+    changed = {name: value for name, value in moved.items() if name not in pose.joints}
+    return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
+
+
+def find_root(model: Any, data: Any) -> Root:
+    """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
+    mujoco, down = engine(), _down(model)
+    free, slide, hinge = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
+    found: list[tuple[float, Root]] = []
+    for body in range(1, model.nbody):
+        if int(model.body_parentid[body]) != 0:
+            continue
+        first = int(model.body_jntadr[body])
+        joints = range(first, first + int(model.body_jntnum[body])) if first >= 0 else range(0)
+        kinds = {j: int(model.jnt_type[j]) for j in joints}
+        angle = next((int(model.jnt_qposadr[j]) for j in joints if kinds[j] == hinge), None)
+        for j in joints:
+            place = (int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]))
+            mass = float(model.body_subtreemass[body])
+            if kinds[j] == free:
+                found.append((mass, Root(body, "free", *place, down)))
+            elif kinds[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
+                found.append((mass, Root(body, "slide", *place, np.array(data.xaxis[j]), angle)))
+    if not found:
+        raise ModelError(
+            "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at "
+            "the root (floating=True, on the command line --floating, gives a URDF's root a free joint)"
+        )
+    return max(found, key=lambda item: item[0])[1]
+
+
+def _down(model: Any) -> Array:
+    gravity = np.array(model.opt.gravity, dtype=np.float64)
+    size = float(np.linalg.norm(gravity))
+    return gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
+
+
+def _into_limits(model: Any, data: Any) -> dict[str, float]:
+    """Move joints that are past their limits in the reference pose a tenth of the range inside."""
+    moved = {}
+    for name, (place, limited, (low, high)) in _single_joints(model).items():
+        inside = 0.1 * (high - low)
+        if limited and not low <= data.qpos[place] <= high:
+            data.qpos[place] = low + inside if data.qpos[place] < low else high - inside
+            moved[name] = float(data.qpos[place])
+    return moved
+
+
+def _single_joints(model: Any) -> dict[str, tuple[int, bool, tuple[float, float]]]:
+    """Hinges and slides by name: address in qpos, whether limited, range."""
+    kinds = engine().mjtJoint
+    single = (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE))
+    return {
+        str(model.joint(j).name): (
+            int(model.jnt_qposadr[j]),
+            bool(model.jnt_limited[j]),
+            (float(model.jnt_range[j][0]), float(model.jnt_range[j][1])),
+        )
+        for j in range(model.njnt)
+        if int(model.jnt_type[j]) in single
+    }
+
+
+def _outer_pairs(model: Any, data: Any, root: Root, reach: float) -> set[tuple[str, str]]:
+    """Pairs of geoms, one of the robot and one of its surroundings, that are within reach."""
+    near = look_around(model, data, reach)
+    found = set()
+    for contact in near.data.contact[: near.data.ncon]:
+        if min(contact.geom) >= 0 and _is_outer(model, contact.geom, root):
+            found.add((geom_name(model, int(contact.geom[0])), geom_name(model, int(contact.geom[1]))))
+    return found
+
+
+def _is_outer(model: Any, geoms: Any, root: Root) -> bool:
+    owners = [int(model.body_rootid[model.geom_bodyid[g]]) for g in geoms]
+    return (owners[0] == root.body) != (owners[1] == root.body)
+
+
+def _place_joints(model: Any, data: Any, joints: Mapping[str, float]) -> None:
+    known = _single_joints(model)
+    for name, value in joints.items():
+        if name not in known:
+            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
+        data.qpos[known[name][0]] = real(f"joints[{name!r}]", value)
+
+
+def _turn(data: Any, root: Root, pose: Posture) -> None:
+    if root.kind == "free":
+        place = slice(root.qpos + 3, root.qpos + 7)
+        data.qpos[place] = turned(np.array(data.qpos[place]), pose.roll, pose.pitch, pose.yaw)
+        return
+    angles = [angle for angle in (pose.roll, pose.pitch, pose.yaw) if angle != 0.0]
+    if not angles:
+        return
+    if root.hinge is None or len(angles) > 1:
+        has = "one angle" if root.hinge is not None else "no angle"
+        raise ValueError(f"roll, pitch, yaw: got {len(angles)} of them; the model's planar root has {has}")
+    data.qpos[root.hinge] += angles[0]
+
+
+def _height(qpos: Array, root: Root, down: Array) -> float:
+    """How far along gravity the root has gone, m."""
+    if root.kind == "free":
+        return float(qpos[root.qpos : root.qpos + 3] @ down)
+    return float(qpos[root.qpos] * (root.axis @ down))
+
+
+def _touch(model: Any, data: Any, root: Root) -> None:
+    """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
+    down, lifted = _down(model), 0.0
+    reach = max(float(model.stat.extent), 1.0)
+    while _clearance(model, data, root, reach)[0] <= 0.0:
+        step = max(0.1, lifted)
+        _move(data, root, -step, down)
+        lifted += step
+        if lifted > _FLOOR:
+            raise ModelError(
+                "model: something is above it wherever it is moved; wanted room to come down from"
+            )
+    free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
+    at = 0.0
+    for _ in range(_LOOKS):
+        dist, slope = _clearance(model, data, root, reach)
+        if abs(dist) <= TOUCHING:
+            return
+        if dist > 0.0:
+            free = at
+            guess = at + (dist / slope if np.isfinite(dist) else reach)
+            reach = reach if np.isfinite(dist) else 2.0 * reach
+            goal = guess if guess < blocked else 0.5 * (free + blocked)
+        else:
+            blocked = at
+            goal = 0.5 * (free + blocked)
+        if goal > _FLOOR:
+            raise ModelError(f"model: nothing is below it within {_FLOOR:g} m; wanted ground to land on")
+        _move(data, root, goal - at, down)
+        at = goal
+    raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
+
+
+def _move(data: Any, root: Root, distance: float, down: Array) -> None:
+    if root.kind == "free":
+        data.qpos[root.qpos : root.qpos + 3] += distance * down
+    else:
+        data.qpos[root.qpos] += distance * float(root.axis @ down)
+
+
+def _clearance(model: Any, data: Any, root: Root, reach: float) -> tuple[float, float]:
+    """Smallest distance between the tree and the rest, m, and by how much it falls per metre down."""
+    near = look_around(model, data, reach)
+    down, best, slope = _down(model), np.inf, 1.0
+    for contact in near.data.contact[: near.data.ncon]:
+        if min(contact.geom) < 0 or not _is_outer(model, contact.geom, root):
+            continue
+        if float(contact.dist) < best:
+            best = float(contact.dist)
+            slope = max(abs(float(np.array(contact.frame[:3]) @ down)), 0.05)
+    return best, slope

@@ -1,0 +1,149 @@
+"""From an MjModel and many states to a batch of impact problems."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.mujoco.engine import engine, take_environment, workspace
+from routh.models.mujoco.problem import build
+from routh.models.robot import NoContactError, UnrepresentedWarning
+from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, Row, state_arrays
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.status import StateError
+from routh.validation import Array, real
+
+if TYPE_CHECKING:
+    from routh.models.mujoco.watching import Piece
+
+
+def problems(
+    model: Any,
+    qpos: ArrayLike,
+    qvel: ArrayLike,
+    *,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] = 0.0,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
+    data: Any = None,
+) -> RobotBatch:
+    """The impacts of many states: row k is `routh.models.mujoco.problem` of the k-th state, to rounding.
+
+    States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
+
+    Parameters
+    ----------
+    model : MjModel.
+    qpos, qvel : (n, nq) and (n, nv).
+    gap, window, limits : which contacts are simultaneous, as for a single problem.
+    restitution : a number, or a mapping from contact names; names without "#k" mean all points of their pair.
+    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
+        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    data : MjData with the mocap poses and active equality constraints of all states; default the model's own.
+
+    Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
+    state by state, which is slower.
+    """
+    reach = real("gap", gap, at_least=0.0)
+    for field, limit in (("deepest", deepest), ("past_limit", past_limit)):
+        if limit is not None:
+            real(field, limit, at_least=0.0)
+    positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
+    if window is None and _can_watch(model, data):
+        batch = _watched(model, positions, velocities, reach, limits, (deepest, past_limit), data)
+    else:
+        options = {
+            "gap": gap,
+            "window": window,
+            "limits": limits,
+            "deepest": deepest,
+            "past_limit": past_limit,
+        }
+        batch = _one_by_one(model, positions, velocities, data, options)
+    batch.set_restitution(restitution)
+    if batch.unrepresented:
+        text = "; ".join(batch.unrepresented)
+        warnings.warn(f"not represented in the impacts: {text}", UnrepresentedWarning, stacklevel=2)
+    return batch
+
+
+def _can_watch(model: Any, data: Any) -> bool:
+    """Whether the compiled code knows all that the model can do in an impact."""
+    mujoco = engine()
+    balls = model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)
+    limited = bool(np.any(model.jnt_limited[balls])) or bool(np.any(model.tendon_limited))
+    active = model.eq_active0 if data is None else data.eq_active
+    return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
+
+
+def _one_by_one(model: Any, qpos: Array, qvel: Array, data: Any, options: dict[str, Any]) -> RobotBatch:
+    """Each state by the code for a single one."""
+    state = engine().MjData(model)
+    if data is not None:
+        take_environment(state, data)
+    rows: list[Row] = []
+    for q, v in zip(qpos, qvel, strict=True):
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            rows.append(StateError(NOT_FINITE))
+            continue
+        state.qpos[:], state.qvel[:] = q, v
+        try:
+            rows.append(build(model, state, **options))
+        except (NoContactError, StateError) as nothing:
+            rows.append(nothing)
+    return RobotBatch.from_rows(rows, int(model.nv))
+
+
+def _watched(
+    model: Any,
+    qpos: Array,
+    qvel: Array,
+    gap: float,
+    limits: bool,
+    possible: tuple[float | None, float | None],
+    data: Any,
+) -> RobotBatch:
+    """All states through one workspace and compiled code."""
+    from routh.models.mujoco.padding import PaddedRows
+    from routh.models.mujoco.watching import Watcher  # loads numba
+
+    own = workspace(model, float(np.nextafter(gap, np.inf)))
+    engine().mj_resetData(own.wide, own.data)
+    if data is not None:
+        take_environment(own.data, data)
+    watcher = Watcher(own.wide, own.data, gap, limits)
+    finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
+    M = np.zeros((len(qpos), model.nv, model.nv))
+    reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
+    rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
+    for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
+        rows.add(piece)
+        reasons |= _impossible(piece, labels, possible)
+    arrays, places = rows.finished(M, qvel)
+    return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
+
+
+def _impossible(piece: Piece, labels: Labels, possible: tuple[float | None, float | None]) -> dict[int, str]:
+    """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
+    angular = np.array([*(unit == "rad" for unit in labels.units), False])  # the last: no joint
+    reasons: dict[int, str] = {}
+    kind, pair, dist = (piece.rows[name] for name in ("kind", "pair", "dist"))
+    in_rad = angular[np.where(kind == CONTACT, -1, pair[:, 0])].astype(int)
+    limit = np.array([np.inf if most is None else most for most in possible])[in_rad]
+    for row in np.flatnonzero(~(-dist <= limit)):
+        unit, field = (("m", "deepest"), ("rad", "past_limit"))[in_rad[row]]
+        how = "deep" if kind[row] == CONTACT else "past its limit"
+        name = labels.name(kind[row], pair[row], int(piece.rows["ordinal"][row]))
+        text = (
+            f"the state cannot be: {name} is {-dist[row]:.3g} {unit} {how}; "
+            f"wanted at most {limit[row]:g} {unit} ({field}=)"
+        )
+        reasons.setdefault(piece.state_of(int(row)), text)
+    return reasons

@@ -1,0 +1,236 @@
+"""Rows of impact problems from what MuJoCo computed, in compiled code: Jacobians, friction, limits, tangents.
+
+The readable counterpart is `routh.models.mujoco.contacts` with `routh.models.robot.assemble`; tests hold them
+together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.validation import Array
+
+FREE_OF_FRICTION = 3  # contacts of fewer dimensions have a normal only
+
+
+class Tree(NamedTuple):
+    """What does not change from state to state: the tree of bodies, limits, where M's entries stand."""
+
+    geom_body: np.ndarray  # (ngeom,) int32
+    geom_label: np.ndarray  # (ngeom,) int32: equal where names are equal
+    body_root: np.ndarray  # (nbody,) int32
+    body_last: np.ndarray  # (nbody,) int32: last velocity that moves a body; -1 where nothing does
+    dof_parent: np.ndarray  # (nv,) int32
+    mass_row: np.ndarray  # (nM,) int32
+    mass_column: np.ndarray  # (nM,) int32
+    limits: np.ndarray  # (k, 3) int32 of limited hinges and slides: joint, place in qpos, place in qvel
+    range: Array  # (k, 2) m or rad
+
+
+class Seen(NamedTuple):
+    """What MuJoCo found in some states, the contacts of all of them in one row."""
+
+    qpos: Array  # (states, nq)
+    M: Array  # (states, nM) sparse mass matrix
+    cdof: Array  # (states, nv, 6) motions about the subtree's centre of mass
+    centre: Array  # (states, nbody, 3) m
+    first: np.ndarray  # (states + 1,) int64: where the contacts of a state begin
+    dist: Array  # (contacts,) m
+    pos: Array  # (contacts, 3) m
+    frame: Array  # (contacts, 9)
+    geom: np.ndarray  # (contacts, 2) int32
+    friction: Array  # (contacts, 5)
+    dim: np.ndarray  # (contacts,) int32
+
+
+class Made(NamedTuple):
+    """Rows of the same states, those that count."""
+
+    M: Array  # (states, nv, nv)
+    first: np.ndarray  # (states + 1,) int64
+    planar: np.ndarray  # (states,) bool: no contact can slide in more than one direction
+    J: Array  # (rows, 3, nv)
+    mu: Array  # (rows,)
+    kind: np.ndarray  # (rows,) int8
+    pair: np.ndarray  # (rows, 2) int32: geoms, or joint and side
+    ordinal: np.ndarray  # (rows,) int32: the how-manieth contact of its pair
+    dist: Array  # (rows,)
+    pos: Array  # (rows, 3)
+    frame: Array  # (rows, 3, 3)
+
+
+@kernel
+def point_velocity(tree: Any, seen: Any, state: int, body: int, sign: float, pos: Any, J: Any) -> None:
+    """Add ``sign`` times the velocity of a body's material point, per qvel, to J (3, nv), world."""
+    root = tree.body_root[body]
+    x = pos[0] - seen.centre[state, root, 0]
+    y = pos[1] - seen.centre[state, root, 1]
+    z = pos[2] - seen.centre[state, root, 2]
+    dof = tree.body_last[body]
+    while dof >= 0:
+        c = seen.cdof[state, dof]
+        J[0, dof] += sign * (c[3] + c[1] * z - c[2] * y)
+        J[1, dof] += sign * (c[4] + c[2] * x - c[0] * z)
+        J[2, dof] += sign * (c[5] + c[0] * y - c[1] * x)
+        dof = tree.dof_parent[dof]
+
+
+@kernel
+def norm(vector: Any) -> float:
+    """The Euclidean norm."""
+    total = 0.0
+    for i in range(vector.shape[0]):
+        total += vector[i] * vector[i]
+    return math.sqrt(total)
+
+
+@kernel
+def contact_jacobian(tree: Any, seen: Any, state: int, contact: int, world: Any, J: Any) -> float:
+    """J (3, nv) of one contact, normal first, its weaker tangent scaled; returns the friction coefficient."""
+    nv = J.shape[1]
+    for d in range(3):
+        for j in range(nv):
+            world[d, j] = 0.0
+    pos, frame = seen.pos[contact], seen.frame[contact]
+    point_velocity(tree, seen, state, tree.geom_body[seen.geom[contact, 1]], 1.0, pos, world)
+    point_velocity(tree, seen, state, tree.geom_body[seen.geom[contact, 0]], -1.0, pos, world)
+    mu, first, second = 0.0, 1.0, 1.0
+    if seen.dim[contact] >= FREE_OF_FRICTION:
+        mu = max(seen.friction[contact, 0], seen.friction[contact, 1])
+        if mu > 0.0:
+            first, second = seen.friction[contact, 0] / mu, seen.friction[contact, 1] / mu
+    for d in range(3):
+        scale = 1.0 if d == 0 else (first if d == 1 else second)
+        for j in range(nv):
+            value = (
+                frame[3 * d] * world[0, j] + frame[3 * d + 1] * world[1, j] + frame[3 * d + 2] * world[2, j]
+            )
+            J[d, j] = scale * value
+    return mu
+
+
+@kernel
+def principal_tangent(pair: Any, turned: Any) -> tuple[float, float, float, float]:
+    """Turn two rows (2, nv) until they are orthogonal: their norms, larger first, and the larger one's turn.
+
+    One-sided Jacobi: the small norm is right to rounding of the large one, as a singular value is.
+    """
+    nv = pair.shape[1]
+    c, s = 1.0, 0.0  # turned rows: c p0 + s p1 and c p1 - s p0
+    for _ in range(4):
+        a, b, cross = 0.0, 0.0, 0.0
+        for j in range(nv):
+            p, q = c * pair[0, j] + s * pair[1, j], c * pair[1, j] - s * pair[0, j]
+            turned[0, j], turned[1, j] = p, q
+            a, b, cross = a + p * p, b + q * q, cross + p * q
+        if abs(cross) <= 1e-17 * math.sqrt(a * b) or cross == 0.0:
+            break
+        angle = 0.5 * math.atan2(2.0 * cross, a - b)
+        cc, ss = math.cos(angle), math.sin(angle)
+        c, s = c * cc - s * ss, s * cc + c * ss
+    first, second = norm(turned[0]), norm(turned[1])
+    if second > first:
+        return second, first, -s, c
+    return first, second, c, s
+
+
+@kernel
+def turn_tangents(made: Any, begin: int, end: int, turned: Any) -> None:
+    """Turn tangents, frames too, so that the second one vanishes (`routh.models.robot.planar_tangents`)."""
+    for row in range(begin, end):
+        J, frame = made.J[row], made.frame[row]
+        _, _, c, s = principal_tangent(J[1:], turned)
+        largest = c if abs(c) >= abs(s) else s
+        if largest < 0.0:
+            c, s = -c, -s
+        for j in range(J.shape[1]):
+            J[1, j] = c * J[1, j] + s * J[2, j]
+            J[2, j] = 0.0
+        for j in range(3):
+            x, y = frame[1, j], frame[2, j]
+            frame[1, j], frame[2, j] = c * x + s * y, c * y - s * x
+
+
+@kernel
+def add_limits(tree: Any, seen: Any, state: int, gap: float, made: Any, row: int) -> int:
+    """Limits of hinges and slides within the gap; the number of rows after them."""
+    for k in range(tree.limits.shape[0]):
+        joint, at, dof = tree.limits[k, 0], tree.limits[k, 1], tree.limits[k, 2]
+        value = seen.qpos[state, at]
+        for side in range(2):
+            dist = value - tree.range[k, 0] if side == 0 else tree.range[k, 1] - value
+            if not dist <= gap:
+                continue
+            for d in range(3):
+                for j in range(made.J.shape[2]):
+                    made.J[row, d, j] = 0.0
+                for j in range(3):
+                    made.frame[row, d, j] = math.nan
+                made.pos[row, d] = math.nan
+            made.J[row, 0, dof] = 1.0 if side == 0 else -1.0
+            made.mu[row], made.kind[row], made.ordinal[row], made.dist[row] = 0.0, 1, 1, dist
+            made.pair[row, 0], made.pair[row, 1] = joint, side
+            row += 1
+    return row
+
+
+@kernel
+def add_contacts(tree: Any, seen: Any, state: int, limits: Any, world: Any, made: Any, row: int) -> int:
+    """Contacts within the gap that some velocity can change; the number of rows after them."""
+    gap, rank = limits
+    begin, end = seen.first[state], seen.first[state + 1]
+    for contact in range(begin, end):
+        if not seen.dist[contact] <= gap:
+            continue
+        made.mu[row] = contact_jacobian(tree, seen, state, contact, world, made.J[row])
+        length = norm(made.J[row, 0])
+        if not length > rank * max(length, 1.0):
+            continue
+        ordinal = 1
+        first, second = seen.geom[contact, 0], seen.geom[contact, 1]
+        for other in range(begin, contact):
+            if (
+                tree.geom_label[seen.geom[other, 0]] == tree.geom_label[first]
+                and tree.geom_label[seen.geom[other, 1]] == tree.geom_label[second]
+            ):
+                ordinal += 1
+        made.kind[row], made.ordinal[row], made.dist[row] = 0, ordinal, seen.dist[contact]
+        made.pair[row, 0], made.pair[row, 1] = first, second
+        for d in range(3):
+            made.pos[row, d] = seen.pos[contact, d]
+            for j in range(3):
+                made.frame[row, d, j] = seen.frame[contact, 3 * d + j]
+        row += 1
+    return row
+
+
+@kernel
+def make_rows(tree: Any, seen: Any, limits: Any, world: Any, made: Any) -> None:
+    """All rows of some states; ``limits``: gap (m, rad) and the share below which a norm is zero."""
+    made.first[0] = 0
+    for state in range(seen.qpos.shape[0]):
+        begin = made.first[state]
+        end = add_contacts(tree, seen, state, limits, world, made, begin)
+        end = add_limits(tree, seen, state, limits[0], made, end)
+        made.first[state + 1] = end
+        planar = True
+        for row in range(begin, end):
+            large, small, _, _ = principal_tangent(made.J[row, 1:], world)
+            if small > limits[1] * max(large, 1.0):
+                planar = False
+                break
+        made.planar[state] = planar
+        if planar:
+            turn_tangents(made, begin, end, world)
+        if end > begin:
+            for i in range(made.M.shape[1]):
+                for j in range(made.M.shape[2]):
+                    made.M[state, i, j] = 0.0
+            for k in range(tree.mass_row.shape[0]):
+                i, j = tree.mass_row[k], tree.mass_column[k]
+                made.M[state, i, j] = seen.M[state, k]
+                made.M[state, j, i] = seen.M[state, k]

@@ -1,0 +1,216 @@
+"""Many states of one MuJoCo model, looked at one after the other with the same buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from routh import tolerances
+from routh.models.mujoco.contacts import geom_name, near_contacts
+from routh.models.mujoco.engine import check_capacity, engine
+from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
+from routh.models.mujoco.unrepresented import adhesion_actuators, of_contact
+from routh.models.robot_batch import CONTACT, Labels
+from routh.validation import Array
+
+STATES = 128  # looked at before compiled code makes rows of them: their arrays stay in the processor's cache
+_CONTACT_FIELDS = ("dist", "pos", "frame", "geom", "friction", "dim")
+_ROW_FIELDS = ("J", "mu", "kind", "pair", "ordinal", "dist", "pos", "frame")
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The rows of some states; those of state ``states[s]`` stand from ``first[s]`` to ``first[s + 1]``."""
+
+    states: np.ndarray  # (s,) int64
+    first: np.ndarray  # (s + 1,) int64
+    planar: np.ndarray  # (s,) bool
+    rows: dict[str, np.ndarray]  # J, mu, kind, pair, ordinal, dist, pos and frame of `Made`
+
+    def state_of(self, row: int) -> int:
+        """The state that a row belongs to."""
+        return int(self.states[np.searchsorted(self.first, row, side="right") - 1])
+
+
+class Watcher:
+    """A model's workspace with buffers for a chunk of states."""
+
+    def __init__(self, wide: Any, data: Any, gap: float, limits: bool) -> None:
+        mujoco = engine()
+        self.wide, self.data, self.gap = wide, data, gap
+        self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
+        off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
+        self.tree = _tree(wide, data, self.names, limits and allowed)
+        self.mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
+        self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
+        self.seen = _seen(wide, len(self.mass), 4 * STATES)
+        self.notes: dict[str, set[str]] = {}
+        self.known: set[int] = set()  # pairs of geoms whose contacts were judged
+
+    def labels(self) -> Labels:
+        """What the numbers in rows mean, and what of the model no row can represent."""
+        slide = int(engine().mjtJoint.mjJNT_SLIDE)
+        joints = [self.wide.jnt(j).name or f"joint{j}" for j in range(self.wide.njnt)]
+        units = ["m" if int(kind) == slide else "rad" for kind in self.wide.jnt_type]
+        notes = {what: frozenset(where) for what, where in self.notes.items()}
+        return Labels(self.names, tuple(joints), tuple(units), notes, tuple(adhesion_actuators(self.wide)))
+
+    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[Piece]:
+        """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
+        near_limit = self._near_limit(qpos)
+        for begin in range(0, len(states), STATES):
+            kept = self._look_at(qpos, states[begin : begin + STATES], near_limit)
+            check_capacity(self.wide, self.data, self.gap)
+            if len(kept):
+                piece = self._piece(kept, M)
+                self._judge(qpos, piece)
+                yield piece
+
+    def _near_limit(self, qpos: Array) -> np.ndarray:
+        """Which states have a hinge or slide within reach of its limit, (n,) bool."""
+        near = np.zeros(len(qpos), dtype=bool)
+        for (_, at, _), (low, high) in zip(self.tree.limits, self.tree.range, strict=True):
+            near |= (qpos[:, at] - low <= self.gap) | (high - qpos[:, at] <= self.gap)
+        return near
+
+    def _look_at(self, qpos: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
+        """Fill the buffers with those of the states in which something is near; returns these."""
+        mujoco, wide, data = engine(), self.wide, self.data
+        seen, make_mass, sources = self.seen, self.make_mass, (self.mass, data.cdof, data.subtree_com)
+        position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
+        collide = mujoco.mj_collision
+        kept: list[int] = []
+        count = 0
+        for state in states:
+            position[:] = qpos[state]
+            kinematics(wide, data)
+            centres(wide, data)
+            collide(wide, data)
+            found = data.ncon
+            if not (found or near_limit[state]):
+                continue
+            make_mass(wide, data)
+            place = len(kept)
+            seen.qpos[place] = qpos[state]
+            seen.M[place], seen.cdof[place], seen.centre[place] = sources
+            if found:
+                if count + found > len(seen.dist):
+                    seen = self._grow(2 * (count + found))
+                contacts = data.contact
+                for field in _CONTACT_FIELDS:
+                    getattr(seen, field)[count : count + found] = getattr(contacts, field)
+            count += found
+            seen.first[place + 1] = count
+            kept.append(state)
+        return np.array(kept, dtype=np.int64)
+
+    def _grow(self, contacts: int) -> Seen:
+        larger = _seen(self.wide, len(self.mass), contacts)
+        for name, value in self.seen._asdict().items():
+            getattr(larger, name)[: len(value)] = value
+        self.seen = larger
+        return larger
+
+    def _piece(self, kept: np.ndarray, M: Array) -> Piece:
+        seen, nv = self.seen, self.wide.nv
+        used = Seen(*(value[: len(kept)] if i < 4 else value for i, value in enumerate(seen)))
+        made = _made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
+        make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
+        M[kept] = made.M
+        end = int(made.first[-1])
+        rows = {name: getattr(made, name)[:end].copy() for name in _ROW_FIELDS}
+        return Piece(kept, made.first, made.planar, rows)
+
+    def _judge(self, qpos: Array, piece: Piece) -> None:
+        """Note what contacts of pairs that come for the first time have and a row cannot represent."""
+        contact = piece.rows["kind"] == CONTACT
+        pairs = piece.rows["pair"].astype(np.int64) @ [self.wide.ngeom, 1]
+        for key in set(np.unique(pairs[contact]).tolist()) - self.known:
+            self.known.add(key)
+            row = int(np.flatnonzero(contact & (pairs == key))[0])
+            self._look_at(qpos, np.array([piece.state_of(row)]), np.ones(len(qpos), dtype=bool))
+            for found in near_contacts(self.data):
+                first, second = (int(geom) for geom in found.geom)
+                if first * self.wide.ngeom + second == key:
+                    for what in of_contact(found):
+                        name = f"{self.names[second]}/{self.names[first]}"
+                        self.notes.setdefault(what, set()).add(name)
+
+
+def _tree(model: Any, data: Any, names: tuple[str, ...], limits: bool) -> Tree:
+    last = np.full(model.nbody, -1, dtype=np.int32)
+    for body in range(1, model.nbody):  # parents come first
+        own = int(model.body_dofnum[body])
+        last[body] = model.body_dofadr[body] + own - 1 if own else last[model.body_parentid[body]]
+    mujoco = engine()
+    simple = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
+    joints = [j for j in range(model.njnt) if model.jnt_limited[j] and int(model.jnt_type[j]) in simple]
+    joints = joints if limits else []
+    places = [(j, model.jnt_qposadr[j], model.jnt_dofadr[j]) for j in joints]
+    label = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    rows, columns = _mass_entries(model, hasattr(data, "qM"))
+    return Tree(
+        np.array(model.geom_bodyid, dtype=np.int32),
+        np.array([label[name] for name in names], dtype=np.int32),
+        np.array(model.body_rootid, dtype=np.int32),
+        last,
+        np.array(model.dof_parentid, dtype=np.int32),
+        rows,
+        columns,
+        np.array(places, dtype=np.int32).reshape(-1, 3),
+        np.array([model.jnt_range[j] for j in joints], dtype=np.float64).reshape(-1, 2),
+    )
+
+
+def _mass_entries(model: Any, old: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of each entry of MuJoCo's sparse mass matrix, of which one triangle is kept."""
+    rows, columns = [], []
+    for dof in range(model.nv):
+        if old:  # each velocity with itself and all before it in the tree
+            other = dof
+            while other >= 0:
+                rows.append(dof)
+                columns.append(other)
+                other = int(model.dof_parentid[other])
+        else:
+            begin, count = int(model.M_rowadr[dof]), int(model.M_rownnz[dof])
+            rows += [dof] * count
+            columns += [int(c) for c in model.M_colind[begin : begin + count]]
+    return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
+
+
+def _seen(model: Any, entries: int, contacts: int) -> Seen:
+    nv = model.nv
+    return Seen(
+        np.zeros((STATES, model.nq)),
+        np.zeros((STATES, entries)),
+        np.zeros((STATES, nv, 6)),
+        np.zeros((STATES, model.nbody, 3)),
+        np.zeros(STATES + 1, dtype=np.int64),
+        np.zeros(contacts),
+        np.zeros((contacts, 3)),
+        np.zeros((contacts, 9)),
+        np.zeros((contacts, 2), dtype=np.int32),
+        np.zeros((contacts, 5)),
+        np.zeros(contacts, dtype=np.int32),
+    )
+
+
+def _made(states: int, rows: int, nv: int) -> Made:
+    return Made(
+        np.empty((states, nv, nv)),
+        np.empty(states + 1, dtype=np.int64),
+        np.empty(states, dtype=bool),
+        np.empty((rows + 1, 3, nv)),  # one more: a contact is written before it is known whether it counts
+        np.empty(rows + 1),
+        np.empty(rows + 1, dtype=np.int8),
+        np.empty((rows + 1, 2), dtype=np.int32),
+        np.empty(rows + 1, dtype=np.int32),
+        np.empty(rows + 1),
+        np.empty((rows + 1, 3)),
+        np.empty((rows + 1, 3, 3)),
+    )

@@ -1,0 +1,92 @@
+"""A robot's landing in Pinocchio: the free-flyer moves vertically until the lowest point touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.landed import TOUCHING, Landing, Posture, turned
+from routh.models.pinocchio.engine import engine
+from routh.models.pinocchio.points import as_points, feet, named_points, shape_points
+from routh.models.pinocchio.problem import DEFAULT_MU, problem
+from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
+from routh.status import ModelError
+from routh.validation import Array, real, real_array
+
+
+def landing(
+    model: Any,
+    *,
+    drop: float = 1.0,
+    posture: Posture | None = None,
+    q: ArrayLike | None = None,
+    window: float = LANDING_WINDOW,
+    ground: float = 0.0,
+    points: Any = None,
+    geometry: Any = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
+) -> Landing:
+    """The first impact of a pinocchio.Model that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    pin = engine()
+    speed = real("drop", drop, above=0.0)
+    pose = Posture() if posture is None else posture
+    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
+        raise ModelError(
+            "model: its base is fixed, so it cannot be dropped; wanted a free-flyer as its first joint "
+            "(floating=True of routh.models.pinocchio.load)"
+        )
+    at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
+    at = np.array(at, dtype=np.float64)
+    _place_joints(model, at, pose.joints)
+    wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
+    at[3:7] = wxyz[[1, 2, 3, 0]]
+    lowest = _lowest(model, at, real("ground", ground), points, geometry)
+    at[2] -= lowest
+    v = np.zeros(model.nv)
+    rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
+    v[:3] = rotation.T @ np.array([0.0, 0.0, -speed])  # a free-flyer's velocity is in its body's frame
+    found = problem(
+        model,
+        at,
+        v,
+        ground=ground,
+        gap=2.0 * TOUCHING,
+        window=window,
+        points=points,
+        geometry=geometry,
+        mu=mu,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    return Landing(model, at, v, found, speed, window, -lowest)
+
+
+def _lowest(model: Any, q: Array, ground: float, points: Any, geometry: Any) -> float:
+    """Height of the lowest point that can touch over the ground, m."""
+    pin, data = engine(), model.createData()
+    pin.forwardKinematics(model, data, q)
+    pin.updateFramePlacements(model, data)
+    chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
+    touching = named_points(model, data, chosen, ground)
+    if geometry is not None:
+        touching += shape_points(data, geometry, ground, np.inf)
+    if not touching:
+        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
+    return min(point.dist for point in touching)
+
+
+def _place_joints(model: Any, q: Array, joints: Mapping[str, float]) -> None:
+    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
+    for name, value in joints.items():
+        if name not in known:
+            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
+        q[known[name]] = real(f"joints[{name!r}]", value)

@@ -1,0 +1,61 @@
+"""From a Pinocchio model and many states to a batch of impact problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up
+from routh.models.robot import NoContactError
+from routh.models.robot_batch import NOT_FINITE, RobotBatch, Row, state_arrays
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.status import StateError
+
+
+def problems(
+    model: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ground: float | None = 0.0,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    points: Iterable[Any] | Mapping[str, float] | None = None,
+    geometry: Any = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] = 0.0,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
+) -> RobotBatch:
+    """The impacts of many states: row k is `routh.models.pinocchio.problem` of the k-th state.
+
+    States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
+
+    Parameters
+    ----------
+    q, v : (n, nq) and (n, nv).
+    restitution : a number, or a mapping from contact names.
+    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
+        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+
+    The others are those of `routh.models.pinocchio.problem`.
+    """
+    configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
+    around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu, limits=limits)
+    options = {"window": window, "deepest": deepest, "past_limit": past_limit}
+    rows: list[Row] = []
+    for configuration, velocity in zip(configurations, velocities, strict=True):
+        if not (np.isfinite(configuration).all() and np.isfinite(velocity).all()):
+            rows.append(StateError(NOT_FINITE))
+            continue
+        try:
+            rows.append(build(around, configuration, velocity, gap=gap, **options))
+        except (NoContactError, StateError) as nothing:
+            rows.append(nothing)
+    batch = RobotBatch.from_rows(rows, int(model.nv))
+    batch.set_restitution(restitution)
+    return batch

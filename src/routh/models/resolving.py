@@ -1,0 +1,196 @@
+"""Which files a model opens: every one that MuJoCo or Pinocchio might, by all their rules, must be inside.
+
+MuJoCo splices included files into one document, in which any ``<compiler>`` sets folders for all, and looks
+for a file beside the first and beside the including one; a model to attach is a document of its own. The
+rules differ between its versions, so each combination of a file's name, a folder that is set anywhere and the
+place of a file of the document is looked at: none that exists may be outside.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from routh.models.files import MAX_BYTES, ModelFile, read_model_file
+from routh.status import ModelError
+from routh.text import for_terminal
+
+MAX_INCLUDES = 1000  # times that a file is reached through <include> and <model>
+MAX_CHAIN = 50  # files that include each other in turn: the parsers behind us recurse
+MAX_LOOKS = 100_000  # combinations of names, folders and places
+_SCHEMES = ("package", "model")  # of what Pinocchio looks up in its folders
+
+
+@dataclass
+class _Document:
+    """A file with all that it includes: folders that are set in one of them hold for all."""
+
+    places: list[Path]
+    directories: list[str]
+    references: list[tuple[str, str, Path]] = field(default_factory=list)  # element, name, source
+
+
+@dataclass
+class _Budget:
+    includes: int = 0
+    size: int = 0
+    looks: int = 0
+    files: dict[Path, ModelFile] = field(default_factory=dict)
+
+    def read(self, path: Path, top: Path) -> ModelFile:
+        if path not in self.files:
+            self.files[path] = read_model_file(path)
+        self.includes += 1
+        self.size += self.files[path].size
+        if self.includes > MAX_INCLUDES:
+            raise ModelError(f"{top}: includes more than {MAX_INCLUDES} files")
+        if self.size > MAX_BYTES:
+            raise ModelError(f"{top}: includes more than {MAX_BYTES} bytes")
+        return self.files[path]
+
+
+def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> ModelFile:
+    """Read a model's XML, and every XML that it includes or attaches; refuse what must not reach a parser.
+
+    Refused are document types and entities, encodings other than UTF-8, files that are not well formed or
+    that include themselves, and references to anything but regular files inside the model's own folder and
+    the folders in ``roots`` (links are followed).
+
+    Returns
+    -------
+    What the top file says; raises `routh.status.ModelError` otherwise.
+    """
+    top = Path(path).resolve()
+    if not top.is_file():
+        raise ModelError(f"path: there is no file {for_terminal(path)!r}")
+    allowed = [top.parent, *(Path(root).resolve() for root in roots)]
+    budget = _Budget()
+    _check_document(top, allowed, (), [], budget)
+    return budget.files[top]
+
+
+def resolve(name: str, folders: Sequence[Path], source: Path) -> Path:
+    """The one file that a URDF means by a name, absolute and inside one of the folders, links followed.
+
+    ``package://`` and ``model://`` are looked up in each folder in turn, as plain names are. A name of
+    nothing that exists comes back as a path in the first folder.
+    """
+    inside = [candidate for folder in folders for candidate in _spelled(name, folder, source)]
+    for candidate in inside:
+        if _exists(candidate):
+            _require(candidate, name, folders, source)
+            return candidate
+    missing = inside[0]
+    if not _within(missing, folders):
+        raise _outside(name, source, folders)
+    return missing
+
+
+def _check_document(
+    first: Path, allowed: Sequence[Path], chain: tuple[Path, ...], inherited: list[str], budget: _Budget
+) -> None:
+    document = _Document([], list(inherited))
+    _gather(first, document, allowed, chain, budget)
+    for element, name, source in document.references:
+        for target in _targets(name, document, allowed, source, budget):
+            if element.lower() == "model" and target.is_file():
+                attached = (*chain, first)
+                _refuse_circle(target, attached, source)
+                _check_document(target, allowed, attached, document.directories, budget)
+
+
+def _gather(
+    path: Path, document: _Document, allowed: Sequence[Path], chain: tuple[Path, ...], budget: _Budget
+) -> None:
+    """Add a file and what it includes to a document."""
+    found = budget.read(path, allowed[0])
+    document.directories += [name for name in found.directories if name not in document.directories]
+    if path.parent not in document.places:
+        document.places.append(path.parent)
+    document.references += [(element, name, path) for element, name in found.references]
+    for element, name in found.references:
+        if element.lower() != "include":
+            continue
+        for target in _targets(name, document, allowed, path, budget):
+            if target.is_file():
+                _refuse_circle(target, (*chain, path), path)
+                _gather(target, document, allowed, (*chain, path), budget)
+
+
+def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
+    if target in chain:
+        raise ModelError(f"{source}: includes or attaches {target.name!r}, which leads back to it")
+    if len(chain) > MAX_CHAIN:
+        raise ModelError(f"{source}: more than {MAX_CHAIN} files include each other in turn")
+
+
+def _targets(
+    name: str, document: _Document, allowed: Sequence[Path], source: Path, budget: _Budget
+) -> list[Path]:
+    """Every file that a reference can mean, each inside an allowed folder."""
+    folders = [*document.places, *(p for p in allowed if p not in document.places)]
+    budget.looks += len(folders) * (1 + len(document.directories))
+    if budget.looks > MAX_LOOKS:
+        raise ModelError(f"{source}: names too many files in too many folders")
+    plain: list[Path] = []
+    stripped: list[Path] = []
+    for directory in ["", *document.directories]:
+        for folder in folders:
+            for base in _joined(folder, directory):
+                plain += _spelled(name, base, source)
+                stripped += _spelled(PurePosixPath(name.replace("\\", "/")).name, base, source)
+    for target in {*plain, *stripped}:
+        if _exists(target):
+            _require(target, name, allowed, source)
+    inside = [target for target in dict.fromkeys(plain) if _within(target, allowed)]
+    if not inside:
+        raise _outside(name, source, allowed)
+    return inside
+
+
+def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
+    """Where a name can lead from a folder: as it is, without its scheme, with the other kind of slashes."""
+    scheme, separator, rest = name.partition("://")
+    if separator and scheme not in _SCHEMES:
+        raise ModelError(f"{source}: refers to {for_terminal(name)!r}; wanted a file in {source.parent}")
+    if separator:
+        if ".." in PurePosixPath(rest.replace("\\", "/")).parts:
+            raise _outside(name, source, [folder])
+        yield from _joined(folder, rest.lstrip("/"))
+    yield from _joined(folder, name)
+
+
+def _joined(folder: Path, name: str) -> Iterator[Path]:
+    """``folder / name`` with links followed; a parser may also drop ``x/..`` before it follows them."""
+    for spelled in dict.fromkeys((name, name.replace("\\", "/"))):
+        path = os.path.join(folder, spelled)
+        for way in dict.fromkeys((path, os.path.normpath(path))):
+            yield Path(os.path.realpath(way))
+
+
+def _require(target: Path, name: str, allowed: Sequence[Path], source: Path) -> None:
+    if not _within(target, allowed):
+        raise _outside(name, source, allowed)
+    if not (target.is_file() or target.is_dir()):
+        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which is no regular file")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # too long a name, or a folder that may not be looked into: no parser opens it either
+        return False
+
+
+def _within(target: Path, allowed: Sequence[Path]) -> bool:
+    return any(target == root or root in target.parents for root in allowed)
+
+
+def _outside(name: str, source: Path, allowed: Sequence[Path]) -> ModelError:
+    folders = ", ".join(str(root) for root in allowed)
+    return ModelError(
+        f"{source}: refers to {for_terminal(name)!r}, which is outside {folders}; "
+        "name further folders that may be read in roots="
+    )

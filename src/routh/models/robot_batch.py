@@ -1,0 +1,194 @@
+"""Impacts of a robot in many states: a batch whose rows know their contacts in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.batch import ImpactBatch, padded
+from routh.models.robot import NoContactError, RobotContact, RobotProblem, distinct_names, listed
+from routh.problem import ImpactProblem
+from routh.status import StateError
+from routh.validation import Array, real, real_array
+
+CONTACT, JOINT_LIMIT = 0, 1
+_SIDES = ("lower", "upper")
+_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
+_PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
+
+#: Why a row with a NaN in it is refused.
+NOT_FINITE = "the state cannot be: it holds a number that is not finite"
+
+Row = RobotProblem | NoContactError | StateError
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What a batch's numbers mean: names of geoms, and of joints with the unit of their limits."""
+
+    geoms: tuple[str, ...]
+    joints: tuple[str, ...]
+    units: tuple[str, ...]  # of the joints' limits: "m" or "rad"
+    notes: Mapping[str, frozenset[str]]  # what cannot be represented -> the pairs "geom2/geom1" that have it
+    adhesion: tuple[str, ...] = ()  # actuators, which no row can represent
+
+    def unrepresented(self, pairs: Collection[str] | None = None) -> list[str]:
+        """One sentence part for each thing that contacts of these pairs (default: all) have."""
+        kept = {
+            what: sorted(where if pairs is None else where & set(pairs)) for what, where in self.notes.items()
+        }
+        found = {**kept, "adhesion": list(self.adhesion)}
+        return [f"{what} ({listed(where)})" for what, where in found.items() if where]
+
+    def name(self, kind: int, pair: np.ndarray, ordinal: int) -> str:
+        """What a contact or limit is called."""
+        if kind == JOINT_LIMIT:
+            return f"{self.joints[pair[0]]}:{_SIDES[pair[1]]}"
+        return f"{self.geoms[pair[1]]}/{self.geoms[pair[0]]}" + (f"#{ordinal}" if ordinal > 1 else "")
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class RobotBatch(ImpactBatch):
+    """An `ImpactBatch` of states of one robot; ``batch[k]`` is a `RobotProblem`.
+
+    Without equality constraints ``v`` are the robot's own velocities, ``qvel``. With them they are
+    coordinates of what the constraints allow, different ones in each row: `lift` gives the robot's.
+    """
+
+    dist: Array  # (n, nc) signed distances, m or rad; NaN where there is no contact
+    unrepresented: tuple[str, ...]  # what the model holds and these problems do not
+
+    _PER_ROW: ClassVar[tuple[str, ...]] = (*ImpactBatch._PER_ROW, *_PLACES, "_basis")
+
+    @classmethod
+    def from_places(
+        cls,
+        arrays: dict[str, np.ndarray],
+        places: dict[str, np.ndarray],
+        labels: Labels,
+        reasons: dict[int, str],
+    ) -> RobotBatch:
+        """Rows whose contacts are numbers: ``places`` has kind, pair, ordinal, dist, pos and frame."""
+        batch = cls._from_parts(arrays, reasons)
+        for name in _PLACES:
+            places[name].setflags(write=False)
+            object.__setattr__(batch, name, places[name])
+        object.__setattr__(batch, "_labels", labels)
+        object.__setattr__(batch, "unrepresented", tuple(labels.unrepresented()))
+        return batch
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Row], nv: int) -> RobotBatch:
+        """Problems of single states; where nothing touches or a state cannot be, the error that said so.
+
+        ``nv`` is the robot's number of velocities, which bounds those of each row.
+        """
+        problems = [row if isinstance(row, RobotProblem) else None for row in rows]
+        widest = max((row.basis.shape[1] for row in rows if not isinstance(row, StateError)), default=nv)
+        arrays = padded(problems, at_least=widest)
+        basis = np.zeros((len(rows), nv, widest))
+        dist = np.full(arrays["mu"].shape, np.nan)
+        notes: dict[str, None] = {}
+        for k, row in enumerate(rows):
+            if isinstance(row, StateError):
+                continue
+            basis[k, :, : row.basis.shape[1]] = row.basis
+            if isinstance(row, RobotProblem):
+                dist[k, : row.nc] = row.dist
+                notes.update(dict.fromkeys(row.unrepresented))
+            else:
+                arrays["v"][k] = 0.0
+                arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
+        reasons = {k: str(row) for k, row in enumerate(rows) if isinstance(row, StateError)}
+        batch = cls._from_parts(arrays, reasons)
+        values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
+        for name, value in values.items():
+            object.__setattr__(batch, name, value)
+        return batch
+
+    def names_of(self, row: int) -> tuple[str, ...]:
+        """The names of the contacts that are present in a row."""
+        if "_problems" in self.__dict__:
+            return super().names_of(row)
+        return tuple(contact.name for contact in self.contacts_of(row))
+
+    def contacts_of(self, row: int) -> tuple[RobotContact, ...]:
+        """The contacts of a row where they are in the world."""
+        if "_problems" in self.__dict__:
+            problem = self.__dict__["_problems"][row]
+            return () if problem is None else problem.contacts
+        there = np.flatnonzero(self.present[row])
+        made = [self._contact(row, int(i)) for i in there]
+        names = distinct_names([contact.name for contact in made])
+        return tuple(replace(contact, name=name) for contact, name in zip(made, names, strict=True))
+
+    def _contact(self, row: int, i: int) -> RobotContact:
+        labels: Labels = self.__dict__["_labels"]
+        own = self.__dict__
+        kind, pair, ordinal = own["kind"][row, i], own["pair"][row, i], int(own["ordinal"][row, i])
+        name, dist = labels.name(kind, pair, ordinal), float(self.dist[row, i])
+        if kind == JOINT_LIMIT:
+            joint, side, unit = labels.joints[pair[0]], _SIDES[pair[1]], labels.units[pair[0]]
+            return RobotContact(name, "joint-limit", joint, side, dist, *_NOWHERE, unit)
+        pos, frame = own["pos"][row, i].copy(), own["frame"][row, i].copy()
+        return RobotContact(name, "contact", labels.geoms[pair[0]], labels.geoms[pair[1]], dist, pos, frame)
+
+    def _problem(self, k: int) -> ImpactProblem:
+        if "_problems" in self.__dict__:
+            return super()._problem(k)
+        contacts = self.contacts_of(k)
+        plain = super()._problem(k)
+        labels: Labels = self.__dict__["_labels"]
+        notes = labels.unrepresented({f"{c.geom2}/{c.geom1}" for c in contacts})
+        return RobotProblem(plain, contacts, np.eye(self.nv), np.array(self.v[k]), notes)
+
+    def lift(self, v: ArrayLike) -> Array:
+        """Velocities of the whole robot, (n, ..., nv of the robot), from the batch's (n, ..., nv)."""
+        velocity = np.asarray(v, dtype=np.float64)
+        basis = self.__dict__.get("_basis")
+        return velocity if basis is None else np.einsum("k...j,kij->k...i", velocity, basis)
+
+    def set_restitution(self, given: float | Mapping[str, float]) -> None:
+        """Write coefficients into a batch that nobody has seen yet: a number, or by the names of contacts."""
+        values = np.zeros(self.mu.shape)
+        if isinstance(given, Mapping):
+            self._fill_by_name(values, given)
+        else:
+            values[self.present] = real("restitution", given, at_least=0.0, at_most=1.0)
+        if not values.any():
+            return
+        values.setflags(write=False)
+        object.__setattr__(self, "restitution", values)
+        known = self.__dict__.get("_problems")
+        if known is not None:
+            changed = [p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known)]
+            object.__setattr__(self, "_problems", tuple(changed))
+
+    def _fill_by_name(self, values: Array, given: Mapping[str, float]) -> None:
+        used = set()
+        for row in np.flatnonzero(self.present.any(axis=1)):
+            slots = np.flatnonzero(self.present[row])
+            for slot, name in zip(slots, self.names_of(int(row)), strict=True):
+                key = name if name in given else name.split("#")[0]
+                if key in given:
+                    values[row, slot] = real(f"restitution[{key!r}]", given[key], at_least=0.0, at_most=1.0)
+                    used.add(key)
+        unknown = [name for name in given if name not in used]
+        if unknown:
+            raise ValueError(f"restitution: got {unknown[0]!r}; wanted names of contacts that some row has")
+
+
+def state_arrays(given: Mapping[str, tuple[ArrayLike, int]]) -> list[Array]:
+    """Arrays (n, width) of as many states each, by field; NaN is left to whoever judges the rows."""
+    arrays: list[Array] = []
+    for field, (values, width) in given.items():
+        found = real_array(field, values, [(None, width)], f"shape (n, {width})", finite=False)
+        if not len(found) or (arrays and len(found) != len(arrays[0])):
+            wanted = f"{len(arrays[0])}, as many as in {next(iter(given))}" if arrays else "at least one"
+            raise ValueError(f"{field}: got {len(found)} states; wanted {wanted}")
+        arrays.append(found)
+    return arrays

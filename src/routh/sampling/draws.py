@@ -1,0 +1,97 @@
+"""The checked settings of one call of HP23's Algorithm 1, the bounds it draws, and samples as outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import qmc
+
+from routh.friction import uses_true_cone
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
+from routh.pointedness import pointedness
+from routh.problem import ImpactProblem
+from routh.rng import uniforms
+from routh.sampling.outcomes import Outcomes
+from routh.status import Status
+from routh.validation import Array, choice, integer
+
+# velocities, impulses, steps, statuses, residuals
+Arrays = tuple[Array, Array, np.ndarray, np.ndarray, Array]
+
+# Steps of a Sobol sample that have dimensions of their own; later ones draw from the counter-based generator.
+SOBOL_STEPS = 8
+
+
+class Draw:
+    """The checked settings of one call of `sample`."""
+
+    def __init__(
+        self,
+        problem: ImpactProblem,
+        n: int,
+        step: ArrayLike | None,
+        max_steps: int | None,
+        seed: int,
+        points: str,
+        friction: str,
+        facets: int | None,
+    ) -> None:
+        self.problem = problem
+        self.n = integer("n", n, at_least=1)
+        self.step = impulse_step(problem, step)
+        self.max_steps = (
+            DEFAULT_MAX_STEPS
+            if max_steps is None
+            else integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
+        )
+        self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
+        self.points = choice("points", points, ("random", "sobol"))
+        uses_true_cone(friction, facets, problem.nt)
+        self.friction = friction
+        self.facets = facets
+        self.cone = pointedness(
+            problem, friction=self.friction, facets=facets if self.friction == "polyhedral" else None
+        )
+        self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
+
+    def lambda_max(self, sample: int, k: int) -> Array:
+        """The bounds (nc,), N s, of increment ``k`` of a sample."""
+        if self.table is not None and k < self.table.shape[1]:
+            return self.step * self.table[sample, k]
+        return self.step * uniforms(self.seed, np.array([sample]), k, self.problem.nc)[0]
+
+    def outcomes(
+        self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
+    ) -> Outcomes:
+        """Samples with the settings that they were drawn with."""
+        settings: dict[str, Any] = {
+            "step": self.step.tolist(),
+            "max_steps": self.max_steps,
+            "seed": self.seed,
+            "points": self.points,
+            "friction": self.friction,
+            "facets": self.facets,
+        }
+        arrays = (v, impulse, steps, status, residual)
+        return labelled_outcomes(self.problem, arrays, self.cone.jammed, settings)
+
+
+def labelled_outcomes(
+    problem: ImpactProblem, arrays: Arrays, jammed: bool, settings: dict[str, Any]
+) -> Outcomes:
+    """Samples as outcomes; where the cone is jammed, those that ran out of steps are called so."""
+    v, impulse, steps, status, residual = arrays
+    if jammed:
+        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
+    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)
+
+
+def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
+    """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
+    steps = min(max_steps, SOBOL_STEPS)
+    engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
+    exponent = max(int(n - 1).bit_length(), 0)
+    table = engine.random_base2(exponent)[:n]
+    return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)

@@ -1,0 +1,105 @@
+"""Impacts and accumulations of impacts against HP23 (49), (72) and (39)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh.friction import facet_directions
+from routh.paths import PathKind
+from routh.sim.evidence import Evidence
+from routh.sim.trajectory import Event
+from routh.validation import Array
+
+_ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
+
+
+def check_impact(e: Evidence, i: int) -> None:
+    """(49): t and q stand still, and v changes by impulses that the law allows."""
+    trajectory = e.trajectory
+    q, before, after = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    event = next((one for one in reversed(e.impact_events) if one.index < i), None)
+    impulse = e.impulses[i]
+    M, J = e.model.mass(q), e.J(q)
+    noise = e.noise(q, e.before_impact[i])
+    e.book.note("q stands still in impacts", i, float(np.abs(q - trajectory.q[i - 1]).max()), 0.0)
+    unexplained = M @ (after - before) - np.tensordot(impulse, J, axes=2)
+    # an impulse that s is too coarse to count is recorded with the next sample
+    unresolved = float(np.spacing(e.s[i])) * np.abs(J).sum(axis=(0, 1))
+    e.momentum("momentum of impacts", i, unexplained, e.limits.momentum, unresolved)
+    closed = e.may_touch(i)
+    if not np.any(e.restitution[closed] > 0.0):
+        gained = e.speed[i] - e.speed[i - 1]
+        e.book.note("impacts dissipate", i, gained, e.limits.law * e.before_impact[i])
+        slowest = float((J[closed, 0] @ before / noise[closed]).min(initial=np.inf))
+        e.book.note("impact only where nothing separates", i, slowest, 1.0)
+    size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
+    for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
+        e.book.note("force at a distance", i, e.gaps[i, c], e.limits.gap * e.reach[i])
+        e.cone(i, c, impulse[c], size)
+        _law(e, i, c, event, impulse[c], J[c] @ before, J[c] @ after, size, float(noise[c]))
+
+
+def _law(
+    e: Evidence,
+    i: int,
+    c: int,
+    event: Event | None,
+    impulse: Array,
+    before: Array,
+    after: Array,
+    size: float,
+    noise: float,
+) -> None:
+    """(72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece."""
+    data = {} if event is None else event.data
+    kind = data.get("path", PathKind.TOTAL)
+    if kind == PathKind.IMPLICIT:
+        velocity, directions = after, None
+        if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
+            directions = facet_directions(2, data.get("facets"))
+    elif kind == PathKind.STRAIGHT:
+        velocity, directions = 0.5 * (before + after), None
+    else:
+        return
+    power = float(impulse[0]) * float(velocity[0])
+    if e.restitution[c] == 0.0:
+        e.book.note("normal impulses dissipate", i, power, size * noise)
+    e.dissipation(i, c, impulse, velocity[1:], size=size, noise=noise, directions=directions)
+
+
+def check_accumulation(e: Evidence, i: int, event: Event) -> None:
+    """The jump to a Zeno point: impacts before it decay, momentum balances, nothing approaches after.
+
+    Where cycles of impacts repeat, the last two cycles tell what remains of a geometric sequence. Where
+    they are random, each is shorter than the one before by 0.9 at most, on average: the rest of such a
+    sequence lasts less than twice the last four.
+    """
+    trajectory = e.trajectory
+    cycle = int(event.data.get("cycle", 0))
+    width = cycle or 4
+    intervals = np.diff(np.unique([one.t for one in e.impact_events if one.index < i]))
+    before, last = intervals[-2 * width : -width].sum(), intervals[-width:].sum()
+    decays = len(intervals) >= 2 * width and last < before
+    e.book.note("impacts decay before an accumulation", i, 0.0 if decays else np.inf, 1.0)
+    skipped = trajectory.t[i] - trajectory.t[i - 1]
+    rest = 1.01 * last / (before / last - 1.0) if cycle and decays else 2.0 * last
+    e.book.note("skipped time", i, skipped, rest)
+    q, v0, v1 = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    push = np.tensordot(e.impulses[i], e.J(q), axes=2)
+    smooth = skipped * e.smooth_force(trajectory.t[i], q, v1)
+    unexplained = e.model.mass(q) @ (v1 - v0) - push - smooth
+    e.momentum("momentum at accumulations", i, unexplained, e.limits.zeno)
+    size = float(np.abs(e.impulses[i]).max(initial=0.0))
+    for c in range(len(e.mu)):
+        e.cone(i, c, e.impulses[i, c], size)
+
+
+def check_outcomes(e: Evidence) -> None:
+    """After the last increment of an impact no closed contact approaches."""
+    t = e.trajectory.t
+    for i in range(1, len(t)):
+        ends = t[i] == t[i - 1] and (i + 1 == len(t) or t[i + 1] > t[i])
+        if ends and e.trajectory.ok:
+            q, closed = e.trajectory.q[i], e.gaps[i] <= e.limits.closed
+            approach = -(e.J(q)[:, 0] @ e.trajectory.v[i]) / e.noise(q, e.before_impact[i])
+            e.book.note("no approach after impacts", i, float(approach[closed].max(initial=0.0)), 1.0)

@@ -1,0 +1,226 @@
+"""The equation of smooth motion in one contact mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from routh import tolerances
+from routh.sim.contact_forces import (
+    ContactProblem,
+    Hold,
+    Mode,
+    ModeForces,
+    contact_problem,
+    equations,
+    forces_of,
+)
+from routh.sim.mechanism import Mechanism, Snapshot, correction
+from routh.validation import Array
+
+_SHORTEST = 1e-5  # s, steps are not cut below this for the sake of turning slip
+_CLOSED = 1e-15  # m, a gap that is none
+_NOTICED = 1e-10  # m, a gap whose closing changes what the model says
+_NO_SLIP = 1e-9  # m/s, below which slip in space keeps the direction it had: the integrator knows no better
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A state on the way, with the contact forces there and the impulses since the flow began."""
+
+    t: float
+    q: Array
+    v: Array
+    force: Array  # (nc, 1 + nt) N
+    impulse: Array  # (nc, 1 + nt) N s
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The conditions of a mode at one time of a step."""
+
+    gap: Array  # of the free contacts, m
+    rate: Array  # their rates, m/s
+    margin: Array  # of the mode, dimensionless, or m/s for slip; what each means is in `ModeMotion.kinds`
+
+
+class ModeMotion:
+    """The ordinary differential equation of one mode: ``y = [q, v, impulses of the mode's contacts]``."""
+
+    def __init__(self, mechanism: Mechanism, mode: Mode) -> None:
+        self.mechanism, self.mode = mechanism, mode
+        self.nq, self.nv = mechanism.model.nq, mechanism.model.nv
+        self.contacts = [hold.contact for hold in mode]
+        self.free = [i for i in range(mechanism.nc) if i not in self.contacts]
+        self.sticking = [hold.contact for hold in mode if hold.sticks]
+        self.sliding = [hold.contact for hold in mode if not hold.sticks]
+        self.size = self.nq + self.nv + len(mode) * mechanism.width
+        self._no_slip = np.zeros((len(mode), mechanism.width - 1))
+        self._turns = mechanism.width > 2 and bool(self.sliding)
+        self._aimed = mode
+        mu = mechanism.mu[self.contacts]
+        self._mu, self._equations = mu, equations(self.contacts, mu, mechanism.width, mode)
+        stuck = [i for i, hold in enumerate(mode) if hold.sticks]
+        rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and mu[i] > 0.0]
+        self._stuck, self._rubbing = stuck, rubbing
+        self.kinds: list[tuple[str, int]] = [("slip", -1)]  # of a negative margin, and for which contact
+        self.kinds += [("open", hold.contact) for hold in mode]
+        self.kinds += [("slip", mode[i].contact) for i in stuck] + [
+            ("stick", mode[i].contact) for i in rubbing
+        ]
+
+    def begin(self, q: Array, v: Array) -> Array:
+        """The state at the start of the motion."""
+        return np.concatenate([q, v, np.zeros(self.size - self.nq - self.nv)])
+
+    def split(self, y: Array) -> tuple[Array, Array]:
+        """Configuration and velocity."""
+        return y[: self.nq], y[self.nq : self.nq + self.nv]
+
+    def problem(self, snapshot: Snapshot) -> ContactProblem:
+        """The acceleration problem of the mode's contacts."""
+        return contact_problem(snapshot, self.contacts, self.mechanism.mu, self._no_slip)
+
+    def forces(self, snapshot: Snapshot, problem: ContactProblem) -> ModeForces:
+        """What the mode needs at a state; in the plane its equations never change."""
+        if self._turns:
+            return forces_of(problem, self.present(snapshot))
+        return forces_of(problem, self.mode, self._equations)
+
+    def present(self, snapshot: Snapshot) -> Mode:
+        """The mode with the directions of slip that it has now; in the plane these never change.
+
+        Slip that has come to its end within a step would turn round at once. It keeps its line instead, so
+        that the equation stays smooth beyond the event.
+        """
+        if not self._turns:
+            return self.mode
+        slip = snapshot.contact_velocity[:, 1:]
+        return tuple(hold if hold.sticks else turned(hold, slip[hold.contact]) for hold in self._aimed)
+
+    def aim(self, t: float, y: Array) -> None:
+        """A step begins here: remember which way contacts slip."""
+        if self._turns:
+            slip = self.mechanism.snapshot(t, *self.split(y)).contact_velocity[:, 1:]
+            self._aimed = tuple(
+                hold if hold.sticks else turned(hold, slip[hold.contact], any_way=True)
+                for hold in self._aimed
+            )
+
+    def slope(self, t: float, y: Array) -> Array:
+        """``dy/dt``, HP23 (9) and (10)."""
+        q, v = self.split(y)
+        snapshot = self.mechanism.snapshot(t, q, v)
+        if not self.mode:
+            return np.concatenate([self.mechanism.rate(q, v), snapshot.free])
+        return self._rates(snapshot, self.forces(snapshot, self.problem(snapshot)).force)
+
+    def _rates(self, snapshot: Snapshot, force: Array) -> Array:
+        push = force.ravel() @ snapshot.J[self.contacts].reshape(force.size, self.nv)
+        acceleration = snapshot.free + snapshot.inverse_mass @ push
+        rate = self.mechanism.rate(snapshot.q, snapshot.v)
+        return np.concatenate([rate, acceleration, force.ravel()])
+
+    def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
+        """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
+        q, v = self.split(y)
+        impulse = y[self.nq + self.nv :]
+        if self.mode:
+            snapshot, q, v = self._without_drift(self.mechanism.snapshot(t, q, v))
+            force = self.forces(snapshot, self.problem(snapshot)).force
+            slope = self._rates(snapshot, force)
+            y = np.concatenate([q, v, impulse])
+        else:
+            force = np.zeros((0, self.mechanism.width))
+            if self.nq != self.nv:
+                q = self.mechanism.model.integrate(q, np.zeros(self.nv), 0.0)  # unit quaternions
+                y = np.concatenate([q, v])
+            slope = np.concatenate([self.mechanism.rate(q, v), self.mechanism.snapshot(t, q, v).free])
+        whole = self._spread(force), self._spread(impulse.reshape(force.shape))
+        return y, slope, Sample(t, np.array(q), np.array(v), *whole)
+
+    def _without_drift(self, at: Snapshot) -> tuple[Snapshot, Array, Array]:
+        """Configuration and velocity on the closed contacts, and a snapshot that serves for them.
+
+        Drift is usually far smaller than what the model would notice: then the snapshot before serves. Not
+        for the direction of slip in space, which slow slip leaves to the last digits.
+        """
+        mechanism, rows = self.mechanism, self.contacts
+        drift = float(np.abs(gaps := mechanism.model.gaps(at.q)[rows]).max())
+        q = at.q
+        if drift > _CLOSED:
+            q = mechanism.model.integrate(q, -correction(at.inverse_mass, at.J[rows, 0], gaps), 1.0)
+        if drift > _NOTICED:
+            q = mechanism.close(q, rows)
+            at = mechanism.snapshot(at.t, q, at.v)
+        held = at.J[rows, 0]
+        if self._stuck:
+            held = np.concatenate([held, at.J[self.sticking, 1:].reshape(-1, self.nv)])
+        v = at.v - correction(at.inverse_mass, held, held @ at.v)
+        if self._turns or drift > _NOTICED:
+            at = mechanism.snapshot(at.t, q, v)
+        return at, q, v
+
+    def _spread(self, values: Array) -> Array:
+        """Values of the mode's contacts as values of all contacts, (nc, 1 + nt)."""
+        result = np.zeros((self.mechanism.nc, self.mechanism.width))
+        if self.contacts:
+            result[self.contacts] = values
+        return result
+
+    def slip_time(self, t: float, y: Array) -> float:
+        """The longest step, s, in which an explicit method can follow turning slip in space.
+
+        The direction of slip obeys an equation with the rate ``mu lambda_n G_tt / |slip|``, which is stiff
+        where slip is slow. In the plane slip does not turn.
+        """
+        if not self._turns:
+            return np.inf
+        snapshot = self.mechanism.snapshot(t, *self.split(y))
+        problem = self.problem(snapshot)
+        force = self.forces(snapshot, problem).force[:, 0]
+        slip = np.linalg.norm(snapshot.contact_velocity[self.sliding, 1:], axis=1).min()
+        tangential = problem.G.diagonal().reshape(len(force), -1)[:, 1:].max(axis=1)
+        rate = float(np.sum(problem.mu * np.abs(force) * tangential))
+        return max(2.0 * float(slip) / rate, _SHORTEST) if rate > 0.0 else np.inf
+
+    def look(self, dense: Callable[[float], Array], t: float) -> Look:
+        """Gaps and margins at a time of a step."""
+        q, v = self.split(dense(t))
+        mechanism = self.mechanism
+        gap = mechanism.model.gaps(q)[self.free]
+        if not self.mode:
+            return Look(gap, mechanism.normal_velocity(q, v)[self.free], np.zeros(0))
+        snapshot = mechanism.snapshot(t, q, v)
+        problem = self.problem(snapshot)
+        solution = self.forces(snapshot, problem)
+        force = solution.force / problem.force_unit[:, None]
+        room = self._mu * force[:, 0] - _lengths(force[:, 1:])
+        residual = tolerances.CONTACT_FORCE - solution.residual
+        slip = self._along(snapshot)
+        margin = np.concatenate([[residual], force[:, 0], room[self._stuck], slip])
+        return Look(gap, snapshot.contact_velocity[self.free, 0], margin)
+
+    def _along(self, snapshot: Snapshot) -> Array:
+        """Speeds of the rubbing contacts along the slip that they began the step with, m/s."""
+        if not self._rubbing:
+            return np.zeros(0)
+        holds = [self._aimed[i] for i in self._rubbing]
+        directions = np.array([hold.direction for hold in holds])
+        velocity = snapshot.contact_velocity[[hold.contact for hold in holds], 1:]
+        return np.asarray((velocity * directions).sum(axis=1))
+
+
+def turned(hold: Hold, slip: Array, *, any_way: bool = False) -> Hold:
+    """The hold with the line of a slip, (nt,) m/s, if that has one: the way that is nearer to its own."""
+    size = float(np.linalg.norm(slip))
+    if not size > _NO_SLIP:
+        return hold
+    back = not any_way and float(slip @ np.asarray(hold.direction)) < 0.0
+    return replace(hold, direction=tuple(slip / (-size if back else size)))
+
+
+def _lengths(vectors: Array) -> Array:
+    return np.abs(vectors[:, 0]) if vectors.shape[1] == 1 else np.linalg.norm(vectors, axis=1)

@@ -1,0 +1,120 @@
+"""``plot(result)``: the sensible picture of any result, by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from routh.auditing.comparison import compare
+from routh.auditing.membership import Audit
+from routh.auditing.scans import Scan
+from routh.exact.result import ExactSet
+from routh.laws import ImpactResult
+from routh.sampling.outcomes import Outcomes
+from routh.sim.many import Bundle
+from routh.sim.trajectory import Trajectory
+from routh.viz import style
+from routh.viz.exact import contact_rows, draw_exact
+from routh.viz.outcomes import outcomes_figure, panels_of_most_interest
+from routh.viz.robots import draw_audit, draw_scan
+from routh.viz.simulation import draw_motions
+from routh.viz.velocity import draw_path, draw_velocities, prepare
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@singledispatch
+def plot(result: object, axes: Axes | None = None, **options: Any) -> Figure:
+    """Draw a result into Matplotlib ``axes``, or into a figure of its own; returns the figure.
+
+    ================  ==========================================================  ========================
+    `Outcomes`        where the contacts' velocities end, beside classical laws   ``view`` "ends" or "way"
+    `ExactSet`        its projection onto two rows                                ``rows`` (2, nv)
+    `ImpactResult`    the contacts' velocities from before to after
+    `Audit`           the set, the audited velocity and the nearest outcome       ``name`` of the audited
+    `Scan`            a curve over one axis, a heat map over two
+    `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
+    `Bundle`          the same for every future                                   ``coordinate``, ``rate``
+    ================  ==========================================================  ========================
+    """
+    known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
+    raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
+
+
+@plot.register(Outcomes)
+def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = "ends") -> Figure:
+    if axes is None:
+        return outcomes_figure(outcomes, view=view)
+    shown, panel = compare(outcomes, ways=False), panels_of_most_interest(outcomes)[0]
+    prepare(axes, shown, panel, view=view)
+    figure = _figure(axes)
+    figure.draw_without_rendering()  # so that the axes have their size when densities are binned
+    draw_velocities(axes, shown, panel, view=view)
+    return figure
+
+
+@plot.register(ExactSet)
+def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
+    axes = _axes(axes)
+    if rows is None:
+        two = exact.problem.nc > 1
+        rows, (x_label, y_label) = contact_rows(exact.problem, (0, 0), (1, 0) if two else (0, 1))
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+    return _figure(draw_exact(axes, exact, rows))
+
+
+@plot.register(ImpactResult)
+def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
+    axes = _axes(axes)
+    draw_path(axes, result)
+    axes.legend()
+    return _figure(axes)
+
+
+@plot.register(Audit)
+def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audited one") -> Figure:
+    axes = _axes(axes)
+    draw_audit(audit, axes, name=name)
+    axes.legend()
+    return _figure(axes)
+
+
+@plot.register(Scan)
+def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
+    return _figure(draw_scan(scan, _axes(axes, aspect=0.75)))
+
+
+@plot.register(Trajectory)
+def _plot_trajectory(trajectory: Trajectory, axes: Axes | None = None, **options: Any) -> Figure:
+    return _plot_motions([trajectory], axes, **options)
+
+
+@plot.register(Bundle)
+def _plot_motions(
+    motions: Bundle | Sequence[Trajectory],
+    axes: Axes | None = None,
+    *,
+    coordinate: int = 0,
+    rate: bool = False,
+) -> Figure:
+    return _figure(draw_motions(_axes(axes), motions, coordinate, rate=rate))
+
+
+def _axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
+    if axes is not None:
+        return axes
+    with style.context():
+        found: Axes = style.figure(aspect=aspect)[1][0]
+    return found
+
+
+def _figure(axes: Axes) -> Figure:
+    """The figure that axes stand in, through subfigures."""
+    found: Figure = axes.figure.figure  # of a figure: itself
+    return found

@@ -1,0 +1,188 @@
+"""What the command line refuses, before it works; what it prints of hostile names; how it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from test_cli import FEW, call
+
+import routh
+from routh import systems
+from routh.cli import options
+
+ESCAPES = "\x1b]0;owned\x07[/red]foot[left]$x$\n"
+
+
+@pytest.fixture
+def routh_command(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: call(monkeypatch, capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "rocking-block", "--samples", 10**12], "n: got 1000000000000, whose results need"),
+        (["run", "rocking-block", *FEW, "--max-steps", 10**20], "max_steps: got 100000000000000000000"),
+        (["run", "rocking-block", *FEW, "--step", "1e308"], "step: got 1e+308 N s; wanted at most"),
+        (["run", "rocking-block", "--set", "weight=3"], "no parameter 'weight'; wanted width (1.0), "),
+        (["run", "rocking-block", "--set", "mu=[1,2,3]"], "mu: got shape (3,)"),
+        (["run", "rocking-block", "--out", "a.bmp"], "wanted a file of a known kind: .png, .pdf, .svg"),
+        (["run", "rocking-block", "--out", "no/a.png"], "there is no folder 'no'"),
+        (["run", "rocking-block", "--out", "folder.png"], "which is a folder"),
+        (["animate", "rocking-block", "--out", "a.webm"], "known kind: .gif, .mp4, a folder"),
+        (["animate", "rocking-block", "--out", "no/a.gif"], "there is no folder 'no'"),
+        (["audit", "robot.xml", "--out", "a.txt"], "known kind: .html"),
+        (["run", "\x1b[31m"], r"\x1b[31m"),
+    ],
+)  # fmt: skip
+def test_refused_before_anything_is_computed(routh_command, tmp_path, monkeypatch, arguments, words):
+    (tmp_path / "folder.png").mkdir()
+    monkeypatch.setattr("routh.cli.output.Output.busy", lambda *_: pytest.fail("it began to work"))
+    if "--samples" in arguments or "--step" in arguments or "--max-steps" in arguments:
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+    code, _, err = routh_command(*arguments)
+    assert code == 2
+    assert words in err
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root can write anywhere")
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match="cannot be written"):
+        options.output_file(tmp_path / "a.png", options.PICTURES)
+
+
+def test_names_show_what_they_hold(routh_command, tmp_path):
+    block = systems.get("rocking-block").problem
+    for names in ([ESCAPES, "_b"], ["[bold]x[/bold]", "foot[left]"]):
+        block.replace(names=names).save(tmp_path / "evil.npz")
+        code, out, err = routh_command("impact", "evil.npz", *FEW, "--out", "evil.png")
+        assert (code, err) == (0, "")
+        assert "\x1b" not in out
+        assert "\x07" not in out
+        assert names[0].replace("\x1b", r"\x1b").replace("\x07", r"\x07").replace("\n", r"\n") in out
+        assert (tmp_path / "evil.png").exists()
+
+
+def test_hostile_file_names(routh_command, tmp_path):
+    name = "[red]\x1b[5m.npz"
+    systems.get("rocking-block").problem.save(tmp_path / name)
+    code, out, _ = routh_command("impact", name, *FEW, "--no-picture")
+    assert code == 0
+    assert r"[red]\x1b[5m.npz" in out
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_nothing_approaches(routh_command, tmp_path, restitution):
+    problem = routh.ImpactProblem(
+        np.eye(3), [[0.0, 1.0, 0.3]], [[[1.0, 0.0, 0.5]]], 0.2, [0.5, 1.0, 0.0], restitution=restitution
+    )
+    problem.save(tmp_path / "apart.npz")
+    code, out, _ = routh_command("impact", "apart.npz", "--out", "apart.png")
+    assert code == 3
+    assert "nothing approaches" in out
+    assert "Jn @ v < 0 means approach" in out
+    assert not (tmp_path / "apart.png").exists()
+    code, out, _ = routh_command("impact", "apart.npz", "--json")
+    assert code == 3
+    assert json.loads(out)["approaching"] == []
+
+
+CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="crate" pos="0 0 {}">
+  <freejoint/><geom name="crate" type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("height", "depth"), [(-0.5, "0.6"), (0.09, "0.01")])
+def test_states_that_cannot_be_are_refused(routh_command, tmp_path, height, depth):
+    pytest.importorskip("mujoco")
+    (tmp_path / "crate.xml").write_text(CRATE.format(height))
+    arguments = ["impact", "crate.xml", "--qvel", "2:-1", *FEW, "--no-picture"]
+    code, _, err = routh_command(*arguments)
+    assert code == 2
+    assert "crate/floor" in err
+    assert depth in err
+    assert "deepest" in err
+    assert routh_command(*arguments, "--deepest", "1")[0] == 0
+
+
+def test_numbers_that_are_none_are_refused(routh_command, tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "crate.xml").write_text(CRATE.format(0.1))
+    code, _, err = routh_command("impact", "crate.xml", "--qpos", "2:nan", "--no-picture")
+    assert code == 2
+    assert "qpos[2]: got nan" in err
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "routh", *map(str, arguments)], text=True, **options)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["run", "zeno-block", "--no-picture"], ["--help"]])
+def test_a_reader_who_leaves_is_no_error(tmp_path, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = start(*arguments, stdout=writer, stderr=subprocess.PIPE, cwd=tmp_path)
+    os.close(writer)
+    _, err = run.communicate()
+    assert err == ""
+    assert run.returncode == (1 if arguments == ["--help"] else 0)
+
+
+def test_a_terminal_without_unicode_gets_its_table(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    run = start("run", "zeno-block", "--no-picture", cwd=tmp_path, env=environment, **pipes)
+    out, err = run.communicate()
+    assert (run.returncode, err) == (0, "")
+    assert r"\xb7 a motion" in out
+
+
+def test_a_home_that_is_missing(tmp_path):
+    """Matplotlib, numba and the rest must do without."""
+    hidden = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["HOME"] = "/nonexistent"
+    run = start(
+        "run", "rocking-block", *FEW, "--out", "a.png", cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    )
+    _, err = run.communicate()
+    assert run.returncode == 0, err
+    assert "Traceback" not in err
+    assert (tmp_path / "a.png").exists()
+
+
+LONG = {
+    "exact": ["run", "compass-gait", "--exact", "--out", "a.png"],
+    "sampling": ["run", "disk-stack", "--samples", 10**7, "--out", "a.png"],
+    "film": ["animate", "rocking-block", "--futures", 500, "--out", "a.gif"],
+    "scan": ["scan", "rocking-block", "--over", "mu=0:1:2000", "--out", "a.png"],
+    "reproduce": ["reproduce", "--quick", "--only", "hp23", "--out", "results"],
+}
+
+
+@pytest.mark.parametrize(("command", "after"), [(k, 0.7 + 0.5 * i) for i, k in enumerate(LONG)])
+def test_an_interrupt_ends_a_command_within_a_second(tmp_path, command, after):
+    """Wherever it is: importing, compiling, in compiled code, drawing."""
+    (tmp_path / "a.png").write_bytes(b"old")
+    run = start(*LONG[command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(after)
+    run.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, err = run.communicate()
+    assert run.returncode in (130, -signal.SIGINT, 0)  # it may have been quicker than we
+    assert time.monotonic() - began < 5.0  # one second, on a machine that does nothing else
+    assert "Traceback" not in err or run.returncode == -signal.SIGINT
+    assert not list(tmp_path.rglob("*.part"))
+    for picture in tmp_path.rglob("*.png"):
+        assert picture.read_bytes() == b"old" or picture.read_bytes()[-8:-4] == b"IEND"

@@ -1,0 +1,157 @@
+"""What compiles: linked kernels, the disk cache and its failures, the clock, and copies for other targets."""
+
+import logging
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core.caching import CacheImpl
+
+from routh import compiling
+from routh.compiling import announced_to, compile_seconds, compiled, interpreted, kernel, numba_inside
+
+
+def _plain_square(x):
+    return x * x
+
+
+def _plain_sum(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += _plain_square(values[i])
+    return total
+
+
+_plain_square.__module__ = _plain_sum.__module__ = "routh.test_compiling"  # what `compiled` follows
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba_inside, "_SAID", set())
+    return tmp_path
+
+
+VALUES = np.array([1.0, 2.0, 4.0])
+
+
+@pytest.fixture
+def pair(cache):
+    # closures would be part of the key; a global name is not
+    def inner(x):
+        return 3.0 * x
+
+    def outer(values):
+        total = 0.0
+        for i in range(len(values)):
+            total += inner_kernel(values[i])  # noqa: F821
+        return total
+
+    def build():
+        linked = kernel(inner)
+        return linked, kernel(types.FunctionType(outer.__code__, {"inner_kernel": linked}, "outer"))
+
+    return build
+
+
+def test_an_inner_kernel_is_linked_and_can_still_be_called_from_python(pair):
+    inner, outer = pair()
+    assert outer(VALUES) == 21.0
+    assert inner(2.0) == 6.0  # without the entry this call would end the process
+    assert inner.overloads
+
+
+def test_a_second_process_loads_from_disk_and_does_not_compile(pair, cache):
+    pair()[1](VALUES)
+    before = compile_seconds()
+    inner, outer = pair()
+    assert outer(VALUES) == 21.0
+    assert compile_seconds() == before
+    assert not inner.overloads
+
+
+@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
+@pytest.mark.parametrize("harm", ["truncated", "empty", "changed"])
+def test_a_damaged_cache_file_is_compiled_again_with_a_word(pair, cache, caplog, suffix, harm):
+    pair()[1](VALUES)
+    (file,) = cache.rglob(f"*{suffix}")
+    whole = file.read_bytes()
+    broken = {"truncated": whole[: len(whole) // 2], "empty": b"", "changed": whole[:-9] + b"\0" * 9}
+    file.write_bytes(broken[harm])
+    before = compile_seconds()
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert pair()[1](VALUES) == 21.0
+    assert compile_seconds() > before
+    assert "compiling it again" in caplog.text
+    before = compile_seconds()
+    assert pair()[1](VALUES) == 21.0  # and the new one is whole
+    assert compile_seconds() == before
+
+
+def test_where_nothing_can_be_kept_kernels_work_and_a_line_says_so(pair, cache, caplog, monkeypatch):
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])  # no home, and a read-only installation
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert pair()[1](VALUES) == 21.0
+    assert "every process compiles them anew" in caplog.text
+    assert not list(cache.rglob("*.nbc"))
+
+
+def test_a_full_disk_does_not_lose_the_result(pair, cache, caplog, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(numba_inside._CacheFile, "_save_data", full)
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert pair()[1](VALUES) == 21.0
+    assert "No space left" in caplog.text
+
+
+def test_who_listens_hears_that_it_compiles_and_when_it_is_done(pair):
+    heard = []
+    with announced_to(heard.append):
+        pair()[1](VALUES)
+    assert heard == ["compiling, once for this machine", None]
+    pair()[1](VALUES)
+    assert len(heard) == 2
+
+
+def test_plain_functions_are_compiled_and_kernels_interpreted_with_all_they_call():
+    fast = compiled(_plain_sum)
+    assert fast(VALUES) == 21.0
+    slow = interpreted(fast)
+    assert type(slow) is types.FunctionType
+    assert type(slow.__globals__["_plain_square"]) is types.FunctionType
+    assert slow(VALUES) == 21.0
+
+
+def test_flags_compare_and_hash_like_numbas_own():
+    from numba.core.compiler import Flags
+
+    for options in ({}, {"nrt": False}, {"nrt": True}, {"error_model": "numpy", "noalias": True}):
+        for others in ({}, {"nrt": True}, {"noalias": True, "error_model": "numpy"}):
+            a, b = Flags(), Flags()
+            for name, value in options.items():
+                setattr(a, name, value)
+            for name, value in others.items():
+                setattr(b, name, value)
+            ours = numba_inside.Flags(a)
+            assert (ours == b) == (a == b) == (b == ours) == (numba_inside.Flags(b) == ours)
+            assert hash(ours) == hash(a)
+
+
+def test_importing_the_compiler_loads_no_numba():
+    code = "import sys, routh.compiling; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_digest_covers_every_kernel_source():
+    root = Path(compiling.__file__).parents[1]
+    listed = {path for pattern in numba_inside._SOURCES for path in root.glob(pattern)}
+    users = {
+        path for path in root.rglob("*.py") if "@kernel" in (text := path.read_text()) or "@inlined" in text
+    }
+    assert users <= listed

@@ -1,0 +1,191 @@
+"""Sampling by events in space: the reference for given rates, one contact, exact sets, invariances."""
+
+import numpy as np
+import pytest
+
+import routh
+from problems import FAMILIES, family_problem, problem_of_size
+from routh import two_body
+from routh.compiling import interpreted
+from routh.exact.facets import friction_directions
+from routh.friction import cone_violation, facet_directions
+from routh.kernels.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.events_space import begin, run, workspace
+from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C
+from routh.kernels.space_pieces import run_stage
+from routh.sampling.spatial_flow import SpatialFlow
+from routh.status import Status
+
+CONE = np.zeros((0, 2))
+SPATIAL = [name for name in FAMILIES if name.startswith("spatial")]
+
+
+def samples(problems, n, *, dirs=CONE, poisson=False, seed=0, row=0, threads=1):
+    rows = make_rows(problems)
+    drawn = make_draw(n, seed=seed, row=row, rates=0, persistence=0.6, poisson=poisson, tolerance=1e-6)
+    out = make_outputs(rows, n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
+    run(rows, drawn, out, dirs, threads=threads)
+    return out
+
+
+def distance(problem, v, w):
+    return np.sqrt(2.0 * problem.kinetic_energy(v - w)) / problem.speed
+
+
+@pytest.mark.parametrize("facets", [None, 4, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stage_follows_the_reference(facets, seed):
+    """Same rates, same length: polygons to rounding, the cone to its tolerance and the reference's."""
+    rng = np.random.default_rng(seed)
+    nc = 2 + seed % 2
+    problem = problem_of_size(rng, nc, 2, rng.choice([0.3, 0.8], nc))
+    rows, (x, s, k, slides, d, g, after) = make_rows([problem]), workspace(nc)
+    interpreted(begin)(nc, rows.start[0], x, s, g)
+    weights = rng.dirichlet(np.ones(nc))
+    s[WEIGHT], k[ROLE] = weights, DRIVEN
+    x[C, ::3] -= 1.0  # far from their end, so that nothing stops approaching
+    begun = x[C].copy()
+    dirs = CONE if facets is None else facet_directions(2, facets)
+    interpreted(run_stage)(
+        nc,
+        0,
+        1e-6,
+        np.zeros(nc),
+        rows.G[0],
+        np.array(problem.mu),
+        dirs,
+        x,
+        s,
+        k,
+        slides,
+        d,
+        g,
+        after,
+        0.4,
+        64,
+    )
+    length = x[TOTAL, 0] / weights[0]
+    assert length > 0.0
+    flow = SpatialFlow.of(problem, facets=facets)
+    c, impulse = flow.follow(begun, weights, length, steps=24)
+    assert np.abs(x[TOTAL] - impulse.ravel()).max() < (1e-10 if facets else 2e-5)
+    assert np.abs(x[C] - c).max() < (1e-10 if facets else 2e-5)
+
+
+@pytest.mark.parametrize(("e", "hypothesis"), [(0.0, "energetic"), (0.6, "energetic"), (0.6, "poisson")])
+def test_one_contact_has_the_outcome_of_two_body(e, hypothesis):
+    rng = np.random.default_rng(5)
+    problems = [
+        problem_of_size(rng, 1, 2, rng.choice([0.0, 0.1, 0.5, 1.0, 3.0]), nv=6).replace(restitution=e)
+        for _ in range(60)
+    ]
+    out = samples(problems, 2, poisson=hypothesis == "poisson")
+    assert np.all(out.status == Status.SOLVED)
+    assert np.all(out.error <= 5e-6)
+    for problem, found in zip(problems, out.v, strict=True):
+        order = [1, 2, 0]
+        c = problem.contact_velocity()[0]
+        exact = two_body.impact(
+            problem.delassus[np.ix_(order, order)], c[order], float(problem.mu[0]), e, hypothesis=hypothesis
+        )
+        assert distance(problem, found, problem.apply(exact.impulse[[2, 0, 1]][None])).max() < 1e-6
+
+
+@pytest.mark.parametrize("facets", [4, 8])
+@pytest.mark.parametrize("nc", [1, 2])
+def test_samples_with_a_polygon_lie_in_the_exact_set(facets, nc):
+    pytest.importorskip("ppl")
+    dirs = np.array([[float(x) for x in d] for d in friction_directions(2, facets)])
+    rng, solved = np.random.default_rng(nc), 0
+    for _ in range(6):
+        problem = problem_of_size(rng, nc, 2, rng.choice([0.2, 0.5, 1.0], nc), nv=3 * nc)
+        exact = routh.exact_set(problem, facets=facets, seconds=3.0)
+        if exact.status is Status.SOLVED and solved < 3:
+            solved += 1
+            out = samples([exact.problem], 300, dirs=dirs)
+            assert np.all(out.status == Status.SOLVED)
+            assert np.all(exact.contains(out.v[0], tol=1e-9))
+    assert solved == 3
+
+
+@pytest.mark.parametrize("dirs", [CONE, facet_directions(2, 8)], ids=["cone", "octagon"])
+@pytest.mark.parametrize("family", SPATIAL)
+def test_every_solved_sample_obeys_the_model(family, dirs):
+    problems = [family_problem(family, seed)[0] for seed in range(8)]
+    for problem in problems:
+        out = samples([problem], 20, dirs=dirs)
+        v, impulse, solved = out.v[0], out.impulse[0], out.status[0] == Status.SOLVED
+        unit = problem.scaling
+        assert np.all(np.isin(out.status, (Status.SOLVED, Status.MAX_STEPS)))
+        assert np.allclose(v, problem.apply(impulse), atol=1e-9 * problem.speed)
+        assert np.all(problem.kinetic_energy(v) <= problem.kinetic_energy() * (1.0 + 1e-6))
+        # friction of a curve may leave the cone by the local error that is reported
+        slack = (1e-9 + 10.0 * out.error[0][:, None]) * unit.impulse * np.maximum(problem.mu, 1.0)
+        assert np.all(cone_violation(impulse, problem.mu) <= slack)
+        assert np.all(v[solved] @ problem.Jn.T >= -1e-8 * unit.velocity)
+        assert np.all(out.residual[0][solved] < 1e-6)
+    if family not in ("spatial-3-rough", "spatial-one-body"):  # cones that may jam
+        assert np.all(out.status == Status.SOLVED)
+
+
+@pytest.mark.parametrize("dirs", [CONE, facet_directions(2, 8)], ids=["cone", "octagon"])
+def test_scaling_the_velocity_scales_the_outcomes(dirs):
+    problem = problem_of_size(np.random.default_rng(3), 3, 2, 0.5)
+    once = samples([problem], 20, dirs=dirs)
+    twice = samples([problem.replace(v=1024.0 * problem.v)], 20, dirs=dirs)
+    assert np.array_equal(1024.0 * once.v, twice.v)
+
+
+def test_turned_tangents_change_nothing_with_the_cone():
+    rng = np.random.default_rng(4)
+    problem = problem_of_size(rng, 2, 2, 0.5)
+    angles = rng.uniform(0.0, 2.0 * np.pi, 2)
+    turns = np.array([[[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]] for a in angles])
+    turned = problem.replace(Jt=np.einsum("iab,ibv->iav", turns, problem.Jt))
+    one, other = samples([problem], 20), samples([turned], 20)
+    assert distance(problem, one.v[0], other.v[0]).max() < 1e-5
+
+
+def test_a_row_of_a_batch_is_the_row_alone_and_threads_do_not_matter():
+    problems = [problem_of_size(np.random.default_rng(seed), 1 + seed, 2, 0.5, nv=7) for seed in range(3)]
+    together = samples(problems, 40, threads=2)
+    for row, problem in enumerate(problems):
+        alone = samples([problem], 40, row=row)
+        assert np.array_equal(alone.v[0], together.v[row])
+        assert np.array_equal(alone.impulse[0], together.impulse[row, :, : problem.nc])
+
+
+@pytest.mark.parametrize("dirs", [CONE, facet_directions(2, 4)], ids=["cone", "square"])
+@pytest.mark.parametrize("mu", [0.0, 1e5])
+def test_friction_without_end_and_none(mu, dirs):
+    for seed in range(6):
+        problem = problem_of_size(np.random.default_rng(seed), 2, 2, mu, nv=9)
+        out = samples([problem], 10, dirs=dirs)
+        assert np.all(out.status == Status.SOLVED)
+        assert np.all(out.residual < 1e-6)
+        if mu == 0.0:
+            assert np.all(out.impulse[..., 1:] == 0.0)
+
+
+def test_nothing_approaches():
+    problem = problem_of_size(np.random.default_rng(0), 2, 2, 0.5)
+    for v in (np.zeros(problem.nv), np.linalg.lstsq(problem.Jn, np.ones(2), rcond=None)[0]):
+        out = samples([problem.replace(v=v)], 3)
+        assert np.all(out.status == Status.NO_IMPACT)
+        assert np.all(out.v == v)
+
+
+def test_a_contact_at_rest_may_be_pushed_held_or_left():
+    """One contact hits while another touches at rest: outcomes differ in whether it stays."""
+    rng = np.random.default_rng(7)
+    problem = problem_of_size(rng, 2, 2, 0.5)
+    at_rest = problem.v - np.linalg.lstsq(problem.Jn[1:], problem.Jn[1:] @ problem.v, rcond=None)[0]
+    out = samples([problem.replace(v=at_rest if problem.Jn[0] @ at_rest < 0.0 else -at_rest)], 100)
+    assert np.all(out.status == Status.SOLVED)
+
+
+def test_the_front_door_draws_by_this_kernel():
+    problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
+    for friction, dirs in (("cone", CONE), ("polyhedral", facet_directions(2, 8))):
+        found = routh.sample(problem, 30, method="events", friction=friction)
+        assert np.array_equal(found.v, samples([problem], 30, dirs=dirs).v[0])

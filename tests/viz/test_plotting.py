@@ -1,0 +1,49 @@
+"""One way to draw any result."""
+
+import numpy as np
+import pytest
+
+import routh
+from routh import laws, systems
+from routh.viz import plot
+
+pytest.importorskip("matplotlib")
+from matplotlib.figure import Figure
+
+
+def results():
+    block = systems.get("rocking-block").problem
+    outcomes = routh.sample(block, 16)
+    after = laws.Simultaneous()(block)
+    motion = systems.get("bouncing-ball")
+    fan = routh.simulate_many(motion.model, motion.state, n=2, duration=0.2)
+    scan = routh.scan(lambda mu: block.replace(mu=mu), {"mu": [0.2, 0.5]}, n=8)
+    audit = routh.audit(block, after.v, n=16)
+    box = systems.get("box-drop").problem
+    return [outcomes, after, laws.Simultaneous()(box), audit, scan, fan, fan[0]]
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
+def test_every_result_draws_itself_into_a_figure_or_into_given_axes(result):
+    figure = result.plot()
+    assert isinstance(figure, Figure)
+    assert figure.axes[0].has_data()
+    mine = Figure()
+    axes = mine.subplots()
+    assert result.plot(axes) is mine
+    assert axes.has_data()
+
+
+def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():
+    pytest.importorskip("ppl")
+    exact = routh.exact_set(systems.get("rocking-block").problem)
+    axes = exact.plot().axes[0]
+    assert axes.get_xlabel() == "normal velocity of A (m/s)"
+    assert axes.has_data()
+    mine = Figure()
+    assert exact.plot(mine.subplots(), rows=np.eye(3)[:2]) is mine
+
+
+def test_what_is_no_result_is_refused_with_the_list_of_those_that_are():
+    with pytest.raises(ValueError, match=r"result: got int; wanted one of Audit, Bundle, ExactSet, Impact"):
+        plot(3)
