@@ -9,7 +9,7 @@ import typer
 
 import routh
 from routh.cli import landings, looking, options, robots
-from routh.cli.base import app, command, picture_place
+from routh.cli.base import app, command
 from routh.cli.output import Output
 
 __all__ = ["app", "looking"]  # whose commands are registered by importing it
@@ -91,9 +91,9 @@ def run(
         from routh.cli.exact import run_exact
 
         options.refuse(request, "given together with --exact, which does not sample; wanted one of them")
-        place = picture_place(out, no_picture, f"{name}-exact.png")
+        place = options.picture_place(out, no_picture, f"{name}-exact.png")
         raise typer.Exit(run_exact(name, change or [], place, output))
-    place = picture_place(out, no_picture, f"{name}.png")
+    place = options.picture_place(out, no_picture, f"{name}.png")
     raise typer.Exit(run_system(name, change or [], request, place, output))
 
 
@@ -156,7 +156,7 @@ def impact(
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
-    place, output = picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
+    place, output = options.picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
     placed.refuse_for(file)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import cleandoc
-from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -70,10 +69,3 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def picture_place(out: Path | None, without: bool, default: str) -> Path | None:
-    """Where the picture goes, checked before the work; None where none is wanted."""
-    if out is not None and without:
-        raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return None if without else options.output_file(out or Path(default), options.PICTURES)

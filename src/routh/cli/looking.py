@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from routh.cli import landings, options, robots
-from routh.cli.base import command, picture_place
+from routh.cli.base import command
 from routh.cli.output import Output
 
 
@@ -56,7 +56,7 @@ def scan(
 
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     request = ScanRequest(tuple(over or ()), samples, seed, window, keyframe)
-    place = picture_place(out, no_picture, f"{Path(source).stem}-scan.png")
+    place = options.picture_place(out, no_picture, f"{Path(source).stem}-scan.png")
     raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
 
@@ -64,7 +64,9 @@ def scan(
 def sweep(
     source: Annotated[
         str | None,
-        typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False),
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
+        ),
     ] = None,
     over: Annotated[
         list[str] | None,
@@ -73,6 +75,13 @@ def sweep(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    keyframe: robots.Keyframe = None,
+    window: robots.Window = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Go on with the study in this folder.")
     ] = None,
@@ -93,9 +102,10 @@ def sweep(
     [bold]Examples:[/bold]
 
       routh sweep rocking-block --over mu=0:1:41 --over speed=0.5,1,2 --out study
+      routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
       routh sweep --resume study --executor tcp://127.0.0.1:8786
     """
-    from routh.cli.sweep import SweepRequest, run_sweep
+    from routh.cli.sweep import SweepRequest, run_sweep, source_of
     from routh.cli.sweep import resume as resume_study
 
     request = SweepRequest(executor, workers, samples, seed)
@@ -106,7 +116,9 @@ def sweep(
         raise typer.Exit(resume_study(resume, request, output))
     if source is None or out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
-    raise typer.Exit(run_sweep(source, over or [], out, request, output))
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    problems = source_of(source, landed, over or [], {"window": window, "keyframe": keyframe})
+    raise typer.Exit(run_sweep(problems, over or [], out, request, output))
 
 
 @command("view")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
+from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
+from routh.cli.robots import is_robot
 from routh.sweep.measures import ambiguity
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, open_study, study
@@ -24,13 +27,24 @@ class SweepRequest:
     seed: int
 
 
-def run_sweep(
-    source: Recipe | str, over: list[str], folder: Path, request: SweepRequest, output: Output
-) -> int:
+def source_of(source: str, landed: Landed, over: list[str], further: dict[str, Any]) -> Recipe:
+    """Where the problems come from: a robot's landing, or a system by name."""
+    if not is_robot(Path(source)):
+        if landed != Landed() or any(value is not None for value in further.values()):
+            raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+        return recipe("routh.systems:problem_of", name=source)
+    file = Path(source).resolve()
+    axes = set(grid_from_text(over).axes)
+    fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
+    given = {name: value for name, value in {**fixed, **further}.items() if value}
+    made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)
+    return replace(made, files=(str(file),))
+
+
+def run_sweep(problems: Recipe, over: list[str], folder: Path, request: SweepRequest, output: Output) -> int:
     """Make the study of a system or a robot and compute it; the exit code."""
     if not over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
-    problems = recipe("routh.systems:problem_of", name=source) if isinstance(source, str) else source
     made = study(
         folder,
         problems=problems,
