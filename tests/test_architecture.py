@@ -42,6 +42,7 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
+    "sweep",
     "systems",
     "viz",
     "view",
