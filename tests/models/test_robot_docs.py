@@ -20,6 +20,7 @@ def test_examples_run(capsys, tmp_path, monkeypatch):
     printed = capsys.readouterr().out
     assert "('crate/floor', 'crate/floor#2', 'crate/floor#3', 'crate/floor#4')" in printed
     assert "breaks: still approaching at" in printed
+    assert "True ['impact', 'close']\nTrue" in printed
     assert "('foot/ground',)" in printed
     assert "['SOLVED', 'NO_CONTACT', 'REFUSED']" in printed
     assert "crate/floor is 0.6 m deep; wanted at most 0.1 m (deepest=)" in printed
