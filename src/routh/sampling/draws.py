@@ -94,7 +94,6 @@ def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     from scipy.stats import qmc  # a third of a second, and only these points need it
 
     steps = min(max_steps, SOBOL_STEPS)
-    from scipy.stats import qmc  # slow to import, and rarely wanted
 
     engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
     exponent = max(int(n - 1).bit_length(), 0)
