@@ -11,10 +11,6 @@ and failures that say so; the exit code is 1 where anything is wrong.
 
 import argparse
 import importlib
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from attacking.report import show
 

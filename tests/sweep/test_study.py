@@ -209,10 +209,12 @@ def test_tables_for_others(tmp_path):
 
 def test_pictures_and_report(tmp_path):
     pytest.importorskip("matplotlib")
+    from routh.viz.sweeps import write_report
+
     study = made(tmp_path / "s", sweep_points.sometimes, {"x": [0.0, 1.0, 2.0]})
     study.plot()  # also before anything is there
     study.run("here")
-    page = study.report(tmp_path / "r.html").read_text()
+    page = write_report(study, tmp_path / "r.html").read_text()
     assert "ZeroDivisionError" in page
     assert "data:image/png" in page
 

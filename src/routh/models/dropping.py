@@ -73,9 +73,8 @@ def landing_problem(
     gets a floating root and level ground.
     """
     angles = {name: point.pop(name) for name in ("roll", "pitch", "yaw") if name in point}
-    options = {
-        name: value for name, value in (("window", window), ("keyframe", keyframe)) if value is not None
-    }
+    given: dict[str, Any] = {"window": window, "keyframe": keyframe}
+    options = {name: value for name, value in given.items() if value is not None}
     try:
         found = landing(_model_of(file), drop=drop, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:

@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.auditing.grids import grid
 from routh.problem import ImpactProblem
-from routh.storage import write_text
+from routh.results import Drawable
 from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, status_name
@@ -46,7 +46,7 @@ class RunReport:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Drawable):
     """A study in a folder; see `study` and `open_study`."""
 
     folder: Path
@@ -135,18 +135,6 @@ class Study:
         from routh.sweep.table import export
 
         return export(self.table(), path)
-
-    def plot(self, axes: Any = None) -> Any:
-        """A picture of what is stored by now; see `routh.viz.plot`."""
-        from routh.viz.sweeps import draw_study
-
-        return draw_study(self, axes)
-
-    def report(self, path: str | Path) -> Path:
-        """Write one HTML page: the plan, how far it is, statuses, failures and the picture."""
-        from routh.viz.sweeps import report_html
-
-        return write_text(path, report_html(self))
 
     @cached_property
     def _identity(self) -> str:

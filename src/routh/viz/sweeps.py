@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import html
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from routh.storage import write_text
+from routh.sweep.studies import Study
 from routh.viz import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from routh.sweep.studies import Study
 
 _SHOWN = 20  # failures that a report lists
 
@@ -45,6 +46,11 @@ def draw_study(study: Study, axes: Any = None) -> Axes:
     ax.set_ylabel(names[1])
     ax.figure.colorbar(image, ax=ax, label=name)
     return ax
+
+
+def write_report(study: Study, path: str | Path) -> Path:
+    """Write `report_html` to a file."""
+    return write_text(path, report_html(study))
 
 
 def report_html(study: Study) -> str:
