@@ -11,6 +11,7 @@ and failures that say so; the exit code is 1 where anything is wrong.
 
 import argparse
 import importlib
+import sys
 
 from attacking.report import show
 
