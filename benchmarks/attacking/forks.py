@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import tempfile
 import time
 
 MEMORY = 4 * 2**30
@@ -52,6 +53,7 @@ def _child(batch, judge, writer):
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
+    os.chdir(tempfile.gettempdir())  # MuJoCo logs into the folder where it runs
     for case in batch:
         signal.alarm(SECONDS)
         verdict = judge(case)
