@@ -13,12 +13,12 @@ import time
 from datetime import date
 
 import numpy as np
+from routh.kernels.prepare import kernel_data
+from routh.kernels.sampling import empty_outputs, run
 
 import routh
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
-from routh.kernels.prepare import kernel_data
-from routh.kernels.sampling import empty_outputs, run
 from routh.systems import get
 
 

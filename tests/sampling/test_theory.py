@@ -70,7 +70,7 @@ def test_lemma_1_is_kept_by_an_experiment():
 
 def test_counts_of_the_whole_approximation():
     """HP23 (171) is Lemma 1 for N m dimensions and the constant L^N; it is astronomically large."""
-    arguments = {"step": 0.3, "max_steps": 2, "contacts": 2, "epsilon": 0.1, "delta": 0.05}
+    arguments = {"step": 0.3, "max_steps": 2, "contacts": 2, "net": 0.1, "delta": 0.05}
     direct = sampling.dense_sample_count(step=0.3, lipschitz=1.5**2, dimension=4, epsilon=0.1, delta=0.05)
     assert sampling.approximation_sample_count(lipschitz=1.5, **arguments) == direct
     paper = sampling.approximation_sample_count(**{**arguments, "max_steps": 10}, lipschitz=1.5)

@@ -144,6 +144,8 @@ def test_snapshots_show_before_and_each_distinct_outcome():
     fig = snapshot_figure(BLOCK)
     titles = [ax.get_title(loc="left") for ax in fig.axes]
     assert titles == ["(a)  before", "(b)  all at once", "(c)  first A", "(d)  first B"]
+    wall = [ax.get_title(loc="left") for ax in snapshot_figure(systems.get("box-wall")).axes]
+    assert not any("first A" in title for title in wall)  # A slides along the floor, it does not approach
     compass = snapshot_figure(systems.get("compass-gait"))
     assert len(compass.axes) == 4  # three simultaneous solutions; both sequences equal one of them
 

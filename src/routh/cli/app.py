@@ -243,6 +243,55 @@ def scan(
     raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
 
+@command("view")
+def view(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].", show_default=False
+        ),
+    ],
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    friction: Annotated[float | None, typer.Option(min=0.0, help="Times the model's friction.")] = None,
+    restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
+    window: robots.Window = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
+    ] = None,
+    ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others can come in only if you change this.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
+
+    Prints the address to open. Only who knows the whole address, with its token, is answered.
+
+    [bold]Examples:[/bold]
+
+      routh view anymal.urdf --drop 1.0
+      routh view rocking-block
+    """
+    from routh.cli.view import run_view, start_of
+
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    further = {"friction": friction, "restitution": restitution, "window": window}
+    start = start_of(source, landed, change or [], further)
+    raise typer.Exit(
+        run_view(
+            source, start, {"host": host, "port": port, "ghosts": ghosts, "seed": seed}, Output(quiet=quiet)
+        )
+    )
+
+
 @command("reproduce")
 def reproduce(
     out: Annotated[

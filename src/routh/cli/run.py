@@ -112,7 +112,7 @@ def sample_and_show(
     outcomes = _drawn(problem, request, output)
     seconds = time.perf_counter() - start
     with output.busy("solving with the classical laws"):
-        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
+        shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
     output.show(title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
     _show(shown, output)

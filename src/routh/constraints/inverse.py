@@ -12,9 +12,9 @@ from routh import tolerances
 from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.forces import ConstraintForces
 from routh.constraints.holonomic import StateConstraint
-from routh.constraints.residual import project_disc
 from routh.constraints.solve import solve
 from routh.constraints.system import Rows
+from routh.friction import project_disc
 from routh.models.base import Model, State
 from routh.status import Status
 from routh.validation import Array, real_array
@@ -53,8 +53,8 @@ def forces_at(
 ) -> ConstraintForces:
     """Constraint forces at a state for given inputs, without moving: for control and estimation.
 
-    ``dt`` (s) is the horizon over which the constraints answer; D19 5: deformations that cannot be measured
-    may be taken as zero.
+    ``dt`` (s) is the horizon over which the constraints answer; D19 section 7: deformations that cannot be
+    measured may be taken as zero.
     """
     options = {"compliance": compliance, "constraints": constraints, "u": u, "force": force}
     return solve(from_model(model, state, dt=dt, **options))  # type: ignore[arg-type]

@@ -132,6 +132,10 @@ def impulses(settings: Settings) -> Exhibit:
         value = before[body] + sign * impulse / data.ICOSAHEDRON_MASSES[body]
         for axis, paper, number in zip("xyz", after[body], value, strict=True):
             rows.append(Row(f"V{body + 1}+ {axis} (m/s)", paper, float(f"{number:.6g}")))
+    # (1) with Q1 a multiple of the identity, so that the rotation does not matter; w1+ - w1- as printed
+    turn = np.linalg.norm(np.cross([0.0, 0.0, -data.ICOSAHEDRON_HEIGHT], impulse)) / data.ICOSAHEDRON_INERTIA
+    spun = np.linalg.norm(np.array([0.138764, -0.100369, 0.0755903]) - 0.1)
+    rows.append(Row("|w1+ - w1-| (rad/s)", float(f"{spun:.6g}"), float(f"{turn:.6g}")))
     W, v, _, e = ICOSAHEDRON
     rows.append(Row("I_z without friction (N s)", 0.058, float(f"{frictionless(W, v, e)[2]:.2g}")))
     text = (

@@ -61,9 +61,13 @@ def dense_sample_count(*, step: float, lipschitz: float, dimension: int, epsilon
 
 
 def approximation_sample_count(
-    *, step: float, lipschitz: float, max_steps: int, contacts: int, epsilon: float, delta: float
+    *, step: float, lipschitz: float, max_steps: int, contacts: int, net: float, delta: float
 ) -> int:
-    """HP23 (171): runs for an epsilon-net after ``max_steps``; ``lipschitz`` is that of one step."""
+    """HP23 (171): runs whose velocities after ``max_steps`` are within ``net`` of every other one.
+
+    With probability 1 - delta; ``lipschitz`` is that of one step. ``net`` is the epsilon' of (166), at most
+    a third of the epsilon of Algorithm 2 (`routh.approximate`).
+    """
     integer("max_steps", max_steps, at_least=1)
     integer("contacts", contacts, at_least=1)
     real("lipschitz", lipschitz, above=0.0)
@@ -72,7 +76,7 @@ def approximation_sample_count(
         math.log(real("step", step, above=0.0))
         + max_steps * math.log(lipschitz)
         + 0.5 * math.log(dimension)
-        - math.log(real("epsilon", epsilon, above=0.0))
+        - math.log(real("net", net, above=0.0))
     )
     real("delta", delta, above=0.0, at_most=1.0)
     if log_cells > 600.0:

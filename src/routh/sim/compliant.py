@@ -6,6 +6,7 @@ The contacts are stiff springs with dampers and regularised friction, integrated
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,9 @@ class CompliantResult:
     duration: float  # s
     status: Status
     path: Array = field(repr=False)  # (k, nv) velocities at the solver's own times
+    impulse: Array = field(
+        repr=False
+    )  # (k, nc) normal impulse of the contacts that take part until then, N s
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,27 @@ def compliant_impact(
         rtol=rtol,
         atol=scale,
         first_step=1e-9,
+        dense_output=True,
     )
     q, v = solution.y[: model.nq, -1], solution.y[model.nq :, -1]
     if solution.status < 0 or not np.all(np.isfinite(solution.y)):
         status = Status.NUMERICAL
     else:
         status = Status.SOLVED if solution.status == 1 else Status.MAX_STEPS
-    return CompliantResult(v.copy(), q.copy(), float(solution.t[-1]), status, solution.y[model.nq :].T.copy())
+    impulse = _accumulated(system, solution.t, solution.sol)
+    path = solution.y[model.nq :].T.copy()
+    return CompliantResult(v.copy(), q.copy(), float(solution.t[-1]), status, path, impulse)
+
+
+def _accumulated(system: _Compliant, times: Array, state: Any) -> Array:
+    """Integrals (k, nc) of the normal forces up to each time, by Gauss's rule within every step."""
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    middle, half = 0.5 * (times[1:] + times[:-1]), 0.5 * np.diff(times)
+    forces = np.array(
+        [[system.forces(state(m + h * x)) for x in nodes] for m, h in zip(middle, half, strict=True)]
+    )
+    steps = np.einsum("k,g,kgc->kc", half, weights, forces)
+    return np.concatenate([np.zeros((1, len(system.rows))), np.cumsum(steps, axis=0)])
 
 
 class _Compliant:
@@ -146,6 +164,11 @@ class _Compliant:
         force = -self.k * gaps - self.c * approach
         active = (gaps <= 0.0) & (force > 0.0)
         return np.where(active, force, 0.0), active
+
+    def forces(self, y: Array) -> Array:
+        """Normal forces, (nc,) N."""
+        q, v = np.split(y, 2)
+        return self._normal(self.model.gaps(q)[self.rows], self._jacobians(q)[0] @ v)[0]
 
     def pressing(self, t: float, y: Array) -> float:
         """Positive while some contact approaches by more than delta; its zero ends the impact."""

@@ -118,8 +118,15 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
         found[name] = result
     for order, result in sequences(problem).items():
         if not any(np.allclose(other.v, result.v, atol=1e-9 * problem.speed) for other in found.values()):
-            found[f"first {order.split(',')[0]}"] = result
+            found[_begins(problem, order)] = result
     return found
+
+
+def _begins(problem: ImpactProblem, order: str) -> str:
+    """How a sequence begins; a contact that does not approach has no impact to begin with."""
+    names = [name for name in order.split(", ") if name in problem.names]
+    pushing = [name for name in names if problem.approaching[problem.index(name)]]
+    return f"first {pushing[0]}" if pushing[:1] == names[:1] else f"one by one, {names[0]} before {names[1]}"
 
 
 def planar(system: System) -> tuple[PlanarModel, State]:

@@ -1,8 +1,7 @@
-"""The Euler schemes of D19 section 3, to compare the constraint scheme with."""
+"""The Euler schemes of D19 section 3 and its appendix A, to compare the constraint scheme with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +10,12 @@ from scipy import sparse
 
 from routh import tolerances
 from routh.constraints.forces import ConstraintForces, scatter
-from routh.constraints.residual import project_disc
 from routh.constraints.solve import solve
 from routh.constraints.system import ConstrainedSystem, Rows
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
+from routh.friction import project_disc
+from routh.reproduce.d19_program import solve_paper
+from routh.sim.step_through import CONSTRAINT_RULE, Ahead, StepRule
 from routh.status import Status
 from routh.validation import Array, choice
 
@@ -39,31 +40,6 @@ def iteration_matrix(scheme: str, *, m: float, k: float, b: float, dt: float) ->
     return np.stack([np.array([1.0, 0.0]) + h * row, row])
 
 
-def take_step(
-    system: ConstrainedSystem,
-    *,
-    scheme: str = "constraint",
-    method: str = "energy",
-    warm: ConstraintForces | None = None,
-    ahead: Callable[[Array], Sequence[Constraint]] | None = None,
-) -> ConstraintForces:
-    """Forces and velocity after one step by a scheme.
-
-    ``ahead`` gives the constraints at the end of the step for a guessed velocity after it; the implicit
-    scheme needs it.
-    """
-    choice("scheme", scheme, SCHEMES)
-    if scheme == "explicit":
-        return explicit(system)
-    if scheme == "semi-implicit":
-        return semi_implicit(system)
-    if scheme == "implicit":
-        if ahead is None:
-            raise ValueError("ahead: got None; wanted a function, since scheme is 'implicit'")
-        return implicit(system, ahead, warm)
-    return solve(system, method=method, warm=warm)
-
-
 def explicit(system: ConstrainedSystem) -> ConstraintForces:
     """Springs and dampers from the start of the step: D19 (8), (18)."""
     rows = system.rows
@@ -82,7 +58,7 @@ def explicit(system: ConstrainedSystem) -> ConstraintForces:
 
 def implicit(
     system: ConstrainedSystem,
-    ahead: Callable[[Array], Sequence[Constraint]],
+    ahead: Ahead,
     warm: ConstraintForces | None = None,
 ) -> ConstraintForces:
     """Implicit Euler: springs and their directions at the end of the step, by linearising there again.
@@ -105,9 +81,7 @@ def implicit(
 def semi_implicit(system: ConstrainedSystem) -> ConstraintForces:
     """Springs from the start of the step, dampers from its end: D19 (11)-(12). No friction."""
     if any(isinstance(item, Contact) and item.mu.any() for item in system.constraints):
-        raise ValueError(
-            "scheme: got 'semi-implicit' with friction; wanted 'constraint', 'implicit' or mu = 0"
-        )
+        raise ValueError("rule: got 'semi-implicit' with friction; wanted another one, or mu = 0")
     push = sum((_spring_force(item) for item in system.constraints), np.zeros(system.nv))
     dampers = [_damper(item) for item in system.constraints]
     return solve(ConstrainedSystem(system.M, system.f + push, system.v, dampers, system.dt))
@@ -154,3 +128,13 @@ def _one_sided(rows: Rows, force: Array) -> Array:
     tangential = force[rows.tangents].reshape(rows.nc, rows.nt)
     force[rows.tangents] = project_disc(tangential, rows.mu * force[rows.normals]).ravel()
     return force
+
+
+#: What `routh.step_through` can be run by instead of D19's scheme.
+RULES = {
+    "constraint": CONSTRAINT_RULE,
+    "implicit": StepRule(lambda system, warm, ahead: implicit(system, ahead, warm)),
+    "semi-implicit": StepRule(lambda system, warm, ahead: semi_implicit(system)),
+    "explicit": StepRule(lambda system, warm, ahead: explicit(system), by_velocity_before=True),  # D19 (7)
+    "paper": StepRule(lambda system, warm, ahead: solve_paper(system)),
+}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from routh import tolerances
+from routh import conic, tolerances
 from routh.constraints.coulomb import SEPARATES, SLIDES, STICKS, Modes
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes
 from routh.constraints.linear import least_squares
@@ -162,8 +162,8 @@ def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
     P, linear, A, b, cones, scale = _lifted(program, rows)
     best, least, iterations = np.full(len(program.X), np.nan), np.inf, 0
     for factor in (1.0, 1.0 / (1.0 + program.X.max())):
-        x, s, z, count = _clarabel(factor * P, linear, A, b, cones)
-        z = z / factor
+        answer = conic.minimise(linear, A, b, cones, quadratic=factor * P, tolerance=1e-10)
+        x, s, z, count = answer.x, answer.slack, answer.dual / factor, answer.iterations
         stationary = np.abs(P @ x + A.T @ z).max() / max(1.0, np.abs(P @ x).max(), np.abs(z).max())
         feasible = np.abs(A @ x + s - b).max() / max(1.0, np.abs(b).max(), np.abs(s).max())
         gap = abs(s @ z) / max(1.0, abs(x @ (P @ x)))
@@ -176,20 +176,8 @@ def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
     return best, least, iterations
 
 
-def _clarabel(P: Any, linear: Array, A: Any, b: Array, cones: list[Any]) -> tuple[Array, Array, Array, int]:
-    import clarabel
-
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    answer = clarabel.DefaultSolver(sparse.csc_matrix(P), linear, A, b, cones, settings).solve()
-    return np.asarray(answer.x), np.asarray(answer.s), np.asarray(answer.z), int(answer.iterations)
-
-
-def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, list[Any], float]:
+def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, list[conic.Cone], float]:
     """The program with beta and ``x = W^T lambda*`` as variables, so that nothing is squared."""
-    import clarabel
-
     n, first, nt = len(program.X), program.first, rows.nt
     m, nv = n - first, program.W.shape[1]
     size = 1.0 + program.X
@@ -208,8 +196,8 @@ def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, 
     b = np.zeros(A.shape[0])
     scaled = target / size / scale
     b[:m], b[m + nv : m + nv + first] = scaled[first:], -scaled[:first]
-    cones = [clarabel.ZeroConeT(m + nv), clarabel.NonnegativeConeT(2 * first)]
-    cones += [clarabel.SecondOrderConeT(1 + nt)] * rows.nc
+    cones = [("zero", m + nv), ("nonnegative", 2 * first)]
+    cones += [("second order", 1 + nt)] * rows.nc
     return sparse.csc_matrix(P), np.zeros(len(weights)), sparse.csc_matrix(A), b, cones, scale
 
 
