@@ -46,10 +46,10 @@ STEP_LIMIT = 150  # steps of one curve: then the piece is cut there, which is al
 STIFF = 40  # the same with several contacts, where implicit steps go on
 SHORTER = 30  # tries with a shorter step
 PLACINGS, NEWTON = 30, 6
-LOCAL = 0.03  # share of the tolerance that one step may use up
+LOCAL, ALONE = 0.02, 0.01  # share of the tolerance that one step may use up; the same with one contact
 # slip below this many times what a step may use up, and closing, ends; the second number holds after LONG
 # steps, where steps near the end of slip go round in circles
-LAST, LATE, LONG = 10.0, 100.0, 40
+LAST, LATE, LONG = 10.0, 40.0, 40
 REACH = 0.8  # a step reaches at most this share of the way to where slip vanishes
 FIRST = 0.3  # length of the first step at most; where slip turns quickly, it is shorter
 PLACED = 1e-13  # how near to its zero an event is placed
@@ -186,7 +186,7 @@ def follow_curve(
             x[BASE, row] = x[RATE, row]
         s[WORK, i] = 0.0
     slope(m, solving, elastic, G, mu, x, s, k, d, FIRST_SLOPE)
-    allowed = LOCAL * tolerance
+    allowed = (ALONE if m == 1 else LOCAL) * tolerance
     h = FIRST
     for count in range(STEP_LIMIT if m == 1 else STIFF):
         longest, slipping, left, cost = look_at_slips(
