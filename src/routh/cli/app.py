@@ -42,6 +42,14 @@ def list_systems(json: options.Json = False) -> None:
     show_systems(Output(json=json))
 
 
+@command("precompile")
+def precompile(json: options.Json = False) -> None:
+    """Compile all kernels now, once for this machine, so that no later command waits for it."""
+    from routh.cli.precompile import precompile as compile_all
+
+    raise typer.Exit(compile_all(Output(json=json)))
+
+
 @command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
