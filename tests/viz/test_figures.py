@@ -4,7 +4,7 @@ import pytest
 import routh
 from routh import systems
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
-from routh.viz import style
+from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
