@@ -94,6 +94,7 @@ def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     from scipy.stats import qmc  # a third of a second, and only these points need it
 
     steps = min(max_steps, SOBOL_STEPS)
+
     engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
     exponent = max(int(n - 1).bit_length(), 0)
     table = engine.random_base2(exponent)[:n]

@@ -73,7 +73,8 @@ def sample(
         "algorithm1" (HP23's sampler, with the error of its step).
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
-    persistence : "events" only: probability that drawn rates stay until something happens; default 0.6.
+    persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
+        default 0.6, with restitution 0.8.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
@@ -114,14 +115,14 @@ def sample(
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
-    draw = make_settings(n, **settings)
-    options |= {"budget": budget, "rates": chosen.get("rates", "mixed")}
-    described = {"method": "events", "friction": friction, **settings}
+    options |= {"budget": budget}
     if isinstance(problem, ImpactBatch):
         from routh.sampling.many import batch_outcomes
 
-        return batch_outcomes(problem, draw, described, **options)
-    return event_outcomes(problem, draw, described, **options)
+        draw = make_settings(n, **settings)
+        described = {"method": "events", "friction": friction, **settings}
+        return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
+    return event_outcomes(problem, n, settings, **options)
 
 
 def _refuse(method: str, options: dict[str, Any]) -> None:
