@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import ContactMode
+from routh.paths import ImpactPath
 from routh.problem import ImpactProblem, names_from
 from routh.results import Drawable
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
@@ -44,13 +46,15 @@ class Outcomes(Drawable):
     problem: ImpactProblem
     v: Array = field(repr=False)  # (n, nv) velocities after
     impulse: Array = field(repr=False)  # (n, nc, 1 + nt) total impulses, N s, normal first
-    steps: np.ndarray = field(repr=False)  # (n,) increments taken
+    steps: np.ndarray = field(repr=False)  # (n,) increments taken; by events: straight pieces
     status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
     jammed: bool = False  # the friction cone is not pointed: no termination was promised
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
+
+    replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # see `path`
 
     def __len__(self) -> int:
         return len(self.v)
@@ -60,6 +64,23 @@ class Outcomes(Drawable):
         """Samples in which no contact approaches any more, (n,) bool; judged by the velocity itself."""
         limit = -tolerances.APPROACH * self.problem.scaling.velocity
         return np.all(self.v @ self.problem.Jn.T >= limit, axis=1)
+
+    @property
+    def events(self) -> np.ndarray:
+        """Events of each sample, (n,): ends of straight pieces, or increments of Algorithm 1."""
+        return self.steps
+
+    def path(self, sample: int) -> ImpactPath:
+        """The straight pieces of one sample drawn by events: velocities passed through, impulses between.
+
+        The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
+        """
+        if self.replay is None:
+            method = self.settings.get("method", "algorithm1")
+            raise ValueError(
+                f"path: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
+            )
+        return self.replay(self, sample)
 
     @property
     def contact_velocity(self) -> Array:
