@@ -42,6 +42,7 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
+    "sweep",
     "systems",
     "viz",
     "view",
@@ -55,7 +56,7 @@ MODULES = {path: name.removesuffix(".__init__") for path, name in MODULES.items(
 LOOKS_DOWN = "routh.results"
 # These lists only ever shrink.
 CIRCLES: set[tuple[str, str]] = set()
-LONG_FILES = {"cli/app.py": 420, "sim/verify.py": 450}
+LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS = {"kernels": 17, "two_body": 11}  # room -> positional parameters that a function may have there
 MOST_LINES, MOST_PARAMETERS = 400, 9
 

@@ -66,8 +66,8 @@ def event_key(seed: int, row: int, sample: int, event: int) -> int:
     return (int(words[half]) << 32) | int(words[half + 1])
 
 
-def event_number(key: int, index: int) -> float:
-    """The uniform number in (0, 1) with this index that belongs to an event's key.
+def event_word(key: int, index: int) -> int:
+    """64 further random bits that belong to an event's key.
 
     The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) on the key and a Weyl sequence.
     """
@@ -75,5 +75,9 @@ def event_number(key: int, index: int) -> float:
     z = (key + (index + 1) * 0x9E3779B97F4A7C15) & mask
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    z ^= z >> 31
-    return ((z >> 11) + 0.5) * 2.0**-53
+    return z ^ (z >> 31)
+
+
+def event_number(key: int, index: int) -> float:
+    """The uniform number in (0, 1) with this index that belongs to an event's key."""
+    return ((event_word(key, index) >> 11) + 0.5) * 2.0**-53

@@ -54,7 +54,7 @@ class Draw(NamedTuple):
     seed: Any  # np.uint64
     row: int  # number of the first row: row r of the arrays draws the numbers of row ``row + r``
     rates: int  # how relative rates are drawn: MIXED, UNIFORM, EXTREME or CUSTOM
-    persistence: float  # probability that drawn rates stay until something happens
+    persistence: float  # probability that drawn rates stay until something happens; 0: the default of the row
     poisson: int  # 1: restitution is Poisson's, else energetic
     tolerance: float  # error allowed where paths are curved (the true cone); straight ones have none
     keys: np.ndarray  # (m, events) uint64: keys of the first events of sample k where k < m, else by `seed`

@@ -57,12 +57,12 @@ def draw_bounds(nc: int, key: Key, sample: int, step: int, size: Array, bound: A
 
 
 @inlined
-def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
-    """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
+def event_keys(seed: np.uint64, row: int, sample: int, pair: int) -> tuple[np.uint64, np.uint64]:
+    """`routh.rng.event_key`: the 64 random bits of the events ``2 pair`` and ``2 pair + 1`` of one sample."""
     k0, k1 = np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT)
     c0 = np.uint32(sample)
     c1 = np.uint32((np.uint64(sample) >> SHIFT) ^ np.uint64(row))
-    c2, c3 = np.uint32(event >> 1), np.uint32(EVENTS)
+    c2, c3 = np.uint32(pair), np.uint32(EVENTS)
     for _ in range(10):  # Philox4x32-10
         p0, p1 = M0 * np.uint64(c0), M1 * np.uint64(c2)
         c0, c1, c2, c3 = (
@@ -72,16 +72,26 @@ def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
             np.uint32(p0),
         )
         k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
-    if event & 1:
-        return (np.uint64(c2) << SHIFT) | np.uint64(c3)
-    return (np.uint64(c0) << SHIFT) | np.uint64(c1)
+    return (np.uint64(c0) << SHIFT) | np.uint64(c1), (np.uint64(c2) << SHIFT) | np.uint64(c3)
+
+
+@inlined
+def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
+    """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
+    even, odd = event_keys(seed, row, sample, event >> 1)
+    return odd if event & 1 else even
+
+
+@inlined
+def event_word(key: np.uint64, index: int) -> np.uint64:
+    """`routh.rng.event_word`: 64 further bits of an event's key."""
+    z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * MIX0
+    z = (z ^ (z >> np.uint64(27))) * MIX1
+    return z ^ (z >> np.uint64(31))
 
 
 @inlined
 def event_number(key: np.uint64, index: int) -> float:
     """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
-    z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
-    z = (z ^ (z >> np.uint64(30))) * MIX0
-    z = (z ^ (z >> np.uint64(27))) * MIX1
-    z = z ^ (z >> np.uint64(31))
-    return ((z >> DROP) + HALF) * CELL
+    return ((event_word(key, index) >> DROP) + HALF) * CELL

@@ -8,6 +8,8 @@ few whose steps take a random one of all solutions.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
@@ -66,11 +68,11 @@ def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Setting
 def joined(parts: list[Outcomes]) -> Outcomes:
     """Several samples of one impact as one."""
     first = parts[0]
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("v", "impulse", "steps", "status", "residual")
     }
-    return Outcomes(first.problem, **arrays, jammed=first.jammed, settings=first.settings)
+    return Outcomes(first.problem, **arrays, jam_known=first.jammed, settings=first.settings)
 
 
 def ended(outcomes: Outcomes) -> Array:

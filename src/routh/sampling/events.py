@@ -6,7 +6,7 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -15,16 +15,19 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.kernels.arrays import CUSTOM, RATES, Draw, Outputs, Rows, make_draw, make_outputs, make_rows
+from routh.paths import ImpactPath, PathKind
+from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.step.elastic import HYPOTHESES, POISSON
+from routh.step.elastic import ENERGETIC, POISSON
 from routh.validation import choice, integer, real
 
-#: Probability that drawn rates stay until something happens, see `routh.sample`.
-PERSISTENCE = 0.6
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
+
+#: Probability that drawn rates stay until something happens; in the plane 0.8 with restitution.
+PERSISTENCE = 0.6
 
 Rates = str | Callable[..., None]
 
@@ -33,11 +36,12 @@ def make_settings(
     n: int,
     *,
     rates: Rates = "mixed",
-    persistence: float = PERSISTENCE,
+    persistence: float | None = None,
     seed: int = 0,
     row: int = 0,
     hypothesis: str = "energetic",
     tolerance: float = TOLERANCE,
+    keys: np.ndarray | None = None,
 ) -> Draw:
     """The checked settings of one call."""
     if not callable(rates):
@@ -47,9 +51,10 @@ def make_settings(
         seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
         row=integer("row", row, at_least=0, at_most=2**32 - 1),
         rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
-        persistence=real("persistence", persistence, above=0.0, at_most=1.0),
-        poisson=choice("hypothesis", hypothesis, HYPOTHESES) == POISSON,
+        persistence=0.0 if persistence is None else real("persistence", persistence, above=0.0, at_most=1.0),
+        poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
         tolerance=real("tolerance", tolerance, above=0.0),
+        keys=keys,
     )
 
 
@@ -103,24 +108,68 @@ def run_events(
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
     options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    draw = _with_default(draw, nt)
     import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
 
 
-def event_outcomes(problem: ImpactProblem, draw: Draw, settings: dict[str, Any], **options: Any) -> Outcomes:
-    """The samples of one problem as `Outcomes`."""
-    out = event_samples(make_rows([problem]), draw, **options)
-    joule = problem.scaling.speed**2
+def _with_default(draw: Draw, nt: int) -> Draw:
+    """In space the default of the persistence does not depend on the row."""
+    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
+
+
+def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **options: Any) -> Outcomes:
+    """Samples of one problem as `Outcomes`; ``settings`` are those of `make_settings`."""
+    draw = make_settings(n, **settings)
+    rates = settings.get("rates", "mixed")
+    out = event_samples(make_rows([problem]), draw, rates=rates, **options)
+    status, jammed = out.status[0], None
+    if (status == Status.MAX_STEPS).any():  # nothing else needs to know here
+        facets = options["facets"] if options["friction"] == "polyhedral" else None
+        jammed = not is_pointed(problem, friction=options["friction"], facets=facets)
+        if jammed:
+            status[status == Status.MAX_STEPS] = Status.JAMMED
     elastic = out.work.shape[3] > 0
+    joule = problem.scaling.speed**2 if elastic else 0.0
+    told = {name: value for name, value in settings.items() if name != "keys"}
+    told["rates"] = getattr(rates, "__name__", rates)
     return Outcomes(
         problem,
         out.v[0],
         out.impulse[0],
         out.events[0],
-        out.status[0],
+        status,
         out.residual[0],
-        bool(np.any(out.status == Status.JAMMED)),
-        settings,
+        jammed,
+        {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
         error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
+        replay=partial(path_of, rates=rates, keys=settings.get("keys")),
     )
+
+
+def path_of(
+    outcomes: Outcomes, sample: int, *, rates: Rates | None = None, keys: np.ndarray | None = None
+) -> ImpactPath:
+    """The straight pieces of one sample, drawn again from its settings.
+
+    ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
+    """
+    problem, settings = outcomes.problem, outcomes.settings
+    if settings.get("method") != "events":
+        raise ValueError(f"path: the samples were drawn by {settings.get('method')!r}; wanted 'events'")
+    index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
+    rates = settings["rates"] if rates is None else rates
+    if not callable(rates) and rates not in RATES:
+        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
+    names = ("persistence", "seed", "row", "hypothesis", "tolerance")
+    given = {name: settings[name] for name in names if name in settings}
+    draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
+    module = import_module(_kernel(problem.nt, settings["friction"]))
+    directions = facet_directions(problem.nt, settings["facets"])
+    if not hasattr(module, "pieces"):
+        raise ValueError("path: only samples of planar impacts can be drawn again piece by piece")
+    scaled = module.pieces(make_rows([problem]), draw, index, directions, rates=rates)
+    steps = scaled.reshape(len(scaled), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
+    totals = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
+    return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,8 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import ContactMode
+from routh.paths import ImpactPath
+from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from
 from routh.results import Drawable
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
@@ -44,24 +47,52 @@ class Outcomes(Drawable):
     problem: ImpactProblem
     v: Array = field(repr=False)  # (n, nv) velocities after
     impulse: Array = field(repr=False)  # (n, nc, 1 + nt) total impulses, N s, normal first
-    steps: np.ndarray = field(repr=False)  # (n,) increments taken
+    steps: np.ndarray = field(repr=False)  # (n,) increments taken; by events: straight pieces
     status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
-    jammed: bool = False  # the friction cone is not pointed: no termination was promised
+    jam_known: bool | None = field(default=None, repr=False)  # where `jammed` was decided while drawing
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
     # (n,) sum of the local errors along a curved path, a share of the speed; None where paths are straight
     error: Array | None = field(default=None, repr=False)
+    replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # see `path`
 
     def __len__(self) -> int:
         return len(self.v)
+
+    @cached_property
+    def jammed(self) -> bool:
+        """Whether the friction cone is not pointed: no termination was promised. Decided when asked."""
+        if self.jam_known is not None:
+            return self.jam_known
+        friction, facets = self.settings.get("friction", "cone"), self.settings.get("facets")
+        return not is_pointed(
+            self.problem, friction=friction, facets=facets if friction == "polyhedral" else None
+        )
 
     @cached_property
     def terminated(self) -> np.ndarray:
         """Samples in which no contact approaches any more, (n,) bool; judged by the velocity itself."""
         limit = -tolerances.APPROACH * self.problem.scaling.velocity
         return np.all(self.v @ self.problem.Jn.T >= limit, axis=1)
+
+    @property
+    def events(self) -> np.ndarray:
+        """Events of each sample, (n,): ends of straight pieces, or increments of Algorithm 1."""
+        return self.steps
+
+    def path(self, sample: int) -> ImpactPath:
+        """The straight pieces of one sample drawn by events: velocities passed through, impulses between.
+
+        The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
+        """
+        if self.replay is None:
+            method = self.settings.get("method", "algorithm1")
+            raise ValueError(
+                f"path: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
+            )
+        return self.replay(self, sample)
 
     @property
     def contact_velocity(self) -> Array:
@@ -183,4 +214,4 @@ def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
     arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
-    return {"problem": problem, **arrays, "jammed": bool(data["jammed"]), "settings": settings}
+    return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}

@@ -73,7 +73,8 @@ def sample(
         "algorithm1" (HP23's sampler, with the error of its step).
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
-    persistence : "events" only: probability that drawn rates stay until something happens; default 0.6.
+    persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
+        default 0.6, with restitution 0.8.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
@@ -103,25 +104,25 @@ def sample(
             raise ValueError(
                 "method: got 'algorithm1' with a batch; wanted 'events', or one problem at a time"
             )
-        if budget is not None or row:
-            _refuse(method, {"budget": budget, "row": row or None})
         given = {name: value for name, value in paper.items() if value is not None}
-        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **given, **options)
+        given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        return algorithm1.sample(problem, n, **given, **options)
     from routh.sampling.events import can_sample, event_outcomes, make_settings
 
     if not isinstance(problem, ImpactBatch) and not can_sample(problem.nt, friction):
-        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **options)
+        given = {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        return algorithm1.sample(problem, n, **given, **options)
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
-    draw = make_settings(n, **settings)
-    options |= {"budget": budget, "rates": chosen.get("rates", "mixed")}
-    described = {"method": "events", "friction": friction, **settings}
+    options |= {"budget": budget}
     if isinstance(problem, ImpactBatch):
         from routh.sampling.many import batch_outcomes
 
-        return batch_outcomes(problem, draw, described, **options)
-    return event_outcomes(problem, draw, described, **options)
+        draw = make_settings(n, **settings)
+        described = {"method": "events", "friction": friction, **settings}
+        return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
+    return event_outcomes(problem, n, settings, **options)
 
 
 def _refuse(method: str, options: dict[str, Any]) -> None:

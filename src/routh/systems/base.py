@@ -88,6 +88,11 @@ def builder_of(name: str) -> Builder:
     return _REGISTRY[name]
 
 
+def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:
+    """The impact of the system called ``name`` with these parameters; None where it has none."""
+    return get(name, **parameters).problem
+
+
 def names() -> list[str]:
     """The names of all systems, in the order of registration."""
     return list(_REGISTRY)

@@ -1,0 +1,149 @@
+"""What is drawn at one event of a planar path: who is driven, held, on the edge or left alone.
+
+The 64 bits of the event's key decide about the event as a whole, in fields of 16 bits; a word for each
+contact, mixed from the key, decides about the contact. A contact is chosen by having the smallest number
+among those that may be, so that a small change of the problem, or a contact more, leaves the choice as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
+from routh.kernels.callback import call_rates
+from routh.kernels.dictionary import wide
+from routh.kernels.events_rates import (
+    BUDGET,
+    CEILING,
+    DRIVEN,
+    EDGE,
+    FREE,
+    HELD,
+    MU,
+    NONE,
+    NOW,
+    ROLE,
+    SLIP,
+    UNIFORMS,
+    WEIGHT,
+    find_rates,
+)
+from routh.kernels.random import GOLDEN, event_word
+
+HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with these probabilities
+ALONE, FACE = 0.9, 0.95  # one contact alone; else some of them; else (beyond the second) all that may
+ON_EDGE = 0.3  # a contact without slip that is left alone pushes on the edge of its cone
+
+STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
+NOWHERE = wide(-1)  # no place in use
+
+# phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
+FREELY, IN_TURN, TOGETHER = 0, 1, 2
+
+NAMED = 16  # contacts whose pattern fits into 64 bits
+TABLE_BITS = 10
+LOW, FIELD, SCALE = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
+B16, B32, B48 = np.uint64(16), np.uint64(32), np.uint64(48)
+TABLE_SHIFT = np.uint64(64 - TABLE_BITS)
+
+
+@kernel
+def drive(work: Any, i: int, role: int, slip: int) -> None:
+    """Give a contact its role; ``slip`` is the first guess where its slip is zero and friction free."""
+    values, marks = work.values, work.marks
+    t = values[NOW, 2 * i + 1]
+    sliding = int(t > 0.0) - int(t < 0.0)
+    free = int(sliding == 0 and values[MU, i] > 0.0)
+    marks[ROLE, i] = role
+    marks[SLIP, i] = slip if free == 1 else sliding
+    marks[FREE, i] = free
+    marks[CEILING, i] = int(values[NOW, 2 * i] == 0.0 and not values[BUDGET, i] > 0.0)
+    values[WEIGHT, i] = 1.0
+
+
+@kernel
+def choose_roles(work: Any, nc: int, kind_of_rates: int, custom: Any, key: Any, phase: int) -> int:
+    """ROLE, WEIGHT and first guesses of slip. Returns the contact if one is driven alone, else -1.
+
+    ``custom``: the address of a user's own function for the weights, or None.
+    """
+    values, marks = work.values, work.marks
+    kind = float((key >> B16) & LOW) * FIELD
+    alone = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < ALONE))
+    alone = (alone and kind_of_rates != CUSTOM) or phase == IN_TURN
+    draws = phase == FREELY and kind_of_rates != UNIFORM and kind_of_rates != CUSTOM
+    chosen, lowest, candidates = -1, 2.0, 0
+    for i in range(nc):
+        word = event_word(key, i)
+        choice, pattern = float(word & LOW) * FIELD, float((word >> B16) & LOW) * FIELD
+        pushes = values[NOW, 2 * i] < 0.0 or values[BUDGET, i] > 0.0
+        at_rest = values[NOW, 2 * i] == 0.0
+        marks[ROLE, i] = NONE
+        if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
+            drive(work, i, HELD, wide(3.0 * pattern) - 1)
+        elif pushes or (at_rest and draws and choice < HOLD + JOIN):
+            drive(work, i, DRIVEN, STUCK)
+            candidates += 1
+            priority = float(word >> B32) * SCALE
+            if priority < lowest:
+                chosen, lowest = i, priority
+            if phase != TOGETHER:  # on a face about every second contact has no weight
+                weight = max(2.0 * priority - 1.0, 0.0) if draws and kind < FACE else priority
+                values[WEIGHT, i] = weight
+    if candidates > 1 and not alone:
+        chosen = -1
+    if custom is not None and chosen < 0 and phase == FREELY:
+        for i in range(nc):
+            work.flags[i] = marks[ROLE, i] == DRIVEN
+            values[UNIFORMS, i] = float(event_word(key, i) >> B32) * SCALE
+        call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)
+    for i in range(nc):
+        if marks[ROLE, i] == DRIVEN:
+            if chosen == i:
+                values[WEIGHT, i] = 1.0
+            elif chosen >= 0 or not values[WEIGHT, i] > 0.0:
+                marks[ROLE, i] = NONE
+        if draws and marks[ROLE, i] == NONE and values[NOW, 2 * i + 1] == 0.0 and values[MU, i] > 0.0:
+            edge = float((event_word(key, i) >> B16) & LOW) * FIELD
+            if edge < ON_EDGE and (values[NOW, 2 * i] <= 0.0 or values[BUDGET, i] > 0.0):
+                drive(work, i, EDGE, MINUS if edge < 0.5 * ON_EDGE else PLUS)
+    return chosen
+
+
+@kernel
+def find_known_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
+    """The place in ``known`` of the rates, -1 where nothing pushes.
+
+    For one driven contact, of unit weight, rates depend only on roles, slips and ceilings: four bits a
+    contact. What was found for them before is looked up. ``busy`` is a place still in use (-1: none).
+    """
+    marks, names, known = work.marks, work.names, work.known
+    slots = len(names)
+    at = slots + int(busy >= 0)
+    name = np.uint64(0)
+    if alone and slots > 0 and nc <= NAMED:
+        for i in range(nc):
+            role, slip = marks[ROLE, i], marks[SLIP, i]
+            if work.values[MU, i] == 0.0:
+                slip = 0
+            code = 0
+            if role == DRIVEN:
+                code = 2 + slip + 3 * marks[CEILING, i]  # 1 to 6
+            elif role == HELD:
+                fixed = marks[FREE, i] == 0 and slip != 0
+                code = 7 + (slip > 0) if fixed else 10 + slip  # 7 and 8, 9 to 11
+            elif role == EDGE:
+                code = 12 + (slip > 0) + 2 * marks[CEILING, i]  # 12 to 15
+            name |= np.uint64(code) << np.uint64(4 * i)
+        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
+        if names[slot] == name:
+            return slot if known[slot, 4 * nc] > 0.0 else -1
+        if slot != busy:
+            names[slot] = name
+            at = slot
+    found = find_rates(work, nc, at)
+    known[at, 4 * nc] = 1.0 if found else 0.0
+    return at if found else -1

@@ -1,0 +1,61 @@
+"""Does a path of straight pieces solve the model? Written down again from HP23 (36) to (40), piece by piece.
+
+What is checked of a sample here is checked by the kernel too; this is the readable form, which knows nothing
+of how the path was found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh.paths import ImpactPath
+from routh.problem import ImpactProblem
+from routh.step.elastic import POISSON
+from routh.validation import Array
+
+
+def path_residual(problem: ImpactProblem, path: ImpactPath, *, hypothesis: str = "energetic") -> float:
+    """How far a path of a planar impact is from a solution, in the problem's own units; NaN stays NaN.
+
+    The largest of: momentum of each piece; impulses outside their cones; friction that does not oppose slip;
+    a contact that pushes while it separates and has nothing to return; energy gained; approach, or something
+    left to return, in the end.
+    """
+    unit = problem.scaling
+    impulse = path.impulse / unit.impulse[:, None]  # (k, nc, 2)
+    c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 2)
+    budget, worst = np.zeros(problem.nc), [0.0]
+    for k, p in enumerate(impulse):
+        unexplained = path.v[k + 1] - problem.apply(path.impulse[k], path.v[k])
+        worst.append(float(np.linalg.norm(problem.cholesky.T @ unexplained)) / unit.speed)
+        worst.append(_friction(problem.mu, p, c[k, :, 1], c[k + 1, :, 1]))
+        pushing = np.minimum(p[:, 0], np.maximum(c[k, :, 0], c[k + 1, :, 0]))
+        worst.append(float(np.max(np.where(budget > 0.0, 0.0, pushing))))
+        budget = _budget(problem.restitution, budget, p[:, 0], c[k, :, 0], c[k + 1, :, 0], hypothesis)
+    worst += [float(-c[-1, :, 0].min()), float(np.abs(budget).max())]
+    if hypothesis != POISSON:  # Poisson's hypothesis can create energy
+        energy = problem.kinetic_energy(path.v[-1]) - problem.kinetic_energy(path.v[0])
+        worst.append(float(energy) / unit.speed**2)
+    return float(np.max(worst))
+
+
+def _friction(mu: Array, p: Array, before: Array, after: Array) -> float:
+    """The cone, and friction against slip wherever on the piece there is some."""
+    limit, friction = mu * p[:, 0], p[:, 1]
+    forwards, backwards = np.maximum(before, after), np.maximum(-before, -after)
+    broken = [-p[:, 0], np.abs(friction) - limit]
+    broken += [np.minimum(forwards, limit + friction), np.minimum(backwards, limit - friction)]
+    return float(np.max(broken))
+
+
+def _budget(e: Array, budget: Array, push: Array, before: Array, after: Array, hypothesis: str) -> Array:
+    """What the contacts may return after a piece; each is compressed or returns, never both."""
+    compressed = (before < 0.0) | (after < 0.0)
+    if hypothesis == POISSON:
+        rests = (np.abs(before) + np.abs(after) < 1e-12) & (budget <= 0.0)
+        return np.where(
+            compressed | rests, budget + e * push, np.maximum(budget, 0.0) - push * (budget > 0.0)
+        )
+    work = 0.5 * (before + after) * push
+    left = np.where(compressed, budget - e**2 * work, budget - work)
+    return np.where(left > 1e-13, left, np.minimum(left, 0.0) * (budget > 0.0))
