@@ -72,7 +72,7 @@ def joined(parts: list[Outcomes]) -> Outcomes:
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("v", "impulse", "steps", "status", "residual")
     }
-    return Outcomes(first.problem, **arrays, jammed=first.jammed, settings=first.settings)
+    return Outcomes(first.problem, **arrays, jam_known=first.jammed, settings=first.settings)
 
 
 def ended(outcomes: Outcomes) -> Array:

@@ -59,7 +59,7 @@ class BatchOutcomes:
             self.steps[row],
             self.status[row],
             self.residual[row],
-            bool(np.any(self.status[row] == Status.JAMMED)),
+            True if np.any(self.status[row] == Status.JAMMED) else None,
             {**self.settings, "row": self.settings.get("row", 0) + int(row) % len(self)},
             **work,
         )

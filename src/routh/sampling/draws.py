@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from routh.friction import uses_true_cone
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
-from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
@@ -52,9 +52,6 @@ class Draw:
         uses_true_cone(friction, facets, problem.nt)
         self.friction = friction
         self.facets = facets
-        self.cone = pointedness(
-            problem, friction=self.friction, facets=facets if self.friction == "polyhedral" else None
-        )
         self.table = sobol_table(problem.nc, self.n, self.max_steps, self.seed) if points == "sobol" else None
 
     def lambda_max(self, sample: int, k: int) -> Array:
@@ -75,18 +72,12 @@ class Draw:
             "friction": self.friction,
             "facets": self.facets,
         }
-        arrays = (v, impulse, steps, status, residual)
-        return labelled_outcomes(self.problem, arrays, self.cone.jammed, settings)
-
-
-def labelled_outcomes(
-    problem: ImpactProblem, arrays: Arrays, jammed: bool, settings: dict[str, Any]
-) -> Outcomes:
-    """Samples as outcomes; where the cone is jammed, those that ran out of steps are called so."""
-    v, impulse, steps, status, residual = arrays
-    if jammed:
-        status = np.where(status == Status.MAX_STEPS, np.int8(Status.JAMMED), status)
-    return Outcomes(problem, v, impulse, steps, status, residual, jammed, settings)
+        found = Outcomes(self.problem, v, impulse, steps, status, residual, settings=settings)
+        stopped = found.status == Status.MAX_STEPS
+        if not stopped.any() or not found.jammed:
+            return found
+        # where the cone is not pointed, samples that ran out of steps are called jammed
+        return replace(found, status=np.where(stopped, np.int8(Status.JAMMED), status), jam_known=True)
 
 
 def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from routh.friction import facet_directions
 from routh.kernels.arrays import CUSTOM, RATES, Draw, Outputs, Rows, make_draw, make_outputs, make_rows
 from routh.paths import ImpactPath, PathKind
-from routh.pointedness import pointedness
+from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
@@ -122,13 +122,14 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **o
     draw = make_settings(n, **settings)
     rates = settings.get("rates", "mixed")
     out = event_samples(make_rows([problem]), draw, rates=rates, **options)
-    status, jammed = out.status[0], False
-    if np.any(status == Status.MAX_STEPS):
-        jammed = pointedness(problem, friction=options["friction"], facets=options["facets"]).jammed
+    status, jammed = out.status[0], None
+    if (status == Status.MAX_STEPS).any():  # nothing else needs to know here
+        facets = options["facets"] if options["friction"] == "polyhedral" else None
+        jammed = not is_pointed(problem, friction=options["friction"], facets=facets)
         if jammed:
             status[status == Status.MAX_STEPS] = Status.JAMMED
-    joule = problem.scaling.speed**2
     elastic = out.work.shape[3] > 0
+    joule = problem.scaling.speed**2 if elastic else 0.0
     told = {name: value for name, value in settings.items() if name != "keys"}
     told["rates"] = getattr(rates, "__name__", rates)
     return Outcomes(

@@ -21,7 +21,6 @@ import numpy as np
 
 from routh import tolerances
 from routh.laws.base import require_inelastic
-from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.sampling.climbing import Walked, climb
 from routh.sampling.outcomes import Outcomes
@@ -213,8 +212,7 @@ def _collect(problem: ImpactProblem, parts: list[Walked], settings: dict[str, An
         np.array([part.segments for part in parts], dtype=np.int32),
         np.array([part.status for part in parts], dtype=np.int8),
         np.array([part.residual for part in parts]),
-        pointedness(problem).jammed,
-        settings,
+        settings=settings,
     )
 
 

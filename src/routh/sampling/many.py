@@ -11,6 +11,7 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.kernels.arrays import Draw, Outputs, Rows
+from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import run_events
@@ -34,6 +35,7 @@ def batch_outcomes(
         for piece in _pieces(batch, rows_of, nt):
             left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             _draw_piece(batch, rows_of, piece, (nt, with_work), draw, found, {**options, "budget": left})
+    _name_jams(batch, found, options.get("friction", "cone"), options.get("facets"))
     _rest(batch, found)
     _to_slots(batch, found)
     joule = _energy_units(batch) if elastic else None
@@ -116,6 +118,16 @@ def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:
         work=np.zeros((rows, n, 2, nc if with_work else 0)),
         **like,
     )
+
+
+def _name_jams(batch: ImpactBatch, found: Outputs, friction: str, facets: int | None) -> None:
+    """Samples that did not end are called jammed where the row's friction cone is not pointed."""
+    for row in np.flatnonzero(np.any(found.status == Status.MAX_STEPS, axis=1)):
+        problem = batch[int(row)]
+        polygon = facets if problem.nt == 2 and friction == "polyhedral" else None
+        if not is_pointed(problem, friction=friction, facets=polygon):
+            status = found.status[row]
+            status[status == Status.MAX_STEPS] = Status.JAMMED
 
 
 def _rest(batch: ImpactBatch, found: Outputs) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from routh import tolerances
 from routh.friction import ContactMode
 from routh.paths import ImpactPath
+from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from
 from routh.results import Drawable
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
@@ -49,7 +50,7 @@ class Outcomes(Drawable):
     steps: np.ndarray = field(repr=False)  # (n,) increments taken; by events: straight pieces
     status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
-    jammed: bool = False  # the friction cone is not pointed: no termination was promised
+    jam_known: bool | None = field(default=None, repr=False)  # where `jammed` was decided while drawing
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
@@ -58,6 +59,16 @@ class Outcomes(Drawable):
 
     def __len__(self) -> int:
         return len(self.v)
+
+    @cached_property
+    def jammed(self) -> bool:
+        """Whether the friction cone is not pointed: no termination was promised. Decided when asked."""
+        if self.jam_known is not None:
+            return self.jam_known
+        friction, facets = self.settings.get("friction", "cone"), self.settings.get("facets")
+        return not is_pointed(
+            self.problem, friction=friction, facets=facets if friction == "polyhedral" else None
+        )
 
     @cached_property
     def terminated(self) -> np.ndarray:
@@ -201,4 +212,4 @@ def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
     arrays = {name: data[name] for name in (*_ARRAYS, *_WORK) if name in data}
-    return {"problem": problem, **arrays, "jammed": bool(data["jammed"]), "settings": settings}
+    return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}
