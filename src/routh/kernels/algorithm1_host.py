@@ -35,7 +35,7 @@ GROWING = (
 )
 MOST_GROWING = 2**16
 FEW_NEW = 0.001  # of the vertices known, for each thousand samples
-INTERPRETED = 150  # steps solved in plain Python before the step solver is compiled
+INTERPRETED = 2.0  # s of steps solved in plain Python before the step solver is compiled, which takes some 10
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
 _TABLES: WeakKeyDictionary[ImpactProblem, dict[bytes, Table]] = WeakKeyDictionary()
@@ -116,28 +116,27 @@ class StepSolver:
         arguments = (
             self.scaled.step, table, grow, self.sampling, self.samples, self.vectors, self.work, rows, most,
         )  # fmt: skip
-        if not self.compiled(table):
-            _INTERPRETED.steps += int(np.count_nonzero(self.samples.status[slice(*rows)] == PENDING)) * min(
-                most, 8
-            )
-            with np.errstate(all="ignore"):
-                _INTERPRETED.function(*arguments)
-        else:
+        if self.compiled(table):
             run_pivoted(*arguments)
+            return
+        begin = time.perf_counter()
+        with np.errstate(all="ignore"):
+            _INTERPRETED.function(*arguments)
+        _INTERPRETED.seconds += time.perf_counter() - begin
 
     def compiled(self, table: Table) -> bool:
         """Whether the compiled step solver is there, or worth its compilation by now."""
         arguments = (
             self.scaled.step, table, False, self.sampling, self.samples, self.vectors, self.work, (0, 0), 1,
         )  # fmt: skip
-        return _INTERPRETED.steps >= INTERPRETED or is_ready(run_pivoted, *arguments)
+        return _INTERPRETED.seconds >= INTERPRETED or is_ready(run_pivoted, *arguments)
 
 
 class _Interpreted:
-    """The step solver as plain Python, and how many steps of this process it has solved."""
+    """The step solver as plain Python, and how long this process has used it."""
 
     def __init__(self) -> None:
-        self.steps = 0
+        self.seconds = 0.0
         self.function = interpreted(run_pivoted)
 
 
