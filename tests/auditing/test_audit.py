@@ -155,7 +155,7 @@ def test_pictures(block):
 
 def test_a_set_without_a_sample_that_ended(block):
     problem = block.problem
-    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1)
+    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1, method="algorithm1")
     found = routh.audit(problem, np.zeros(3), outcomes=nothing)
     assert found.distance == np.inf
     assert not found.inside

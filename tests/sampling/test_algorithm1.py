@@ -13,7 +13,7 @@ NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "d
 
 def draw(name, n, **options):
     system = routh.systems.get(name)
-    return routh.sample(system.problem, n, step=system.paper.step, **options)
+    return routh.sample(system.problem, n, step=system.paper.step, **options, method="algorithm1")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +78,7 @@ def test_a_jammed_cone_is_reported_before_and_after():
     assert before.margin < 1e-9
     assert np.all(np.isnan(before.direction))
     assert sampling.termination_bound(problem, step=0.1) == np.inf
-    outcomes = routh.sample(problem, 20, step=1e-3, max_steps=5)
+    outcomes = routh.sample(problem, 20, step=1e-3, max_steps=5, method="algorithm1")
     assert outcomes.jammed
     assert set(outcomes.status_counts()) == {routh.Status.JAMMED}
     assert not np.any(outcomes.terminated)
@@ -125,7 +125,7 @@ def test_algorithm_two_closes_what_is_nearly_closed(name):
     assert len(outcomes) == 64
     assert np.all(outcomes.terminated)
     cut = routh.approximate(system.problem, epsilon, n=64, step=system.paper.step, max_steps=1)
-    plain = routh.sample(system.problem, 64, step=system.paper.step, max_steps=1)
+    plain = routh.sample(system.problem, 64, step=system.paper.step, max_steps=1, method="algorithm1")
     moved = np.linalg.norm(cut.v - plain.v, axis=1)
     assert np.all(moved <= epsilon / 3.0)  # E.7: the closing step moves v by at most epsilon / 3
     assert np.all(moved[~plain.terminated] > 0.0)
@@ -137,7 +137,7 @@ def test_algorithm_two_closes_what_is_nearly_closed(name):
 @settings(max_examples=10)
 def test_random_spatial_problems_with_both_cones(problem):
     for friction in ("polyhedral", "cone"):
-        outcomes = routh.sample(problem, 3, friction=friction, max_steps=20)
+        outcomes = routh.sample(problem, 3, friction=friction, max_steps=20, method="algorithm1")
         assert set(outcomes.status_counts()) <= {
             routh.Status.SOLVED,
             routh.Status.MAX_STEPS,
@@ -184,7 +184,7 @@ def test_random_problems_end_or_say_why():
     rng = np.random.default_rng(8)
     for _ in range(20):
         problem = colliding(random_problem(rng, nt=1))
-        outcomes = routh.sample(problem, 4, max_steps=60)
+        outcomes = routh.sample(problem, 4, max_steps=60, method="algorithm1")
         ended = outcomes.status == routh.Status.SOLVED
         assert np.array_equal(ended, outcomes.terminated)
 
