@@ -11,6 +11,8 @@ import numpy as np
 
 from routh import systems
 from routh.constraints import Bilateral, Compliance, ConstrainedSystem, Unilateral, solve
+from routh.reproduce.d19_program import solve_paper
+from routh.reproduce.d19_schemes import RULES
 
 
 def random_mass(rng: np.random.Generator, nv: int) -> np.ndarray:
@@ -32,7 +34,7 @@ def bilateral() -> None:
             system = ConstrainedSystem(
                 random_mass(rng, 5), rng.normal(size=5), rng.normal(size=5), [row], 0.01
             )
-            one, two = solve(system).forces[0], solve(system, method="paper").forces[0]
+            one, two = solve(system).forces[0], solve_paper(system).forces[0]
             gaps.append(np.abs(one - two).max() / np.abs(one).max())
         print(f"{K:8.0e} {np.median(gaps):9.1e} {np.max(gaps):9.1e}")
 
@@ -53,7 +55,7 @@ def unilateral() -> None:
             system = ConstrainedSystem(
                 random_mass(rng, 8), rng.normal(size=8), rng.normal(size=8), [row], 0.01
             )
-            one, two = solve(system).forces[0], solve(system, method="paper").forces[0]
+            one, two = solve(system).forces[0], solve_paper(system).forces[0]
             if one.max() > 0.0:
                 gaps.append(np.abs(one - two).max() / one.max())
         share = np.mean(~(np.array(gaps) <= 1e-3))
@@ -73,9 +75,9 @@ def sliding() -> None:
         a = max(9.81 * (math.sin(angle) - mu * math.cos(angle)), 0.0)
         motion = systems.get("block-on-incline", mu=mu)
         for damper in (10.0, 1e3, 1e5, 1e8):
-            for method in ("energy", "paper"):
+            for method in ("constraint", "paper"):
                 soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
-                run = motion.run(method=method, duration=0.1, compliance=soft)
+                run = motion.run(rule=RULES[method], duration=0.1, compliance=soft)
                 moved = run.q[:, :3] - run.q[0, :3]
                 row = (
                     mu,

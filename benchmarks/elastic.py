@@ -15,7 +15,7 @@ import numpy as np
 import routh
 from problems import hard_elastic_problem
 from routh import two_body
-from routh.kernels.elastic_cpu import run
+from routh.kernels.elastic_host import run
 from routh.laws.elastic import accumulate_elastic
 from routh.status import Status
 from routh.step import make_step

@@ -43,16 +43,20 @@ def regular(facets):
 
 
 def one(count):
-    """One contact has one outcome; the largest distance from two_body's, in units of the speed before."""
+    """One contact has one outcome; the largest distance from two_body's, in units of the speed before.
+
+    Impacts that compress again while they return (event k) are left out: there two_body begins the books
+    anew, while the samplers return the share e^2 of all that was stored.
+    """
     rng = np.random.default_rng(0)
-    print(f"{'restitution':<14}{'problems':>10}{'farthest':>12}{'reported':>12}{'us':>8}")
+    print(f"{'restitution':<14}{'problems':>10}{'left out':>10}{'farthest':>12}{'reported':>12}{'us':>8}")
     for name, e, poisson in (("none", 0.0, False), ("energetic", 0.7, False), ("poisson", 0.7, True)):
         problems = [
             problem_of_size(rng, 1, 2, rng.choice([0.0, 0.1, 0.5, 1.0, 3.0]), nv=6).replace(restitution=e)
             for _ in range(count)
         ]
         out, us = samples(problems, 4, poisson=poisson)
-        worst = 0.0
+        worst, again = 0.0, 0
         for problem, found in zip(problems, out.v, strict=True):
             order = np.ix_([1, 2, 0], [1, 2, 0])
             c = problem.contact_velocity()[0]
@@ -60,10 +64,13 @@ def one(count):
             exact = two_body.impact(
                 problem.delassus[order], c[[1, 2, 0]], float(problem.mu[0]), e, hypothesis=hypothesis
             )
+            if "k" in exact.events:
+                again += 1
+                continue
             v = problem.apply(exact.impulse[[2, 0, 1]][None])
             worst = max(worst, np.sqrt(2.0 * problem.kinetic_energy(found - v)).max() / problem.speed)
         assert np.all(out.status == 0), Counter(out.status.ravel().tolist())
-        print(f"{name:<14}{count:>10}{worst:>12.1e}{out.error.max():>12.1e}{us:>8.1f}")
+        print(f"{name:<14}{count:>10}{again:>10}{worst:>12.1e}{out.error.max():>12.1e}{us:>8.1f}")
 
 
 def exact(count, n):

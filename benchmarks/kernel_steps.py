@@ -3,7 +3,7 @@
     python benchmarks/kernel_steps.py --count 40
 
 Each step is solved twice for several lambda_max: along the table of known vertices, as `routh.sample` does,
-and by pivoting alone (`routh.kernels.batch`); what the kernels leave unsolved, both draw again by the
+and by pivoting alone; what the kernels leave unsolved, both draw again by the
 reference. The enumerator tries every basis of HP23 (75), so only problems with at most 15 unknowns are taken:
 two or three planar contacts, two spatial ones with four friction directions. "none" counts steps for which it
 finds nothing (its systems are too badly conditioned).
@@ -20,8 +20,7 @@ import numpy as np
 from problems import hard_families, hard_problem
 from routh import tolerances
 from routh.friction import facet_directions
-from routh.kernels.batch import run_many
-from routh.kernels.sampling import run
+from routh.kernels.algorithm1_host import run
 from routh.status import Status
 from routh.step import PolyhedralStep
 from routh.step.polyhedral import is_unique
@@ -47,13 +46,9 @@ def small_problems(arguments, count, seed):
 
 def kernel_velocities(problem, numbers, size, directions):
     """Velocities after one step with ``lambda_max = size * numbers`` (m, nc), by both ways; and statuses."""
-    walked = run(
-        problem, len(numbers), step=size, max_steps=1, seed=0, table=numbers, directions=directions, threads=1
-    )
-    pivoted = run_many(
-        [problem], len(numbers), sizes=[size], max_steps=1, seed=0, directions={problem.nt: directions},
-        table=numbers, threads=1,
-    )[0]  # fmt: skip
+    settings = {"max_steps": 1, "seed": 0, "points": numbers, "directions": directions, "threads": 1}
+    walked = run(problem, len(numbers), step=size, tabled=True, **settings)
+    pivoted = run(problem, len(numbers), step=size, tabled=False, **settings)
     for v, _, _, statuses, _ in (walked, pivoted):
         yield from zip(v, np.isin(statuses, (Status.SOLVED, Status.MAX_STEPS)), strict=True)
 

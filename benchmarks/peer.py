@@ -23,7 +23,7 @@ def _samples(W, spread, delassus, along, start, step, ending, key, max_steps, v,
         c[:] = start
         steps[sample], solved[sample] = 0, False
         for count in range(max_steps):
-            draw_bounds((nc, width - 1), key, sample, count, step, bound)
+            draw_bounds(nc, key, sample, count, step, bound)
             q[:nc] = bound
             for i in range(nc):
                 q[nc + i] = c[i * width]

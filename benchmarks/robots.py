@@ -230,7 +230,7 @@ def anymal():
 def quadruped(*, heading=None):
     """ANYmal over level ground on four feet, coming down with some slip, or with more towards ``heading``."""
     robot, q, points = anymal()
-    feet = pn.problem(robot, q, np.zeros(robot.nv), points=points, gap=10.0, limits=False)
+    feet = pn.problem(robot, q, np.zeros(robot.nv), points=points, gap=10.0, limits=False, deepest=None)
     q[2] -= feet.dist.min()
     v = np.zeros(robot.nv)
     v[:6] = [0.4, 0.1, -1.0, 0.2, -0.3, 0.1]

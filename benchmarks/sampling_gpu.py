@@ -17,8 +17,8 @@ import numpy as np
 import routh
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
-from routh.kernels.prepare import kernel_data
-from routh.kernels.sampling import empty_outputs, run
+from routh.kernels.algorithm1_host import known_table, run
+from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
 from routh.systems import get
 
 
@@ -35,6 +35,16 @@ def kernel_milliseconds(launch, repeats=5):
         end.synchronize()
         times.append(gpu.cuda.event_elapsed_time(begin, end))
     return float(np.median(times))
+
+
+def prepared(problem, step, max_steps, n, directions, true_cone=False):
+    """A launch that only computes, and the residual below which a step counts as solved."""
+    scaled = scaled_problem(problem, directions)
+    sampling = make_sampling(
+        problem, scaled, step / scaled.impulse, np.empty((n, 0)), max_steps=max_steps, seed=0
+    )
+    table = known_table(problem, scaled, sampling)
+    return gpu.prepare_launch(scaled, table, sampling, true_cone, empty_samples(problem, n))[0], scaled.limit
 
 
 def compare(name, n):
@@ -55,18 +65,16 @@ def compare(name, n):
     begin = time.perf_counter()
     on_gpu = run(problem, n, device="cuda", **settings)
     whole = time.perf_counter() - begin
-    data = kernel_data(problem, settings["directions"])
-    draw = (data, step / data.impulse, settings["max_steps"], 0, np.empty((n, 0)), 0)
-    launch, _ = gpu.prepare_launch(problem, draw, "polyhedral", empty_outputs(problem, n))
+    launch, limit = prepared(problem, step, settings["max_steps"], n, settings["directions"])
     kernel = kernel_milliseconds(launch)
     scale = np.abs(problem.v).max()
-    apart = ~(np.abs(on_cpu[0] - on_gpu[0]).max(axis=1) <= 1e-12 * scale)
-    valid = on_gpu[4][apart] < data.limit
+    apart = ~(np.abs(on_cpu.v - on_gpu.v).max(axis=1) <= 1e-12 * scale)
+    valid = on_gpu.residual[apart] < limit
     print(
         f"{name:16s} kernel {kernel:9.3f} ms   with transfers {1e3 * whole:8.1f} ms   "
         f"CPU, {os.cpu_count()} threads {1e3 * cpu:8.1f} ms   "
         f"apart {apart.sum()} of {n} ({apart.mean():.1e}), of these valid {valid.sum()}   "
-        f"solved {np.mean(on_gpu[3] == 0):.6f}",
+        f"solved {np.mean(on_gpu.status == 0):.6f}",
         flush=True,
     )
 
@@ -74,17 +82,17 @@ def compare(name, n):
 def true_cone(path, n):
     """A problem saved by ``problem.save``: ours on one CPU thread and on the GPU, default step."""
     problem = routh.ImpactProblem.load(path)
-    routh.sample(problem, 64, friction="cone", threads=1)
+    routh.sample(problem, 64, method="algorithm1", threads=1)
     begin = time.perf_counter()
-    few = routh.sample(problem, 8192, friction="cone", threads=1)
+    few = routh.sample(problem, 8192, method="algorithm1", threads=1)
     one_core = (time.perf_counter() - begin) / 8192
-    routh.sample(problem, 64, friction="cone", device="cuda")
+    routh.sample(problem, 64, method="algorithm1", device="cuda")
     begin = time.perf_counter()
-    many = routh.sample(problem, n, friction="cone", device="cuda")
+    many = routh.sample(problem, n, method="algorithm1", device="cuda")
     whole = time.perf_counter() - begin
-    data = kernel_data(problem, facet_directions(problem.nt))
-    draw = (data, problem.scaling.impulse / data.impulse, 1000, 0, np.empty((n, 0)), 0)
-    launch, _ = gpu.prepare_launch(problem, draw, "cone", empty_outputs(problem, n))
+    launch, _ = prepared(
+        problem, problem.scaling.impulse, 1000, n, facet_directions(problem.nt), true_cone=True
+    )
     print(
         f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
         f"kernel {kernel_milliseconds(launch):.1f} ms   with transfers {1e3 * whole:.1f} ms   "
@@ -94,7 +102,7 @@ def true_cone(path, n):
 
 def main():
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 2**20
-    gpu._cuda()
+    gpu.load_cuda()
     device = gpu.cuda.get_current_device().name
     print(f"{date.today()}  {platform.machine()}  {device}  {n} samples")
     if len(sys.argv) > 2:

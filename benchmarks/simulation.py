@@ -6,6 +6,8 @@ python benchmarks/simulation.py rod          # Painlevé's rod on a grid of 50 x
 python benchmarks/simulation.py futures      # 100 verified futures of six systems (--count, --only, --seed)
 python benchmarks/simulation.py wheel        # walking speed in closed form, and under the set-valued law
 python benchmarks/simulation.py convergence  # event times against integrator tolerances
+python benchmarks/simulation.py piles        # pyramids of discs, 0.5 s through impacts
+python benchmarks/simulation.py robots       # a crate, walker2d and ant from MJCF, 0.5 s through impacts
 """
 
 from __future__ import annotations
@@ -14,12 +16,18 @@ import argparse
 import math
 import time
 from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad, solve_ivp
 
 import routh
 from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
+from routh.models.base import Model
+from routh.models.mujoco import MujocoModel
+from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact, disc
 from routh.sim import verify
 
 G = 9.81
@@ -235,12 +243,73 @@ def convergence(_: argparse.Namespace) -> None:
         print(f"  1e-{exponent:<4d} {np.abs(times(10.0**-exponent) - reference).max():.2e}")
 
 
+def piles(_: argparse.Namespace) -> None:
+    """Pyramids of 6 and 10 discs, every pair a possible contact, the top one falling at 1 m/s, for 0.5 s."""
+    for rows in (3, 4):
+        model, state = _pyramid(rows)
+        _verified(f"pyramid of {len(model.bodies)} discs, {len(model.contacts)} contacts", model, state, {})
+
+
+def _pyramid(rows: int) -> tuple[PlanarModel, routh.State]:
+    places = [(k + 0.5 * row, row) for row in range(rows) for k in range(rows - row)]
+    bodies = [disc(f"disc-{i}", 0.5, mass=1.0) for i in range(len(places))]
+    floor = HalfPlane("floor")
+    touching: list[PlaneContact | DiscContact] = [
+        PlaneContact(f"{b.name}/floor", b.name, floor, radius=0.5, mu=0.3) for b in bodies
+    ]
+    touching += [
+        DiscContact(f"{a.name}/{b.name}", a.name, b.name, mu=0.3) for a, b in combinations(bodies, 2)
+    ]
+    q = np.array([[x, 0.5 + row * np.sqrt(0.75), 0.0] for x, row in places])
+    v = np.array([[0.0, -1.0 if row == rows - 1 else 0.0, 0.0] for _, row in places])
+    return PlanarModel(bodies, touching), routh.State(q.ravel(), v.ravel())
+
+
+def robots(_: argparse.Namespace) -> None:
+    """MJCF models through impacts for 0.5 s: a tilted crate, and gymnasium's walker2d and ant."""
+    import gymnasium
+    import mujoco
+
+    crate = """<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.6"/><body pos="0 0 .25">
+      <freejoint/><geom type="box" size=".2 .15 .1" mass="2" friction="0.6"/></body></worldbody></mujoco>"""
+    folder = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+    turn = np.array([1.0, 0.1, 0.2, 0.0])
+    poses = {
+        "crate": np.r_[0.0, 0.0, 0.25, turn / np.linalg.norm(turn)],
+        "walker2d": np.r_[0.0, 1.25, 0.0, -0.1, -0.2, 0.1, -0.1, -0.3, 0.05],
+        "ant": np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0],
+    }
+    for name, q in poses.items():
+        if name == "crate":
+            model = MujocoModel(mujoco.MjModel.from_xml_string(crate))
+        else:
+            model = MujocoModel(mujoco.MjModel.from_xml_path(str(folder / f"{name}.xml")))
+        height = 1 if name == "walker2d" else 2
+        shapes = [i for i, info in enumerate(model.contacts) if info.bodies[0] != "limit"]
+        q[height] -= model.gaps(q)[shapes].min() - 0.02
+        v = np.zeros(model.nv)
+        v[height] = -0.5
+        _verified(f"{name}, {len(model.contacts)} contacts", model, routh.State(q, v), {})
+
+
+def _verified(title: str, model: Model, state: routh.State, options: dict[str, Any]) -> None:
+    begin = time.process_time()
+    motion = routh.simulate(model, state, duration=0.5, **options)
+    seconds = time.process_time() - begin
+    impacts = sum(event.kind.startswith("impact") for event in motion.events)
+    verdict = verify(model, motion)
+    print(
+        f"{title}: {impacts} impacts, {len(motion.events)} events, {seconds:.1f} s of processor time, "
+        f"finished {motion.ok}, {'verified' if verdict.ok else 'NOT a solution'}"
+    )
+
+
 def main() -> None:
     """Run one part."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence)}
+    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence, piles, robots)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--size", type=int, default=50)
     parser.add_argument("--count", type=int, default=100)

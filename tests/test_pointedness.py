@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import routh
 from problems import problems
-from routh.pointedness import cone_generators, pointedness
+from routh import systems
+from routh.pointedness import cone_generators, is_pointed, pointedness
 from routh.termination import terminates
 
 
@@ -121,7 +122,7 @@ def test_a_search_that_gives_up_promises_nothing(monkeypatch):
         raise RuntimeError
 
     block = routh.systems.get("rocking-block").problem
-    monkeypatch.setattr("routh.pointedness.nnls", gives_up)
+    monkeypatch.setattr("scipy.optimize.nnls", gives_up)
     found = pointedness(block)
     assert found.jammed
     assert np.all(np.isnan(found.direction))
@@ -184,3 +185,20 @@ def test_too_many_contacts_are_unknown():
 def test_generators_of_a_polygon():
     problem = facing(1.3)
     assert cone_generators(problem, 6).shape == (12, 3)
+
+
+@given(problems())
+def test_the_quick_answer_is_that_of_the_programs(problem):
+    for friction in ("cone", "polyhedral"):
+        wanted = pointedness(problem, friction=friction).pointed
+        assert is_pointed(problem, friction=friction) == wanted
+
+
+def test_a_landing_needs_no_program(monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise AssertionError("a program was solved")
+
+    monkeypatch.setattr("routh.pointedness._nearest_to_zero", refuse)
+    assert is_pointed(systems.get("rocking-block").problem)
+    with pytest.raises(AssertionError, match="a program was solved"):
+        pointedness(systems.get("rocking-block").problem)

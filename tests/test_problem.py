@@ -168,3 +168,10 @@ def test_saves_and_loads_without_pickle(tmp_path):
     np.savez(tmp_path / "half.npz", M=problem.M)
     with pytest.raises(ValueError, match="has no array 'Jn'; wanted M, Jn, Jt, mu and v"):
         routh.ImpactProblem.load(tmp_path / "half.npz")
+
+
+@pytest.mark.parametrize("field", ["M", "Jn", "Jt", "mu", "v"])
+def test_numbers_whose_products_overflow_are_refused(field):
+    given = {"M": np.eye(3), "Jn": np.ones((1, 3)), "Jt": np.ones((1, 1, 3)), "mu": [0.5], "v": -np.ones(3)}
+    with pytest.raises(ValueError, match=f"{field}: got 1e[+]308; wanted numbers of at most"):
+        routh.ImpactProblem(**{**given, field: 1e308 * np.ones_like(given[field])})

@@ -23,8 +23,8 @@ def test_the_example_runs_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(example(), "README.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert "stick, stick" in printed
-    assert "separate, stick" in printed
+    assert "sticks, sticks" in printed
+    assert "separates, sticks" in printed
     assert "0.093" in printed  # the sequential outcome
     assert (tmp_path / "block.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.friction import facet_directions
@@ -79,6 +78,31 @@ def pointedness(problem: ImpactProblem, *, friction: str = "cone", facets: int |
     ----------
     friction : "cone", or "polyhedral" with ``facets`` directions in space (default 8).
     """
+    generators, sizes = _scaled_generators(problem, friction, facets)
+    found = _nearest_to_zero(generators)
+    impulse = found.impulse / sizes[:, None]
+    lean = problem.cholesky @ found.unit
+    return Pointedness(problem, generators.polygon, max(found.least, 0.0), found.length, lean, impulse)
+
+
+def is_pointed(problem: ImpactProblem, *, friction: str = "cone", facets: int | None = None) -> bool:
+    """Whether the cone is proved to be pointed; `pointedness` without what it tells besides.
+
+    Where every generator leans along the sum of the normals, as on most robots that land, nothing is solved.
+    """
+    generators, _ = _scaled_generators(problem, friction, facets)
+    lengths = np.linalg.norm(generators.normals, axis=1, keepdims=True)
+    along = (generators.normals / lengths).sum(axis=0)
+    total = float(np.linalg.norm(along))
+    if total > 0.0 and generators.least(along / total) > tolerances.POINTED:
+        return True
+    return pointedness(problem, friction=friction, facets=facets).pointed
+
+
+def _scaled_generators(
+    problem: ImpactProblem, friction: str, facets: int | None
+) -> tuple[_Generators, Array]:
+    """The generators, divided by the largest length at their contact, and these lengths (nc,)."""
     choice("friction", friction, ("cone", "polyhedral"))
     if facets is not None and friction == "cone":
         raise ValueError(f"facets: got {facets!r} with friction 'cone'; wanted them with 'polyhedral' only")
@@ -89,11 +113,7 @@ def pointedness(problem: ImpactProblem, *, friction: str = "cone", facets: int |
     sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * np.linalg.norm(
         white.tangents, 2, axis=(1, 2)
     )
-    found = _nearest_to_zero(_Generators(problem, polygon, sizes))
-    impulse = found.impulse / sizes[:, None]
-    return Pointedness(
-        problem, polygon, max(found.least, 0.0), found.length, problem.cholesky @ found.unit, impulse
-    )
+    return _Generators(problem, polygon, sizes), sizes
 
 
 class _Generators:
@@ -177,6 +197,8 @@ def _nearest_to_zero(generators: _Generators) -> _Nearest:
 
 def _hull_weights(columns: Array) -> Array | None:
     """Weights (k,), summing to one, of the point nearest to zero in the hull of the rows (k, nv)."""
+    from scipy.optimize import nnls  # not on the way to a sample
+
     count, nv = columns.shape
     try:
         system = np.vstack([columns.T, np.ones(count)])

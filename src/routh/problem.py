@@ -19,6 +19,8 @@ from routh.validation import Array, per_contact, real_array
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
 HYPOTHESES = ("energetic", "poisson", "newton")
 
+LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -103,6 +105,8 @@ class ImpactProblem:
             bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
             raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
         velocity = real_array("v", v, [(nv,)], f"shape ({nv},)")
+        for field, array in (("Jn", normals), ("Jt", tangents), ("mu", friction), ("v", velocity)):
+            _refuse_huge(field, array)
 
         values = {
             "M": mass,
@@ -275,12 +279,20 @@ def _frozen(array: Array) -> Array:
     return array
 
 
+def _refuse_huge(field: str, array: Array) -> None:
+    """Products of numbers that are too large overflow, and then nothing that is said of them is true."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if not largest <= LARGEST_NUMBER:
+        raise ValueError(f"{field}: got {largest:g}; wanted numbers of at most {LARGEST_NUMBER:g}")
+
+
 def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     """The validated mass matrix and its lower Cholesky factor."""
     mass = real_array("M", M, [(None, None)], "shape (nv, nv)")
     nv = len(mass)
     if mass.shape != (nv, nv) or nv == 0:
         raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
+    _refuse_huge("M", mass)
     if mass.tobytes("C") != mass.tobytes("F"):
         asymmetry = np.abs(mass - mass.T).max()
         if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():

@@ -235,7 +235,7 @@ TWO = Bilateral(np.eye(2), [0, 0], stiffness=1)
         (lambda: ConstrainedSystem(np.eye(2), [0, 0], [0, 0, 0], [], 1.0), r"v: got shape \(3,\)"),
         (lambda: ConstrainedSystem(np.eye(2), [0, 0], [0, 0], ["x"], 1.0), r"constraints\[0\]: got str"),
         (lambda: ConstrainedSystem(*THREE, [TWO], 1.0), "got a Jacobian with 2 columns; wanted nv = 3"),
-        (lambda: solve(ConstrainedSystem(*EMPTY), method="magic"), "method: got 'magic'"),
+        (lambda: solve(ConstrainedSystem(*EMPTY), solver="magic"), "solver: got 'magic'"),
     ],
 )
 def test_refusals_say_what_came_and_what_was_wanted(make, message):

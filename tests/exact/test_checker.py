@@ -7,8 +7,9 @@ import pytest
 
 import routh
 from problems import rational_block
-from routh.exact.checker import CheckedPath, _after, check_member, rebuild_path, verify_path
+from routh.exact.checker import check_member, rebuild_path, verify_path
 from routh.exact.checker_outer import verify_invariance
+from routh.exact.checker_parts import CheckedPath, velocity_after
 
 pytest.importorskip("ppl")
 
@@ -56,15 +57,15 @@ def test_faults_of_a_contact_are_named(exact):
     v0 = problem.v
     # pushing with more friction than the cone has while sticking
     push = ((F(1, 10), F(1, 5)), (F(0), F(0)))
-    after = _after(problem, v0, push)
+    after = velocity_after(problem, v0, push)
     verdict = verify_path(problem, CheckedPath((v0, after), (push,)), after)
     assert not verdict
     assert "friction" in verdict.why
     pull = ((F(-1, 10), F(0)), (F(0), F(0)))
-    after = _after(problem, v0, pull)
+    after = velocity_after(problem, v0, pull)
     assert "pulls" in verify_path(problem, CheckedPath((v0, after), (pull,)), after).why
     short = ((F(1, 100), F(0)), (F(1, 100), F(0)))
-    after = _after(problem, v0, short)
+    after = velocity_after(problem, v0, short)
     assert "does not end" in verify_path(problem, CheckedPath((v0, after), (short,)), after).why
 
 

@@ -8,13 +8,14 @@ import pytest
 import routh
 from problems import rational_block
 from routh import systems
+from routh.exact.budget import Budget
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.facets import friction_directions
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
 from routh.exact.rational import RationalProblem
-from routh.exact.reach import Budget, Reach
+from routh.exact.reach import Reach
 from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
 from routh.status import CapacityError, Status

@@ -4,9 +4,9 @@ import numpy as np
 
 from problems import family_problem
 from routh.friction import facet_directions
+from routh.kernels.algorithm1_host import run
 from routh.kernels.cone import cone_step, disc_friction
-from routh.kernels.prepare import kernel_data, tangential_axes
-from routh.kernels.sampling import run
+from routh.kernels.step_making import make_vectors, scaled_problem, tangential_axes
 from routh.status import Status
 from routh.step import make_step
 
@@ -34,16 +34,15 @@ def test_steps_agree_with_the_reference():
     for family in ("spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"):
         for seed in range(8):
             problem, bound = family_problem(family, seed)
-            data = kernel_data(problem, facet_directions(2))
-            p, after = np.zeros(len(data.c)), np.zeros(len(data.c))
-            _, gap = cone_step(
-                data.shape, data.G, tangential_axes(data.G), data.mu, data.c, bound / data.impulse, p, after
-            )
+            scaled = scaled_problem(problem, facet_directions(2))
+            vectors = make_vectors(scaled.sizes)
+            vectors.inputs[:] = np.concatenate([scaled.start, bound / scaled.impulse])
+            _, gap = cone_step(scaled.step, tangential_axes(scaled.step.G), vectors)
             if not gap < 1e-9:
                 continue  # left to the sure method
             solved += 1
             step = make_step(problem, friction="cone")
-            impulse = p.reshape(-1, 3) * data.impulse[:, None]
+            impulse = vectors.impulse.reshape(-1, 3) * scaled.impulse[:, None]
             assert step.residual(problem.v, bound, impulse) < 1e-9
             reference = step.solve(problem.v, bound)
             if family != "spatial-3-rough":  # there a step can have several solutions

@@ -9,14 +9,14 @@ import pytest
 
 from routh.compiling import NoGPUError
 from routh.friction import facet_directions
-from routh.kernels.sampling import run
+from routh.kernels.algorithm1_host import run
 from routh.systems import get
 
 CODE = """
 import numpy as np
 from routh.friction import facet_directions
 from routh.kernels import cuda
-from routh.kernels.sampling import run
+from routh.kernels.algorithm1_host import run
 from routh.systems import get
 from problems import family_problem
 

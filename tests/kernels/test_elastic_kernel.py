@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import ball_on_ball_and_wall, hard_elastic_problem, random_elastic_problem
 from routh.kernels import tableau
-from routh.kernels.elastic_cpu import run
+from routh.kernels.elastic_host import run
 from routh.lcp.lemke import lemke_pivots
 from routh.sampling.draws import Draw
 from routh.sampling.elastic import reference_elastic_samples

@@ -167,6 +167,29 @@ def test_friction_without_end_and_none(mu, dirs):
             assert np.all(out.impulse[..., 1:] == 0.0)
 
 
+@pytest.mark.parametrize("poisson", [False, True])
+def test_restitution_returns_its_share_at_every_contact(poisson):
+    for seed in range(6):
+        problem = problem_of_size(np.random.default_rng(seed), 2, 2, 0.4).replace(restitution=[0.8, 0.5])
+        out = samples([problem], 20, poisson=poisson)
+        ended = out.status[0] == Status.SOLVED
+        assert ended.mean() > 0.9
+        stored, returned = out.work[0, ended, 0], out.work[0, ended, 1]
+        lost = (problem.kinetic_energy() - problem.kinetic_energy(out.v[0, ended])) / problem.speed**2
+        # what friction takes is the rest: never less than nothing
+        assert np.all(lost >= (stored - returned).sum(axis=1) - 1e-5)
+        if not poisson:
+            assert np.allclose(returned, problem.restitution**2 * stored, atol=1e-5)
+
+
+def test_without_friction_and_loss_energy_is_kept():
+    for seed in range(6):
+        problem = problem_of_size(np.random.default_rng(seed), 3, 2, 0.0).replace(restitution=1.0)
+        out = samples([problem], 20)
+        assert np.all(out.status == Status.SOLVED)
+        assert np.allclose(problem.kinetic_energy(out.v), problem.kinetic_energy(), rtol=1e-9)
+
+
 def test_nothing_approaches():
     problem = problem_of_size(np.random.default_rng(0), 2, 2, 0.5)
     for v in (np.zeros(problem.nv), np.linalg.lstsq(problem.Jn, np.ones(2), rcond=None)[0]):

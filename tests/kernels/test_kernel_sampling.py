@@ -5,8 +5,8 @@ import pytest
 
 from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
+from routh.kernels.algorithm1_host import run
 from routh.kernels.random import draw_bounds
-from routh.kernels.sampling import run
 from routh.laws.set_valued import accumulate
 from routh.rng import uniforms
 from routh.status import Status
@@ -63,11 +63,11 @@ def test_random_problems_equal_the_reference(family):
 
 @pytest.mark.parametrize("nc", [1, 2, 5])
 def test_the_generator_draws_the_reference_numbers(nc):
-    key = (np.uint64(123), np.uint64(45))
+    key = (np.uint32(123), np.uint32(45), np.uint32(0))
     bound = np.empty(nc)
     for sample in (0, 5, 2**40):
         for step in (0, 9):
-            draw_bounds((nc, 1), key, sample, step, np.ones(nc), bound)
+            draw_bounds(nc, key, sample, step, np.ones(nc), bound)
             expected = uniforms(123 + (45 << 32), np.array([sample]), step, nc)[0]
             assert bound.tobytes() == expected.tobytes()
 
@@ -88,10 +88,10 @@ def test_points_come_from_the_table_while_it_lasts():
     problem = get("rocking-block").problem
     numbers = np.stack([uniforms(7, np.arange(6), step, 2) for step in range(2)], axis=1)
     settings = arguments(problem, 0.3)
-    given = run(problem, 6, table=numbers.reshape(6, 4), **settings)
+    given = run(problem, 6, points=numbers.reshape(6, 4), **settings)
     drawn = run(problem, 6, **settings)
     assert given[0].tobytes() == drawn[0].tobytes()
-    other = run(problem, 6, table=1.0 - numbers.reshape(6, 4), **settings)
+    other = run(problem, 6, points=1.0 - numbers.reshape(6, 4), **settings)
     assert np.abs(other[0] - drawn[0]).max() > 1e-3
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
-from routh.kernels.batch import solve_step
+from routh.kernels.algorithm1_host import solve_step
 from routh.status import Status
 from routh.step import PolyhedralStep
 

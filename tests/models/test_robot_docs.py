@@ -13,11 +13,15 @@ def test_examples_run(capsys, tmp_path, monkeypatch):
     pytest.importorskip("pinocchio")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names = {}
     for block in blocks:
         exec(compile(block, str(DOCUMENT), "exec"), names)
     printed = capsys.readouterr().out
     assert "('crate/floor', 'crate/floor#2', 'crate/floor#3', 'crate/floor#4')" in printed
     assert "breaks: still approaching at" in printed
+    assert "True ['impact', 'close']\nTrue" in printed
     assert "('foot/ground',)" in printed
+    assert "['SOLVED', 'NO_CONTACT', 'REFUSED']" in printed
+    assert "crate/floor is 0.6 m deep; wanted at most 0.1 m (deepest=)" in printed
+    assert "(3, 4, 6) (3, 4) (3,)" in printed

@@ -52,6 +52,19 @@ def test_planar_and_spatial_rows_side_by_side():
             np.testing.assert_array_equal(getattr(together[int(k)], field), getattr(alone, field))
 
 
+@pytest.mark.parametrize(("friction", "nt"), FRICTION)
+def test_rows_with_and_without_restitution_side_by_side(friction, nt):
+    needs(nt, friction)
+    problems = mixed([nt], count=6, ratio=3.0, seed=8)
+    problems[::2] = [p and p.replace(restitution=0.5) for p in problems[::2]]
+    batch = ImpactBatch.from_problems(problems)
+    together = draw(batch, 2, seed=1, friction=friction)
+    for k in np.flatnonzero(batch.status == Status.SOLVED):
+        alone = draw(batch[int(k)], 2, seed=1, row=int(k), friction=friction)
+        for field in FIELDS:
+            np.testing.assert_array_equal(getattr(together[int(k)], field), getattr(alone, field))
+
+
 def test_neither_company_nor_threads_nor_pieces_change_bits(monkeypatch):
     needs(1, "cone")
     batch = ImpactBatch.from_problems(mixed([1], count=150, seed=2))

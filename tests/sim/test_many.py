@@ -1,5 +1,8 @@
 """Fans of futures, and random motions of random systems: all of them solutions of the inclusion."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,3 +114,53 @@ def test_rimless_wheel_walks_at_its_steady_rate():
     draw = routh.simulate(wheel.model, wheel.state, duration=1.7, law=SetValued(), seed=7, sample_dt=0.1)
     assert draw.v[-1] == pytest.approx(motion.v[-1], abs=1e-6)
     assert verify(wheel.model, draw).ok
+
+
+def test_a_budget_returns_what_is_finished():
+    system = routh.systems.get("rocking-block")
+    whole = routh.simulate(system.model, system.state, duration=0.2)
+    generous = routh.simulate(system.model, system.state, duration=0.2, budget=600.0)
+    assert np.array_equal(whole.q, generous.q)
+    none = routh.simulate(system.model, system.state, duration=0.2, budget=0.0)
+    assert none.failures()[-1][1] is routh.Status.OUT_OF_TIME
+    assert none.t[-1] < 0.2
+    assert none.events[-1].kind == "stop"
+    bundle = routh.simulate_many(system.model, system.state, n=3, duration=0.2, budget=0.0)
+    assert len(bundle) == 3
+    assert set(bundle.status) == {routh.Status.OUT_OF_TIME}
+    with pytest.raises(ValueError, match="budget: got -1"):
+        routh.simulate(system.model, system.state, duration=0.2, budget=-1.0)
+
+
+INTERRUPTED = """
+import threading, time, os, signal, sys
+import routh
+system = routh.systems.get("rocking-block")
+routh.simulate(system.model, system.state, duration=1e-3)
+def interrupt():
+    time.sleep(0.5)
+    global sent
+    sent = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+if __name__ == "__main__":
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        routh.simulate_many(system.model, system.state, n=10_000, duration=1.0, processes=int(sys.argv[1]))
+    except KeyboardInterrupt:
+        print(f"after {time.monotonic() - sent}")
+"""
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupt_ends_a_bundle_at_once(tmp_path, processes):
+    """It would take hours; the limit is loose, since a busy machine may take its time to start processes."""
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    done = subprocess.run(
+        [sys.executable, str(script), str(processes)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.startswith("after "), done.stderr

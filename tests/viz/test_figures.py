@@ -4,7 +4,7 @@ import pytest
 import routh
 from routh import systems
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
-from routh.viz import style
+from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
@@ -182,3 +182,16 @@ def test_long_names_of_contacts_become_titles():
     figure = routh.sample(box.replace(names=names), 8).plot()
     assert {ax.get_xlabel() for ax in figure.axes if ax.get_visible()} == {"tangential speed (m/s)"}
     assert figure.axes[0].get_title(loc="left").endswith("crate/floor#0")
+
+
+@pytest.mark.parametrize("names", [["$\\frac{$", "_hidden"], ["a$b", "c$d"], ["\x1b[31m", "x\ny"]])
+def test_names_that_matplotlib_would_obey_are_drawn(names):
+    shown = compare(routh.sample(systems.get("rocking-block").problem.replace(names=names), 8), ways=False)
+    fig, axes = style.figure(1, 2)
+    for ax, panel in zip(axes, (velocity.contact_panel(0), velocity.normal_panel(0, 1)), strict=True):
+        velocity.prepare(ax, shown, panel)
+        velocity.draw_velocities(ax, shown, panel)
+        ax.legend()
+    assert style.png(fig, dpi=40)
+    assert r"\$" in axes[0].get_xlabel() or "$" not in names[0]
+    assert "\x1b" not in axes[0].get_xlabel()

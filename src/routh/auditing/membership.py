@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_matrix
 
+from routh import conic
 from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
 from routh.results import Drawable
@@ -193,13 +193,11 @@ def _project_on_cones(columns: Array, wanted: Array, problem: ImpactProblem, wid
     As the smallest t with ``(t, columns x - wanted)`` in a second-order cone, which keeps small distances
     as exact as large ones; the square would not.
     """
-    import clarabel
-
     nv, count = columns.shape
     top = np.zeros((1 + nv, 1 + count))  # of the unknowns (t, x)
     top[0, 0], top[1:, 1:] = -1.0, -columns
     blocks, offset = [top], np.concatenate([[0.0], -wanted])
-    cones = [clarabel.SecondOrderConeT(1 + nv)]
+    cones = [("second order", 1 + nv)]
     column = 1
     for mu in problem.mu:
         size = width if mu > 0.0 else 1
@@ -209,17 +207,12 @@ def _project_on_cones(columns: Array, wanted: Array, problem: ImpactProblem, wid
             block[0] *= min(mu, 1.0)
             block[1:] /= max(mu, 1.0)
         blocks.append(block)
-        cones.append(clarabel.SecondOrderConeT(size) if mu > 0.0 else clarabel.NonnegativeConeT(1))
+        cones.append(("second order" if mu > 0.0 else "nonnegative", size))
         column += size
     A = np.vstack(blocks)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
     objective = np.concatenate([[1.0], np.zeros(count)])
     right = np.concatenate([offset, np.zeros(len(A) - 1 - nv)])
-    empty = csc_matrix((1 + count, 1 + count))
-    solution = clarabel.DefaultSolver(empty, objective, csc_matrix(A), right, cones, settings).solve()
-    return np.asarray(solution.x[1:], dtype=np.float64)
+    return conic.minimise(objective, A, right, cones, tolerance=1e-12).x[1:]
 
 
 def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
 from routh.status import ModelError, StateError
 from routh.validation import Array, integer, real
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
 
 #: An impact is over when what is left of its approach is this share.
 _OVER = 0.02
@@ -60,11 +64,11 @@ class RolloutAudit:
 
 
 def audit(
-    model: Any,
-    data: Any,
+    model: MjModel,
+    data: MjData,
     *,
     duration: float,
-    control: Callable[[Any, Any], None] | None = None,
+    control: Callable[[MjModel, MjData], None] | None = None,
     threshold: float = 0.1,
     longest: float = 0.1,
     gap: float = DEFAULT_GAP,
@@ -133,9 +137,9 @@ class _Catcher:
 
     def __init__(
         self,
-        model: Any,
-        data: Any,
-        control: Callable[[Any, Any], None] | None,
+        model: MjModel,
+        data: MjData,
+        control: Callable[[MjModel, MjData], None] | None,
         threshold: float,
         longest: float,
         gap: float,
@@ -173,7 +177,7 @@ class _Catcher:
         return self._caught(before, start, length, momentum, pairs)
 
     def _caught(
-        self, before: Any, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
+        self, before: MjData, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
     ) -> Caught | None:
         deepest, past_limit = self.possible
         try:

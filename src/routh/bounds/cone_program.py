@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from routh import conic
 from routh.validation import Array
 
 Term = tuple[np.ndarray, Array]  # indices of variables, and their coefficients (rows x indices, or indices)
@@ -88,7 +89,8 @@ class ConeProgram:
         weights = np.zeros(self._count)
         for indices, coefficients in cost:
             np.add.at(weights, indices, coefficients)
-        return solve_cones(weights, table, np.concatenate(self._constants), self._cones)
+        answer = conic.minimise(weights, table, np.concatenate(self._constants), self._cones)
+        return answer.x if answer.solved else None
 
     def _block(
         self, entries: Sequence[Any], height: int, kind: str, constant: Array | None = None, size: int = 0
@@ -105,27 +107,3 @@ class ConeProgram:
         self._constants.append(np.zeros(height) if constant is None else constant)
         self._cones.append((kind, size or height))
         self._height += height
-
-
-def solve_cones(
-    cost: Array,
-    table: sparse.csc_matrix,
-    constants: Array,
-    cones: Sequence[tuple[str, int]],
-) -> Array | None:
-    """Minimise ``cost . x`` with ``constants - table x`` in the cones (kind, size); see `minimise`."""
-    import clarabel
-
-    kinds = {
-        "nonnegative": clarabel.NonnegativeConeT,
-        "second order": clarabel.SecondOrderConeT,
-        "semidefinite": clarabel.PSDTriangleConeT,
-    }
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    quadratic = sparse.csc_matrix((len(cost), len(cost)))
-    members = [kinds[kind](size) for kind, size in cones]
-    solution = clarabel.DefaultSolver(quadratic, cost, table, constants, members, settings).solve()
-    x = np.array(solution.x)
-    good = "Solved" in str(solution.status) and "Infeasible" not in str(solution.status)
-    return x if good and bool(np.all(np.isfinite(x))) else None

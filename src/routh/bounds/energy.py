@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
+from routh import conic
 from routh.bounds.base import OuterBound
-from routh.bounds.cone_program import solve_cones
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 
@@ -189,4 +188,5 @@ def _solve(cost: Array, blocks: list[Any]) -> Array | None:
     rows = np.vstack([block[0] for block in blocks])
     offsets = np.concatenate([block[1] for block in blocks])
     cones = [cone for block in blocks for cone in block[2]]
-    return solve_cones(cost, sparse.csc_matrix(-rows), offsets, cones)
+    answer = conic.minimise(cost, -rows, offsets, cones)
+    return answer.x if answer.solved else None

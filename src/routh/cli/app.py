@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 import routh
-from routh.cli import landings, options, robots
+from routh.cli import landings, looking, options, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
+
+__all__ = ["app", "looking"]  # whose commands are registered by importing it
 
 
 def _version(wanted: bool) -> None:
@@ -38,6 +40,14 @@ def list_systems(json: options.Json = False) -> None:
     from routh.cli.listing import show_systems
 
     show_systems(Output(json=json))
+
+
+@command("precompile")
+def precompile(json: options.Json = False) -> None:
+    """Compile all kernels now, once for this machine, so that no later command waits for it."""
+    from routh.cli.precompile import precompile as compile_all
+
+    raise typer.Exit(compile_all(Output(json=json)))
 
 
 @command("run")
@@ -90,9 +100,9 @@ def run(
         from routh.cli.exact import run_exact
 
         options.refuse(request, "given together with --exact, which does not sample; wanted one of them")
-        place = _picture(out, no_picture, f"{name}-exact.png")
+        place = options.picture_place(out, no_picture, f"{name}-exact.png")
         raise typer.Exit(run_exact(name, change or [], place, output))
-    place = _picture(out, no_picture, f"{name}.png")
+    place = options.picture_place(out, no_picture, f"{name}.png")
     raise typer.Exit(run_system(name, change or [], request, place, output))
 
 
@@ -155,7 +165,7 @@ def impact(
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
-    place, output = _picture(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
+    place, output = options.picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robots.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
     placed.refuse_for(file)
@@ -194,54 +204,6 @@ def audit(
     options.output_file(out, (".html", ".htm"))
     settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
-
-
-@command("scan")
-def scan(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
-        ),
-    ],
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over",
-            metavar="NAME=A:B:N",
-            help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a "
-            "system's parameter; repeatable.",
-        ),
-    ] = None,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    keyframe: robots.Keyframe = None,
-    window: robots.Window = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
-    seed: options.Seed = 0,
-    out: options.Picture = None,
-    no_picture: options.NoPicture = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """How ambiguous the impact is over a grid: a heat map, and the worst points.
-
-    Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
-
-    [bold]Examples:[/bold]
-
-      routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
-      routh scan rocking-block --over mu=0:1:21
-    """
-    from routh.cli.scan import ScanRequest, run_scan
-
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    request = ScanRequest(tuple(over or ()), samples, seed, window, keyframe)
-    place = _picture(out, no_picture, f"{Path(source).stem}-scan.png")
-    raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
 
 @command("reproduce")
@@ -326,10 +288,3 @@ def animate(
     target = options.output_file(Path(f"{name}.gif") if out is None else out, options.FILMS)
     output = Output(json=json, quiet=quiet)
     raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
-
-
-def _picture(out: Path | None, without: bool, default: str) -> Path | None:
-    """Where the picture goes, checked before the work; None where none is wanted."""
-    if out is not None and without:
-        raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return None if without else options.output_file(out or Path(default), options.PICTURES)

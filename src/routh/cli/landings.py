@@ -13,6 +13,8 @@ from routh.cli import options
 from routh.cli.output import Output
 
 if TYPE_CHECKING:
+    from mujoco import MjModel
+
     from routh.models.landed import Landing
 
 _PANEL = "Landings"
@@ -72,7 +74,7 @@ class Landed:
         return found
 
 
-def make_landing(model: Any, landed: Landed, **options_of_landing: Any) -> Landing:
+def make_landing(model: MjModel, landed: Landed, **options_of_landing: Any) -> Landing:
     """The landing of an MjModel that the command line asked for."""
     from routh.models import landing
 

@@ -95,3 +95,10 @@ def refuse(settings: Any, why: str) -> None:
             refuse(value, why)
         elif value != field.default:
             raise ValueError(f"--{field.name.replace('_', '-')}: {why}")
+
+
+def picture_place(out: Path | None, without: bool, default: str) -> Path | None:
+    """Where the picture goes, checked before the work; None where none is wanted."""
+    if out is not None and without:
+        raise ValueError("--out: given together with --no-picture; wanted one of them")
+    return None if without else output_file(out or Path(default), PICTURES)

@@ -21,6 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
 
@@ -94,8 +95,12 @@ class Output:
             console=self.errors,
             transient=True,
         )
-        progress.add_task(text)
-        with _after_a_while(progress):
+        task = progress.add_task(text)
+
+        def describe(compiling: str | None) -> None:
+            progress.update(task, description=text if compiling is None else compiling)
+
+        with _after_a_while(progress), announced_to(describe):
             yield
 
     @contextmanager

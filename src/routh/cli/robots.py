@@ -15,6 +15,8 @@ from routh.cli.output import Output
 from routh.text import for_rich
 
 if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
     from routh.auditing.rollout import RolloutAudit
     from routh.cli.run import Request
     from routh.models.robot import RobotProblem
@@ -160,7 +162,7 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
     return 0 if found.impacts else 1
 
 
-def load_state(file: Path, placed: Placed) -> tuple[Any, Any]:
+def load_state(file: Path, placed: Placed) -> tuple[MjModel, MjData]:
     """The MjModel of a file and the MjData of the state that was asked for."""
     from routh.models import mujoco
 
@@ -207,7 +209,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
     return problem
 
 
-def _landing_problem(model: Any, data: Any, placed: Placed, output: Output) -> RobotProblem:
+def _landing_problem(model: MjModel, data: MjData, placed: Placed, output: Output) -> RobotProblem:
     """The impact with which the robot lands; two lines say where it was put and what the window does."""
     from routh.models.simultaneity import LANDING_WINDOW
 

@@ -16,6 +16,7 @@ from routh.cli.motion import run_motion
 from routh.cli.nothing import approaching, tell_nothing_approaches
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
+from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
 from routh.text import for_rich
@@ -104,11 +105,11 @@ def sample_and_show(
     """Draw outcomes, and show the tables and the picture of them; the exit code."""
     if not approaching(problem):
         return tell_nothing_approaches(problem, title, output)
-    start = time.perf_counter()
+    start, compiled = time.perf_counter(), compile_seconds()
     outcomes = _drawn(problem, request, output)
-    seconds = time.perf_counter() - start
+    seconds = time.perf_counter() - start - (compile_seconds() - compiled)  # sampling alone
     with output.busy("solving with the classical laws"):
-        shown = compare(outcomes, ways=False, enumerated=tables.ENUMERATED_CONTACTS)
+        shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
     output.show(title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
     _show(shown, output)

@@ -18,7 +18,7 @@ from routh.text import for_rich
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
-ENUMERATED_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
+QUICK_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
 LONGEST_NAME = 9  # characters; where a contact's name is longer, tables number the contacts
 _BAR = {1: 20, 2: 20, 3: 16, 4: 10, 5: 4}  # characters by number of contacts: a table fits into 80 columns
 _STYLES = {"separates": "green", "sticks": "bold", "slides": "yellow"}

@@ -22,10 +22,10 @@ __all__ = [
     "announced_to",
     "compile_seconds",
     "compiled",
-    "exact",
     "find_cuda",
     "inlined",
     "interpreted",
+    "is_ready",
     "kernel",
     "on_device",
 ]
@@ -40,8 +40,8 @@ class NoGPUError(RouthError, RuntimeError):
 def kernel(function: Function) -> Function:
     """Compile a scalar function for the CPU; other kernels and CUDA kernels may call it too.
 
-    Products and sums may be contracted to fused ones, nothing else is reordered, so equal inputs give equal
-    bits. ``function.py_func`` is the plain Python function.
+    Nothing is reordered and products and sums are not fused, so equal inputs give equal bits, compiled and
+    interpreted. ``function.py_func`` is the plain Python function.
     """
     return _marked(function)
 
@@ -49,11 +49,6 @@ def kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """A `kernel` that becomes part of its callers, where sizes known when they are compiled unroll loops."""
     return _marked(function, forceinline=True)
-
-
-def exact(function: Function) -> Function:
-    """A `kernel` without fused products: the interpreter computes the same bits from the same source."""
-    return _marked(function, fastmath=False)
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -67,6 +62,11 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
 def interpreted(function: Callable[..., Any]) -> Any:
     """A kernel as plain Python, all the way down."""
     return _rebuilt(function, lambda copy: copy, {})
+
+
+def is_ready(function: Any, *arguments: Any) -> bool:
+    """Whether a call of a kernel with these arguments would not compile."""
+    return bool(function.is_ready(*arguments))
 
 
 @cache

@@ -25,9 +25,10 @@ from routh.compiling.clock import compiling
 
 LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
-_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py")  # what compiled code can depend on
+# what compiled code can depend on
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/mujoco/*.py")
 
 
 class Kernel(CPUDispatcher):
@@ -51,6 +52,14 @@ class Kernel(CPUDispatcher):
         if kept is not None:
             made._cache = kept
         return made
+
+    def is_ready(self, *arguments: Any) -> bool:
+        """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
+        types = tuple(self.entry.typeof_pyval(argument) for argument in arguments)
+        if types in self.entry.overloads:
+            return True
+        kept = self.entry._cache
+        return isinstance(kept, KernelCache) and kept.has(types, self.entry.targetctx.codegen())
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the entry: without a wrapper this function would end the process."""
@@ -197,6 +206,10 @@ class KernelCache(FunctionCache):
         super().__init__(function)
         base = self._impl.filename_base
         self._cache_file = _CacheFile(self._cache_path, base, stamp)
+
+    def has(self, sig: Any, codegen: Any) -> bool:
+        """Whether the index lists these argument types."""
+        return self._index_key(sig, codegen) in self._cache_file._load_index()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None."""

@@ -4,9 +4,7 @@ from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.forces import ConstraintForces
 from routh.constraints.holonomic import ElasticFoundation, Holonomic, StateConstraint, coordinate_limit
 from routh.constraints.inverse import InverseResult, forces_at, inputs_for
-from routh.constraints.paper import PaperProgram, paper_program
 from routh.constraints.residual import Residuals
-from routh.constraints.schemes import iteration_matrix, take_step
 from routh.constraints.solve import solve
 from routh.constraints.stiffness import (
     Hertz,
@@ -29,7 +27,6 @@ __all__ = [
     "Hertz",
     "Holonomic",
     "InverseResult",
-    "PaperProgram",
     "Residuals",
     "StateConstraint",
     "Unilateral",
@@ -40,9 +37,6 @@ __all__ = [
     "foundation_stiffness",
     "from_model",
     "inputs_for",
-    "iteration_matrix",
-    "paper_program",
     "solve",
     "square_grid",
-    "take_step",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from routh import tolerances
+from routh import conic, tolerances
 from routh.constraints.coulomb import (
     SEPARATES,
     SLIDES,
@@ -32,7 +32,7 @@ _MAX_PROGRAMS = 30
 
 def solve_cone(rows: Rows, *, polish: bool = True, correction: bool = True) -> CoulombResult:
     """Coulomb's law over cone programs; ``correction=False`` gives the associated law of one program."""
-    program = ConeProgram(rows)
+    program = AssociatedProgram(rows)
     shift = np.zeros(rows.nc)
     best: CoulombResult | None = None
     for count in range(1, _MAX_PROGRAMS + 1):
@@ -80,8 +80,8 @@ def modes_of(rows: Rows, force: Array) -> Modes:
     return Modes(pushes[nb : nb + nu], mode, direction, weakening)
 
 
-class ConeProgram:
-    """``min a^T M a / 2 + |y|^2 / 2 - c.y`` with ``M a = G^T S y`` and y in the friction cones, for Clarabel.
+class AssociatedProgram:
+    """``min a^T M a / 2 + |y|^2 / 2 - c.y`` with ``M a = G^T S y`` and y in the friction cones.
 
     The dual of the complementarity problem, with the acceleration kept as a variable: no inverse of
     ``G M^-1 G^T`` and no square of the stiffness range.
@@ -96,9 +96,7 @@ class ConeProgram:
         self.kept = np.concatenate([np.arange(rows.tangents.start), self.tangent.ravel()]).astype(int)
         self.P, self.A, self.cones = self._matrices()
 
-    def _matrices(self) -> tuple[Any, Any, list[Any]]:
-        import clarabel
-
+    def _matrices(self) -> tuple[Any, Any, list[conic.Cone]]:
         rows, n = self.rows, len(self.kept)
         nv = rows.mass.nv
         if isinstance(rows.mass, DenseMass):
@@ -110,11 +108,11 @@ class ConeProgram:
         equality = sparse.hstack([sparse.csr_array(mass), -push])
         sign = -sparse.eye_array(n, format="csr")[rows.nb : rows.tangents.start]
         blocks = [equality, sparse.hstack([sparse.csr_array((sign.shape[0], nv)), sign])]
-        cones = [clarabel.ZeroConeT(nv), clarabel.NonnegativeConeT(sign.shape[0])]
+        cones = [("zero", nv), ("nonnegative", sign.shape[0])]
         blocks.append(
             sparse.hstack([sparse.csr_array((len(self.frictional) * (1 + rows.nt), nv)), -self._cone(n)])
         )
-        cones += [clarabel.SecondOrderConeT(1 + rows.nt)] * len(self.frictional)
+        cones += [("second order", 1 + rows.nt)] * len(self.frictional)
         return P, sparse.vstack(blocks, format="csc"), cones
 
     def _cone(self, n: int) -> Any:
@@ -129,8 +127,6 @@ class ConeProgram:
 
     def solve(self, shift: Array) -> Array:
         """Forces (n,) of the associated law with the normal rates shifted by ``shift`` (nc,), in m/s."""
-        import clarabel
-
         rows = self.rows
         c = rows.c.copy()
         c[rows.normals] -= rows.S[rows.normals] / rows.h * shift
@@ -138,13 +134,10 @@ class ConeProgram:
         # so that the answer is of order one, not the right side
         scale = float((np.abs(c) / (1.0 + (rows.X * rows.a)[self.kept])).max(initial=0.0)) or 1.0
         linear = np.concatenate([np.zeros(rows.mass.nv), -c / scale])
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-        problem = (sparse.csc_matrix(sparse.triu(self.P)), linear, sparse.csc_matrix(self.A))
-        answer = clarabel.DefaultSolver(*problem, np.zeros(self.A.shape[0]), self.cones, settings).solve()
-        y = np.asarray(answer.x)[rows.mass.nv :] * scale
+        answer = conic.minimise(
+            linear, self.A, np.zeros(self.A.shape[0]), self.cones, quadratic=self.P, tolerance=1e-11
+        )
+        y = answer.x[rows.mass.nv :] * scale
         force = np.zeros(len(rows))
         force[self.kept] = rows.S[self.kept] * np.where(np.isfinite(y), y, 0.0)
         return force

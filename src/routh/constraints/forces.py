@@ -31,7 +31,7 @@ class ConstraintForces:
     residuals : scaled residuals by law; ``residuals.friction`` is Coulomb's (of the paper's method: how far
         its answer is from Coulomb's law and the complementarity, which it does not solve).
     residual : the one that the status was judged by.
-    method : "energy" or "paper".
+    method : "energy", or "paper" for D19's own program.
     solver : which algorithm ran: "none", "linear", "active-set", "newton", "cone-program".
     iterations : linear solves or cone programs that it took.
     modes : one array per constraint: "separates", "sticks" or "slides" for contacts, bool (acts) elsewhere.

@@ -12,9 +12,9 @@ from routh import tolerances
 from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.forces import ConstraintForces
 from routh.constraints.holonomic import StateConstraint
-from routh.constraints.residual import project_disc
 from routh.constraints.solve import solve
 from routh.constraints.system import Rows
+from routh.friction import project_disc
 from routh.models.base import Model, State
 from routh.status import Status
 from routh.validation import Array, real_array

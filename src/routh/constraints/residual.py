@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.constraints.system import Rows
+from routh.friction import project_disc
 from routh.validation import Array
 
 
@@ -64,14 +65,6 @@ def force_scale(rows: Rows, force: Array) -> float:
     alone = (rows.K * np.abs(rows.phi) + rows.X / rows.h * speed) / (1.0 + rows.X * rows.a)
     scale = max(np.abs(force).max(initial=0.0), alone.max(initial=0.0))
     return float(scale) if scale != 0.0 else 1.0
-
-
-def project_disc(vectors: Array, radius: Array) -> Array:
-    """Each row of ``vectors`` (nc, nt) brought into the disc of its radius (nc,)."""
-    length = np.linalg.norm(vectors, axis=1)
-    outside = length > radius
-    factor = np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
-    return vectors * factor[:, None]
 
 
 def _worst(values: Array) -> float:

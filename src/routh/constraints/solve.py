@@ -9,39 +9,34 @@ from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
 from routh.constraints.coulomb import SEPARATES, SLIDES, CoulombResult, Modes, can_stick, solve_coulomb
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
-from routh.constraints.paper import solve_paper
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ConstrainedSystem, Rows
 from routh.constraints.types import Contact
 from routh.status import Status
 from routh.validation import Array, choice
 
-METHODS = ("energy", "paper")
 SOLVERS = ("auto", "newton", "cone-program")
 
 
 def solve(
     system: ConstrainedSystem,
     *,
-    method: str = "energy",
     solver: str = "auto",
     warm: ConstraintForces | None = None,
 ) -> ConstraintForces:
     """Forces and the velocity at the end of the step.
 
+    They solve the complementarity problem that D19 (68) and Coulomb's law discretise to; D19's own program,
+    (181)-(198), is in `routh.reproduce.d19_program`.
+
     Parameters
     ----------
     system : the mechanism, its constraints and the step.
-    method : "energy" is the complementarity problem that D19 (68) and Coulomb's law discretise to;
-        "paper" is D19 (181)-(198).
-    solver : for friction in "energy": "newton", "cone-program", or "auto" (Newton, and cone programs where
+    solver : for friction: "newton", "cone-program", or "auto" (Newton, and cone programs where
         it does not settle).
     warm : the result of the step before, to start from.
     """
-    choice("method", method, METHODS)
     choice("solver", solver, SOLVERS)
-    if method == "paper":
-        return solve_paper(system)
     rows = system.rows
     found, name = _energy(rows, warm_modes(system, warm), solver)
     residuals = residuals_of(rows, found.force)
@@ -58,7 +53,7 @@ def solve(
         status=Status.SOLVED if residual < _tolerance(rows) else Status.NUMERICAL,
         residuals=residuals,
         residual=residual,
-        method=method,
+        method="energy",
         solver=name,
         iterations=found.iterations,
         modes=modes,

@@ -8,11 +8,12 @@ from typing import Any
 
 from routh.exact.algebra import dot, simplest
 from routh.exact.automaton import Automaton, automaton
+from routh.exact.budget import Budget
 from routh.exact.displacement import Displacement, displacement
 from routh.exact.energy_outer import outer_polytopes
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
 from routh.exact.rational import RationalProblem
-from routh.exact.reach import Budget, Reach
+from routh.exact.reach import Reach
 from routh.exact.result import ExactSet
 from routh.exact.snapping import Snapped, as_given
 from routh.exact.terminal import terminal_pieces

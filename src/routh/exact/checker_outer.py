@@ -16,9 +16,9 @@ from itertools import product
 from math import lcm
 from typing import Any
 
-from routh.exact.checker import LINE, Form, Vector, Verdict, along, friction_status, velocity_change
+from routh.exact.checker_parts import LINE, Form, Proof, Vector, along, friction_status, velocity_change
+from routh.exact.loading import load_ppl
 from routh.exact.rational import RationalProblem
-from routh.status import MissingExtraError
 
 Vertices = Sequence[Vector]  # of one polytope, exact velocities
 
@@ -30,7 +30,7 @@ def verify_invariance(
     outcomes: Sequence[Vertices],
     *,
     polygon: Sequence[Vector] = LINE,
-) -> Verdict:
+) -> Proof:
     """Whether ``region`` holds every state of the relaxed inclusion and ``outcomes`` every end of an impact.
 
     Parameters
@@ -44,13 +44,13 @@ def verify_invariance(
     if any(len(d) != problem.nt for d in polygon):
         raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
     if any(limit <= 0 for limit in thresholds):
-        return Verdict(False, "a threshold is not positive, so the relaxation proves nothing")
-    ppl = _ppl()
+        return Proof(False, "a threshold is not positive, so the relaxation proves nothing")
+    ppl = load_ppl()
     pieces = [_polytope(ppl, vertices) for vertices in region]
     ends = [_polytope(ppl, vertices) for vertices in outcomes]
     start = _polytope(ppl, [problem.v])
     if not any(piece.contains(start) for piece in pieces):
-        return Verdict(False, "the velocity before is not in the region")
+        return Proof(False, "the velocity before is not in the region")
     cells = list(_cells(ppl, problem, thresholds, polygon))
     for index, piece in enumerate(pieces):
         for words, walls, rays in cells:
@@ -63,11 +63,11 @@ def verify_invariance(
                 moved.add_generator(ray)
             moved.add_constraints(walls)
             if not _inside(ppl, moved, pieces):
-                return Verdict(False, f"polytope {index} can be left with contacts {', '.join(words)}")
+                return Proof(False, f"polytope {index} can be left with contacts {', '.join(words)}")
     return _ends_inside(ppl, problem, pieces, ends)
 
 
-def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: list[Any]) -> Verdict:
+def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: list[Any]) -> Proof:
     forms = [_form(ppl, row, Fraction(0)) for row in problem.Jn]
     for index, piece in enumerate(pieces):
         apart = ppl.C_Polyhedron(piece)
@@ -77,8 +77,8 @@ def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: li
             ended = ppl.C_Polyhedron(apart)
             ended.add_constraint(form == 0)
             if not ended.is_empty() and not _inside(ppl, ended, ends):
-                return Verdict(False, f"an impact can end at {problem.names[i]} in polytope {index}, outside")
-    return Verdict(True)
+                return Proof(False, f"an impact can end at {problem.names[i]} in polytope {index}, outside")
+    return Proof(True)
 
 
 def _cells(
@@ -169,11 +169,3 @@ def _polytope(ppl: Any, vertices: Sequence[Vector]) -> Any:
         scale = lcm(*(x.denominator for x in vertex))
         points.insert(ppl.point(ppl.Linear_Expression([int(x * scale) for x in vertex], 0), scale))
     return ppl.C_Polyhedron(points)
-
-
-def _ppl() -> Any:
-    try:
-        import ppl
-    except ImportError:
-        raise MissingExtraError("ppl (passagemath-ppl)", "exact") from None
-    return ppl

@@ -8,99 +8,22 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from routh.exact.algebra import integers
 from routh.exact.automaton import Automaton, Mode, Row
+from routh.exact.budget import Budget
+from routh.exact.cells import Cell, Location
+from routh.exact.loading import load_ppl
 from routh.exact.pieces import Piece, covered, merged, nearly_covered
-from routh.status import MissingExtraError
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
 _CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
 _ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
 _SECOND_LOOKS = 4  # rounds in which pieces that were cut off are explored after all
 _BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
-
-Location = tuple[int, ...]  # per contact: index into its modes
-
-
-def load_ppl() -> Any:
-    """The Parma Polyhedra Library, or an error that says how to get it."""
-    try:
-        import ppl
-    except ImportError:
-        raise MissingExtraError("ppl (passagemath-ppl)", "exact") from None
-    return ppl
-
-
-@dataclass
-class Budget:
-    """Limits that a run keeps: checked between polyhedral operations."""
-
-    seconds: float
-    pieces: int
-    started: float = field(default_factory=time.thread_time)
-
-    def spent(self, pieces: int) -> bool:
-        """Whether time or the number of stored polyhedra has run out."""
-        return pieces > self.pieces or time.thread_time() - self.started > self.seconds
-
-    @property
-    def half(self) -> Budget:
-        """Half of the time: for what only makes a complete set tighter."""
-        return replace(self, seconds=0.5 * self.seconds)
-
-
-class Cell:
-    """One location: its flow, its constraints (built on first use) and what has been reached in it."""
-
-    def __init__(self, reach: Reach, location: Location) -> None:
-        self._reach, self._location = reach, location
-        self.pieces: list[Piece] = []
-        if location not in reach.flows:
-            reach.flows[location] = reach.flow_rays(location)
-        self.flow = reach.flows[location]
-        self.thin, self.stuck = reach.traps(location, self.flow)
-
-    @cached_property
-    def constraints(self) -> Any:
-        """The cell itself, a ppl.Constraint_System."""
-        system = self._reach.ppl.Constraint_System()
-        for walls, index in zip(self._reach.walls, self._location, strict=True):
-            for wall in walls[index]:
-                system.insert(wall)
-        return system
-
-    @cached_property
-    def rays(self) -> Any:
-        """The flow as a ppl.Generator_System."""
-        ppl = self._reach.ppl
-        rays = ppl.Generator_System()
-        for ray in self.flow:
-            rays.insert(ppl.ray(ppl.Linear_Expression(ray, 0)))
-        return rays
-
-    @cached_property
-    def ends(self) -> Any:
-        """The face on which every pushing contact has stopped, a ppl.Constraint_System."""
-        system = self._reach.ppl.Constraint_System()
-        for at_rest, index in zip(self._reach.at_rest, self._location, strict=True):
-            if index:
-                system.insert(at_rest)
-        return system
-
-    @cached_property
-    def ended(self) -> Any:
-        """The same face as one ppl.Constraint: the sum of the pushing normal velocities is 0."""
-        normals = [row for row, index in zip(self._reach.auto.normals, self._location, strict=True) if index]
-        total = tuple(sum(column) for column in zip(*normals, strict=True))
-        return self._reach.form(total) == 0
-
 
 Queue = list[tuple[float, int, Cell | None, Piece]]  # rank, number, cell, piece
 

@@ -9,11 +9,27 @@ rounding; where they do not get there, the caller uses the slower sure method.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.compiling import kernel
-from routh.kernels.loop import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches, step_bounds, write_outcome
-from routh.kernels.pivoting import SOLVED
+from routh.kernels.algorithm1 import (
+    MAX_STEPS,
+    NO_IMPACT,
+    NUMERICAL,
+    approaches,
+    put_down,
+    step_bounds,
+    take_up,
+    write_outcome,
+)
+from routh.kernels.dictionary import wide
+from routh.kernels.residual import velocity_after
+from routh.kernels.step_arrays import PENDING
+from routh.kernels.step_solver import SOLVED
+
+if TYPE_CHECKING:
+    from routh.kernels.step_arrays import Samples, Sampling, Step, Vectors
+    from routh.validation import Array
 
 SWEEPS = 400
 CONVERGED = 1e-12  # scaled fixed-point gap at which the sweeps stop
@@ -21,7 +37,7 @@ NEWTON, BISECTIONS = 40, 100
 
 
 @kernel
-def disc_friction(axes: Any, i: int, b0: float, b1: float, radius: float) -> tuple[float, float]:
+def disc_friction(axes: Array, i: int, b0: float, b1: float, radius: float) -> tuple[float, float]:
     """The friction that minimises ``p^T A p / 2 + b^T p`` on a disc.
 
     ``axes`` (nc, 4): eigenvalues of contact i's tangential block A, and cosine and sine of its first axis.
@@ -48,7 +64,9 @@ def disc_friction(axes: Any, i: int, b0: float, b1: float, radius: float) -> tup
 
 
 @kernel
-def contact_alone(G: Any, axes: Any, mu: float, bound: float, i: int, w0: float, w1: float, w2: float) -> Any:
+def contact_alone(
+    G: Array, axes: Array, mu: float, bound: float, i: int, w0: float, w1: float, w2: float
+) -> tuple[float, float, float]:
     """Impulse of contact i, whose velocity without it is w: (normal, friction (2))."""
     first = 3 * i
     if w0 >= 0.0:
@@ -84,10 +102,10 @@ def contact_alone(G: Any, axes: Any, mu: float, bound: float, i: int, w0: float,
 
 
 @kernel
-def cone_gap(shape: Any, mu: Any, bound: Any, p: Any, after: Any) -> float:
+def cone_gap(mu: Array, bound: Array, p: Array, after: Array) -> float:
     """Gap of ``lambda_n = clip(lambda_n - y')``, ``lambda_t = proj(lambda_t - t')``; NaN stays NaN."""
     worst = 0.0
-    for i in range(shape[0]):
+    for i in range(len(mu)):
         first = 3 * i
         normal = abs(p[first] - min(max(p[first] - after[first], 0.0), bound[i]))
         q0, q1 = p[first + 1] - after[first + 1], p[first + 2] - after[first + 2]
@@ -100,11 +118,13 @@ def cone_gap(shape: Any, mu: Any, bound: Any, p: Any, after: Any) -> float:
 
 
 @kernel
-def cone_step(
-    shape: Any, G: Any, axes: Any, mu: Any, c: Any, bound: Any, p: Any, after: Any
-) -> tuple[int, float]:
-    """Sweeps from the impulses in p; velocities after, the number of sweeps and the gap, recomputed."""
-    n = 3 * shape[0]
+def cone_step(step: Step, axes: Array, vectors: Vectors) -> tuple[int, float]:
+    """Sweeps from no impulse; velocities after, the number of sweeps and the gap, recomputed."""
+    nc = len(step.mu)
+    n, G, mu = 3 * nc, step.G, step.mu
+    c, bound, p, after = vectors.inputs, vectors.inputs[n:], vectors.impulse, vectors.after
+    for row in range(n):
+        p[row] = 0.0
     gap, sweeps = 1e300, 0
     while sweeps < SWEEPS and not gap <= CONVERGED:
         for row in range(n):  # afresh in every sweep: changes would gather rounding
@@ -113,10 +133,10 @@ def cone_step(
                 value += G[row, j] * p[j]
             after[row] = value
         if sweeps > 0:
-            gap = cone_gap(shape, mu, bound, p, after)
+            gap = cone_gap(mu, bound, p, after)
             if gap <= CONVERGED:
                 break
-        for i in range(shape[0]):
+        for i in range(nc):
             first = 3 * i
             w0, w1, w2 = after[first], after[first + 1], after[first + 2]
             for j in range(3):
@@ -134,41 +154,54 @@ def cone_step(
         for j in range(n):
             value += G[row, j] * p[j]
         after[row] = value
-    return sweeps, cone_gap(shape, mu, bound, p, after)
+    return sweeps, cone_gap(mu, bound, p, after)
 
 
 @kernel
-def run_cone_samples(
-    shape: Any, G: Any, axes: Any, mu: Any, settings: Any, key: Any, points: Any, first: int, begin: int,
-    end: int, size: Any, start: Any, frame: Any, outputs: Any, vectors: Any,
-) -> None:  # fmt: skip
-    """HP23's Algorithm 1 with the true cone for rows ``begin`` to ``end`` of the outputs."""
-    max_steps, approach, limit = settings
-    v, impulse, steps, status, residuals = outputs
-    x, p, after, total, _ = vectors
-    n = 3 * shape[0]
-    for row in range(begin, end):
-        for j in range(n):
-            x[j] = start[j]
-            total[j] = 0.0
-        count, ended, worst = 0, MAX_STEPS, 0.0
-        if not approaches(shape, x, approach):
-            ended = NO_IMPACT
-        while ended == MAX_STEPS and count < max_steps:
-            step_bounds(shape, key, points, row, first + row, count, size, x[n:])
-            for j in range(n):
-                p[j] = 0.0
-            _, residual = cone_step(shape, G, axes, mu, x, x[n:], p, after)
-            count += 1
-            worst = residual if not residual <= worst else worst
-            for j in range(n):
-                total[j] += p[j]
-                x[j] = after[j]
-            if not residual < limit:
-                ended = NUMERICAL
-            elif not approaches(shape, x, approach):
-                ended = SOLVED
-        write_outcome(shape, frame, total, v, impulse, row)
-        steps[row] = count
-        status[row] = ended
-        residuals[row] = worst
+def run_cone(
+    step: Step,
+    axes: Array,
+    sampling: Sampling,
+    samples: Samples,
+    vectors: Vectors,
+    rows: tuple[int, int],
+    most: int,
+) -> None:
+    """At most ``most`` steps of HP23's Algorithm 1 with the true cone for rows (begin, end) that are PENDING.
+
+    ``axes``: see `routh.kernels.step_arrays.tangential_axes`.
+    """
+    sizes = (len(step.mu), 2, 0)
+    n = 3 * sizes[0]
+    inputs, total = vectors.inputs, vectors.total
+    for row in range(rows[0], rows[1]):
+        if samples.status[row] != PENDING:
+            continue
+        take_up(sizes, step, sampling, samples, vectors, row)
+        count, ended, worst = wide(samples.steps[row]), wide(PENDING), samples.residual[row]
+        taken = 0
+        while ended == PENDING:
+            if not approaches(sizes, inputs, sampling.approach):
+                ended = wide(SOLVED if count > 0 else NO_IMPACT)
+            elif count >= sampling.max_steps:
+                ended = wide(MAX_STEPS)
+            elif taken >= most:
+                break
+            else:
+                step_bounds(sizes, sampling, row, count, inputs[n:])
+                _, residual = cone_step(step, axes, vectors)
+                count += 1
+                taken += 1
+                worst = residual if not residual <= worst else worst
+                for j in range(n):
+                    total[j] += vectors.impulse[j]
+                velocity_after(n, step.G, sampling.start, total, inputs)
+                if not residual < sampling.limit:
+                    ended = wide(NUMERICAL)
+        samples.steps[row] = count
+        samples.status[row] = ended
+        samples.residual[row] = worst
+        if ended == PENDING:
+            put_down(sizes, samples, vectors, row)
+        else:
+            write_outcome(sizes, sampling, samples, total, row)

@@ -1,4 +1,4 @@
-"""The same kernels on an NVIDIA GPU: one thread per sample, compiled from the same scalar source.
+"""Algorithm 1 on an NVIDIA GPU: one thread per sample, compiled from the same scalar source.
 
 Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
 contacts and friction directions. The table of vertices is grown on the CPU and copied. Samples along known
@@ -7,25 +7,26 @@ vertices come first; what they leave pending is gathered into a list and pivoted
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from routh import tolerances
 from routh.compiling import find_cuda, on_device
-from routh.kernels.cone import run_cone_samples
-from routh.kernels.loop import PENDING, run_known, run_samples
-from routh.kernels.prepare import KernelData, facet_normals, tangential_axes, workspace_sizes
+from routh.kernels.algorithm1 import PENDING, run_known, run_pivoted
+from routh.kernels.cone import run_cone
+from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Sizes, Table, Vectors
+from routh.kernels.step_making import pivoting_shapes, tangential_axes
 from routh.kernels.walking import extents
-from routh.problem import ImpactProblem
 
 THREADS = 128
 PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
-cuda: Any = None  # numba.cuda, once `_cuda` has found it; a global, as its simulator needs
+NO_LIMIT = 2**31 - 1
+cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def _cuda() -> Any:
+def load_cuda() -> Any:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
@@ -35,42 +36,49 @@ def _cuda() -> Any:
 @lru_cache(maxsize=1)
 def _reset_kernel() -> Any:
     """Set a counter to zero, in the order of launches."""
-    _cuda()
 
     def entry(left: Any) -> None:
         left[0] = 0
 
-    return cuda.jit(entry)
+    return load_cuda().jit(entry)
+
+
+@lru_cache(maxsize=1)
+def _begin() -> Any:
+    """Make one sample pending at its start."""
+
+    def begin(samples: Any, row: int) -> None:
+        samples.status[row], samples.steps[row], samples.residual[row] = PENDING, 0, 0.0
+        for i in range(samples.impulse.shape[1]):
+            for d in range(samples.impulse.shape[2]):
+                samples.impulse[row, i, d] = 0.0
+
+    return load_cuda().jit(device=True)(begin)
 
 
 @lru_cache(maxsize=16)
 def _known_kernel(nc: int, nt: int, k: int) -> Any:
     """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
-    _cuda()
-    samples = on_device(run_known)
+    load_cuda()
+    walked, begin = on_device(run_known), _begin()
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
-    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
+    n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
-    def entry(
-        data: Any, normals: Any, vertices: Any, settings: Any, key: Any, points: Any, first: int, count: int,
-        size: Any, start: Any, frame: Any, outputs: Any, left: Any, pending: Any,
-    ) -> None:  # fmt: skip
+    def entry(step: Any, vertices: Any, sampling: Any, samples: Any, left: Any, pending: Any) -> None:
         row = cuda.grid(1)
-        if row < count:
-            vectors = (
+        if row < samples.status.shape[0]:
+            vectors = Vectors(
                 cuda.local.array(inputs, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
-                cuda.local.array(length, np.float64),
+                cuda.local.array(places, np.float64),
+                cuda.local.array(n, np.float64),
             )
-            for place in range(length):
-                vectors[4][place] = 0.0
-            samples(
-                lengths, data, normals, vertices, settings, key, points, first, row, row + 1, size, start,
-                frame, outputs, vectors,
-            )  # fmt: skip
-            if outputs[3][row] == PENDING:
+            for place in range(places):
+                vectors.values[place] = 0.0
+            begin(samples, row)
+            if walked(lengths, step, vertices, sampling, samples, vectors, row, row + 1) > 0:
                 pending[cuda.atomic.add(left, 0, 1)] = row
 
     return cuda.jit(entry)
@@ -79,41 +87,37 @@ def _known_kernel(nc: int, nt: int, k: int) -> Any:
 @lru_cache(maxsize=16)
 def _pending_kernel(nc: int, nt: int, k: int) -> Any:
     """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
-    _cuda()
-    samples = on_device(run_samples)
-    n, inputs, length = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
-    a, b, c, d, e, f, g, h, i = (size for size, _ in workspace_sizes(nc, nt, k))
+    load_cuda()
+    pivoted = on_device(run_pivoted)
+    n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
+    a, b, c, d, e, f, g, h, i, j = (shape for shape, _ in pivoting_shapes((nc, nt, k)))
 
-    def entry(
-        data: Any, normals: Any, table: Any, settings: Any, key: Any, points: Any, first: int, size: Any,
-        start: Any, frame: Any, outputs: Any, left: Any, pending: Any,
-    ) -> None:  # fmt: skip
-        work = (
+    def entry(step: Any, table: Any, sampling: Any, samples: Any, left: Any, pending: Any) -> None:
+        work = Pivoting(
             cuda.local.array(a, np.int8),
             cuda.local.array(b, np.int64),
-            cuda.local.array(c, np.int64),
+            cuda.local.array(c, np.float64),
             cuda.local.array(d, np.float64),
             cuda.local.array(e, np.float64),
             cuda.local.array(f, np.float64),
-            cuda.local.array(g, np.float64),
+            cuda.local.array(g, np.int64),
             cuda.local.array(h, np.float64),
             cuda.local.array(i, np.float64),
+            cuda.local.array(j, np.float64),
         )
-        vectors = (
+        vectors = Vectors(
             cuda.local.array(inputs, np.float64),
             cuda.local.array(n, np.float64),
             cuda.local.array(n, np.float64),
             cuda.local.array(n, np.float64),
-            cuda.local.array(1, np.float64),
+            cuda.local.array(places, np.float64),
+            cuda.local.array(n, np.float64),
         )
-        for place in range(length):
-            work[8][place] = 0.0
+        for place in range(places):
+            vectors.values[place] = 0.0
         for number in range(cuda.grid(1), left[0], cuda.gridsize(1)):
             row = pending[number]
-            samples(
-                (nc, nt), data, normals, table, False, settings, key, points, first, row, row + 1, size,
-                start, frame, outputs, vectors, work,
-            )  # fmt: skip
+            pivoted(step, table, False, sampling, samples, vectors, work, (row, row + 1), NO_LIMIT)
 
     return cuda.jit(entry)
 
@@ -121,77 +125,72 @@ def _pending_kernel(nc: int, nt: int, k: int) -> Any:
 @lru_cache(maxsize=16)
 def _cone_kernel(nc: int) -> Any:
     """The loop with the true cone for one number of contacts."""
-    _cuda()
-    samples = on_device(run_cone_samples)
+    load_cuda()
+    sampled, begin = on_device(run_cone), _begin()
     n, inputs = 3 * nc, 4 * nc
 
-    def entry(
-        G: Any, axes: Any, mu: Any, settings: Any, key: Any, points: Any, first: int, count: int, size: Any,
-        start: Any, frame: Any, outputs: Any,
-    ) -> None:  # fmt: skip
+    def entry(step: Any, axes: Any, sampling: Any, samples: Any) -> None:
         row = cuda.grid(1)
-        if row < count:
-            vectors = (
+        if row < samples.status.shape[0]:
+            vectors = Vectors(
                 cuda.local.array(inputs, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(1, np.float64),
+                cuda.local.array(1, np.float64),
             )
-            samples(
-                (nc, 2), G, axes, mu, settings, key, points, first, row, row + 1, size, start, frame,
-                outputs, vectors,
-            )  # fmt: skip
+            begin(samples, row)
+            sampled(step, axes, sampling, samples, vectors, (row, row + 1), NO_LIMIT)
 
     return cuda.jit(entry)
 
 
-def prepare_launch(problem: ImpactProblem, draw: Any, friction: str, outputs: Any) -> Any:
-    """Copy what a launch needs to the GPU; returns (launch, device outputs): ``launch()`` only computes."""
-    from routh.kernels.sampling import generator_key, vertex_table
+def send(data: Any) -> Any:
+    """Arrays, and named tuples of them, in the GPU's memory; numbers as they are."""
+    if isinstance(data, np.ndarray):
+        return cuda.to_device(np.ascontiguousarray(data))
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(send(part) for part in data))
+    return data
 
-    _cuda()
-    data: KernelData
-    data, size, max_steps, seed, points, first = draw
-    nc, nt = data.shape
-    count = len(points)
 
-    def send(arrays: Any) -> Any:
-        return tuple(cuda.to_device(np.ascontiguousarray(array)) for array in arrays)
-
-    frame = send((problem.response, problem.v, data.impulse))
-    settings = (max_steps, tolerances.APPROACH, data.limit)
-    common = (settings, generator_key(seed), *send((points,)), first)
-    ends = (*send((size, data.c)), frame)
-    results = tuple(cuda.device_array(array.shape, array.dtype) for array in outputs)
+def prepare_launch(
+    scaled: ScaledProblem, table: Table, sampling: Sampling, true_cone: bool, samples: Samples
+) -> tuple[Callable[[], None], Samples]:
+    """Copy what a launch needs to the GPU; ``launch()`` only computes into the device's samples."""
+    load_cuda()
+    sizes: Sizes = scaled.sizes
+    count = len(samples.status)
+    step, drawn = send(scaled.step), send(sampling)
+    results = Samples(*(cuda.device_array(array.shape, array.dtype) for array in samples))
     blocks = -(-count // THREADS)
-    if friction == "cone" and nt == 2:
-        constants = send((data.G, tangential_axes(data.G), data.mu))
+    if true_cone and sizes[1] == 2:
+        axes = send(tangential_axes(scaled.step.G))
 
         def launch_cone() -> None:
-            _cone_kernel(nc)[blocks, THREADS](*constants, *common, count, *ends, results)
+            _cone_kernel(sizes[0])[blocks, THREADS](step, axes, drawn, results)
 
         return launch_cone, results
-    shape = (nc, nt, len(data.dirs))
-    table = tuple(send(part) for part in vertex_table(problem, data, size, max_steps))
-    solver, normals = send(data.solver), cuda.to_device(facet_normals(data.dirs))
-    left, pending = cuda.to_device(np.zeros(1, np.int32)), cuda.device_array(count, np.int32)
+    known = send(table)
+    left, pending = send(np.zeros(1, np.int32)), cuda.device_array(count, np.int32)
 
     def launch() -> None:
         _reset_kernel()[1, 1](left)
-        _known_kernel(*shape)[blocks, THREADS](
-            solver, normals, table[0], *common, count, *ends, results, left, pending
-        )
-        _pending_kernel(*shape)[min(blocks, PENDING_BLOCKS), THREADS](
-            solver, normals, table, *common, *ends, results, left, pending
+        _known_kernel(*sizes)[blocks, THREADS](step, known.vertices, drawn, results, left, pending)
+        _pending_kernel(*sizes)[min(blocks, PENDING_BLOCKS), THREADS](
+            step, known, drawn, results, left, pending
         )
 
     return launch, results
 
 
-def run_on_gpu(problem: ImpactProblem, draw: Any, friction: str, outputs: Any) -> None:
-    """`routh.kernels.sampling.run` for ``device="cuda"``: fill the outputs."""
-    launch, results = prepare_launch(problem, draw, friction, outputs)
+def run_on_gpu(
+    scaled: ScaledProblem, table: Table, sampling: Sampling, true_cone: bool, samples: Samples
+) -> None:
+    """Fill the samples."""
+    launch, results = prepare_launch(scaled, table, sampling, true_cone, samples)
     launch()
-    for array, result in zip(outputs, results, strict=True):
+    arrays: Any = zip(results, samples, strict=True)
+    for result, array in arrays:
         result.copy_to_host(array)

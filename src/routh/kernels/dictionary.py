@@ -13,119 +13,126 @@ slips along a and b.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from routh.compiling import kernel
 
+if TYPE_CHECKING:
+    from routh.kernels.step_arrays import Pivoting, Step
+    from routh.validation import Array
+
+    wide = int
+else:
+    wide = np.int64
+
 OPEN, FREE, UPPER = 0, 1, 2
 NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state
 # The quantities that must not become negative; each odd one and its successor are complementary.
 # NumPy's integers: numba compiles a function anew for each plain one that it is called with.
-wide: Any = np.int64
 T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = (wide(kind) for kind in range(9))
+NONE = wide(0)
+
+
+class Quantity(NamedTuple):
+    """One quantity that must not become negative."""
+
+    kind: int
+    contact: int
+    direction: int
 
 
 @kernel
-def complement(kind: int) -> int:
-    """The kind of the quantity whose product with this one is zero."""
-    return kind + 1 if kind % 2 == 1 else kind - 1
+def complement(q: Quantity) -> Quantity:
+    """The quantity whose product with this one is zero."""
+    return Quantity(q.kind + 1 if q.kind % 2 == 1 else q.kind - 1, q.contact, q.direction)
 
 
 @kernel
-def along(nt: int, first: int, direction: Any, j: int, vector: Any) -> float:
+def along(nt: int, first: int, directions: Array, j: int, vector: Array) -> float:
     """Slip along direction j: the tangential part of the velocity that starts at ``first``."""
-    value = direction[j, 0] * vector[first + 1]
+    value = directions[j, 0] * vector[first + 1]
     if nt == 2:
-        value += direction[j, 1] * vector[first + 2]
+        value += directions[j, 1] * vector[first + 2]
     return value
 
 
 @kernel
-def terms(
-    shape: Any, dirs: Any, mu: Any, cover: Any, state: Any, kind: int, i: int, direction: int
-) -> tuple[int, int, int, int, float, float, float, float]:
-    """A quantity of contact i (without lambda_max) as a sum of at most four primitives: indices, factors."""
-    nt = shape[1]
-    n = shape[0] * (1 + nt)
+def terms(step: Step, state: Array, q: Quantity) -> tuple[int, int, int, int, float, float, float, float]:
+    """A quantity (without lambda_max) as a sum of at most four primitives: indices, factors."""
+    kind, i, direction = q
+    nc, nt = len(step.mu), step.directions.shape[1]
+    n = nc * (1 + nt)
     own, slip, t = i * (1 + nt), n + i * (1 + nt), 2 * n
     if kind == SN:
-        return slip, t, t, t, 1.0, cover[i, 0], 0.0, 0.0
+        return slip, t, t, t, 1.0, step.cover[i, 0], 0.0, 0.0
     if kind == BETA:
-        return slip, t, t, t, -1.0, -cover[i, 0], 0.0, 0.0
+        return slip, t, t, t, -1.0, -step.cover[i, 0], 0.0, 0.0
     if kind == LN:
         return own, t, t, t, 1.0, 0.0, 0.0, 0.0
     if kind == SB:
-        return own, t, t, t, -1.0, cover[i, 1], 0.0, 0.0
+        return own, t, t, t, -1.0, step.cover[i, 1], 0.0, 0.0
     if kind == SG:
         if nt == 2:
-            return own, own + 1, own + 2, t, mu[i], -1.0, -1.0, cover[i, 1]
-        return own, own + 1, t, t, mu[i], -1.0, cover[i, 1], 0.0
+            return own, own + 1, own + 2, t, step.mu[i], -1.0, -1.0, step.cover[i, 1]
+        return own, own + 1, t, t, step.mu[i], -1.0, step.cover[i, 1], 0.0
     if kind == LD:
         return (own + 1 if direction == state[i, A] else own + 2), t, t, t, 1.0, 0.0, 0.0, 0.0
     if kind == T:
         return t, t, t, t, 1.0, 0.0, 0.0, 0.0
     # slips: GAMMA and SD
-    sliding = state[i, SLIDING]
     sign = -1.0 if kind == GAMMA else 1.0
-    j = state[i, A] if kind == GAMMA else direction
-    first, second = sign * dirs[j, 0], 0.0
+    j = wide(state[i, A]) if kind == GAMMA else direction
+    first, second = sign * step.directions[j, 0], 0.0
     if nt == 2:
-        second = sign * dirs[j, 1]
-    per_t = sign * cover[i, 0]
-    if kind == SD and sliding:
-        first -= dirs[state[i, A], 0]
+        second = sign * step.directions[j, 1]
+    per_t = sign * step.cover[i, 0]
+    if kind == SD and state[i, SLIDING]:
+        first -= step.directions[state[i, A], 0]
         if nt == 2:
-            second -= dirs[state[i, A], 1]
+            second -= step.directions[state[i, A], 1]
         per_t = 0.0
     return slip + 1, (slip + 2 if nt == 2 else t), t, t, first, second, per_t, 0.0
 
 
 @kernel
-def quantity(
-    shape: Any, dirs: Any, mu: Any, cover: Any, state: Any, kind: int, i: int, direction: int, x: Any
-) -> float:
-    """A quantity of contact i (without lambda_max) from primitives x."""
-    i0, i1, i2, i3, f0, f1, f2, f3 = terms(shape, dirs, mu, cover, state, kind, i, direction)
+def quantity(step: Step, state: Array, q: Quantity, x: Array) -> float:
+    """The value of a quantity (without lambda_max) at primitives x (2 n + 1,)."""
+    i0, i1, i2, i3, f0, f1, f2, f3 = terms(step, state, q)
     return f0 * x[i0] + f1 * x[i1] + f2 * x[i2] + f3 * x[i3]
 
 
 @kernel
-def start(shape: Any, data: Any, state: Any, frame: Any, columns: Any, D: Any) -> None:
+def start(step: Step, work: Pivoting) -> None:
     """All impulses are zero and t, the last row of D, is free: the first ray of Lemke's method."""
-    G, dirs, mu, cover = data
-    nc, nt = shape
-    width = 1 + nt
-    n = nc * width
+    nc, nt = len(step.mu), step.directions.shape[1]
+    n, D = nc * (1 + nt), work.D
     for i in range(nc):
-        state[i, NORMAL] = OPEN
-        state[i, A] = -1
-        state[i, B] = -1
-        state[i, SLIDING] = 0
+        work.state[i, NORMAL] = OPEN
+        work.state[i, A] = -1
+        work.state[i, B] = -1
+        work.state[i, SLIDING] = 0
         for d in range(nt):
             for e in range(nt):
-                frame[i, d, e] = 1.0 if d == e else 0.0
-        for d in range(width):
-            columns[i, d] = i * width + d
+                work.frame[i, d, e] = 1.0 if d == e else 0.0
+        for d in range(1 + nt):
+            work.columns[i, d] = i * (1 + nt) + d
     for c in range(n + 1):
         for row in range(2 * n + 1):
             D[c, row] = 0.0
         if c < n:
             D[c, c] = 1.0
             for row in range(n):
-                D[c, n + row] = G[row, c]
+                D[c, n + row] = step.G[row, c]
     D[n, 2 * n] = 1.0
 
 
 @kernel
-def exchange(
-    shape: Any, data: Any, state: Any, kind: int, i: int, direction: int, entering: int, D: Any, g: Any
-) -> bool:
+def exchange(step: Step, work: Pivoting, q: Quantity, entering: int) -> bool:
     """Make a quantity zero in place of the one in row ``entering`` of D; False where there is no pivot."""
-    _, dirs, mu, cover = data
-    n = shape[0] * (1 + shape[1])
-    i0, i1, i2, i3, f0, f1, f2, f3 = terms(shape, dirs, mu, cover, state, kind, i, direction)
+    n, D, g = len(step.G), work.D, work.change
+    i0, i1, i2, i3, f0, f1, f2, f3 = terms(step, work.state, q)
     for c in range(n + 1):
         g[c] = f0 * D[c, i0] + f1 * D[c, i1] + f2 * D[c, i2] + f3 * D[c, i3]
     pivot = g[entering]
@@ -143,23 +150,19 @@ def exchange(
 
 
 @kernel
-def enter_complement(
-    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, kind: int, i: int, direction: int, made: int,
-    D: Any, x: Any,
-) -> int:  # fmt: skip
+def enter_complement(step: Step, work: Pivoting, q: Quantity, made: int) -> int:
     """After a quantity became zero in row ``made``: change the state; the row of its complement, or -1.
 
     Rows of D whose quantity enters with the opposite sign are negated, so that entering means growing.
     """
-    nt = shape[1]
-    length = 2 * shape[0] * (1 + nt) + 1
-    entering = _rename(shape, dirs, state, frame, columns, kind, i, direction, made, length, D, x)
-    return entering if change_state(nt, state, kind, i, direction) else wide(-1)
+    entering = _rename(step, work, q, made)
+    return entering if change_state(step.directions.shape[1], work.state, q) else wide(-1)
 
 
 @kernel
-def change_state(nt: int, state: Any, kind: int, i: int, direction: int) -> bool:
-    """The state after a quantity of contact i became zero; False where that cannot be on the path."""
+def change_state(nt: int, state: Array, q: Quantity) -> bool:
+    """The state after a quantity became zero; False where that cannot be on the path."""
+    kind, i, direction = q
     if kind == SN or kind == BETA:
         state[i, NORMAL] = FREE
     elif kind == LN:
@@ -189,66 +192,62 @@ def change_state(nt: int, state: Any, kind: int, i: int, direction: int) -> bool
 
 
 @kernel
-def _rename(
-    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, kind: int, i: int, direction: int, made: int,
-    length: int, D: Any, x: Any,
-) -> int:  # fmt: skip
-    """The rows of D and primitives x in terms of what is zero from now on; the row of the complement."""
+def _rename(step: Step, work: Pivoting, q: Quantity, made: int) -> int:
+    """The rows of D in terms of what is zero from now on; the row of the complement."""
+    kind, i, direction = q
+    state, columns, D = work.state, work.columns, work.D
     if kind <= BETA:
         entering = columns[i, 0]
         columns[i, 0] = made
         if kind == BETA:
-            _scale(D, made, length, -1.0)
+            _scale(D, made, -1.0)
         elif kind == SB:
-            _scale(D, entering, length, -1.0)  # beta = -(y' + t)
+            _scale(D, entering, -1.0)  # beta = -(y' + t)
         return entering
     if kind == SD:
-        return _add_direction(shape, dirs, state, frame, columns, i, direction, made, length, D, x)
+        return _add_direction(step, work, i, direction, made)
     part = 2 if kind == LD and state[i, B] >= 0 else 1
     if part == 2 and direction == state[i, A]:
-        _swap(shape, state, frame, columns, i, D, x)
+        _swap(work, i)
     entering = columns[i, part]
     columns[i, part] = made
     if kind == GAMMA:
-        _scale(D, made, length, -1.0)  # slip along a = -gamma
+        _scale(D, made, -1.0)  # slip along a = -gamma
         if state[i, B] >= 0:
-            _add(D, made, columns[i, 2], length, -1.0)
+            _add(D, made, columns[i, 2], -1.0)
     elif kind == SG:  # gamma = -(slip along a) enters
         if state[i, B] >= 0:  # the difference of the two slips stays zero
-            _add(D, entering, columns[i, 2], length, 1.0)
-        _scale(D, entering, length, -1.0)
+            _add(D, entering, columns[i, 2], 1.0)
+        _scale(D, entering, -1.0)
     return entering
 
 
 @kernel
-def _scale(D: Any, c: int, length: int, factor: float) -> None:
-    for row in range(length):
+def _scale(D: Array, c: int, factor: float) -> None:
+    for row in range(D.shape[1]):
         D[c, row] *= factor
 
 
 @kernel
-def _add(D: Any, c: int, other: int, length: int, factor: float) -> None:
-    for row in range(length):
+def _add(D: Array, c: int, other: int, factor: float) -> None:
+    for row in range(D.shape[1]):
         D[c, row] += factor * D[other, row]
 
 
 @kernel
-def _add_direction(
-    shape: Any, dirs: Any, state: Any, frame: Any, columns: Any, i: int, direction: int, made: int,
-    length: int, D: Any, x: Any,
-) -> int:  # fmt: skip
+def _add_direction(step: Step, work: Pivoting, i: int, direction: int, made: int) -> int:
     """A slip became zero: its direction may push. The frame turns so that the direction belongs to it."""
-    nt = shape[1]
-    n = shape[0] * (1 + nt)
+    nt = step.directions.shape[1]
     place = i * (1 + nt) + 1
+    state, columns, frame, D, dirs = work.state, work.columns, work.frame, work.D, step.directions
     if state[i, A] < 0:
         entering = columns[i, 1]
         if nt == 1:
-            _scale(D, entering, length, dirs[direction, 0] / frame[i, 0, 0])
+            _scale(D, entering, dirs[direction, 0] / frame[i, 0, 0])
             frame[i, 0, 0] = dirs[direction, 0]
             D[entering, place] = 1.0
         else:
-            _turn_frame(dirs, frame, columns, i, direction, place, length, D)
+            _turn_frame(dirs, work, i, direction, place)
         columns[i, 1] = made
         return entering
     if nt == 1 or state[i, B] >= 0:
@@ -258,32 +257,30 @@ def _add_direction(
     a = (dirs[direction, 0] * frame[i, 1, 1] - dirs[direction, 1] * frame[i, 1, 0]) / area
     b = (frame[i, 0, 0] * dirs[direction, 1] - frame[i, 0, 1] * dirs[direction, 0]) / area
     entering = columns[i, 2]
-    _scale(D, entering, length, b)
+    _scale(D, entering, b)
     if state[i, SLIDING]:
-        _add(D, entering, columns[i, 1], length, 1.0 - a - b)
+        _add(D, entering, columns[i, 1], 1.0 - a - b)
     D[entering, place] -= a
-    for c in range(n + 1):
+    for c in range(D.shape[0]):
         D[c, place + 1] = 0.0
     D[entering, place + 1] = 1.0
-    x[place + 1] = 0.0
     frame[i, 1, 0], frame[i, 1, 1] = dirs[direction, 0], dirs[direction, 1]
     columns[i, 2] = made
     return entering
 
 
 @kernel
-def _turn_frame(
-    dirs: Any, frame: Any, columns: Any, i: int, direction: int, place: int, length: int, D: Any
-) -> None:
+def _turn_frame(directions: Array, work: Pivoting, i: int, direction: int, place: int) -> None:
     """Nothing pushes: make the frame (d, d turned by 90 degrees)."""
-    d0, d1 = dirs[direction, 0], dirs[direction, 1]
+    frame, D = work.frame, work.D
+    d0, d1 = directions[direction, 0], directions[direction, 1]
     area = frame[i, 0, 0] * frame[i, 1, 1] - frame[i, 0, 1] * frame[i, 1, 0]
     a0 = (d0 * frame[i, 1, 1] - d1 * frame[i, 1, 0]) / area
     b0 = (frame[i, 0, 0] * d1 - frame[i, 0, 1] * d0) / area
     a1 = (-d1 * frame[i, 1, 1] - d0 * frame[i, 1, 0]) / area
     b1 = (frame[i, 0, 0] * d0 + frame[i, 0, 1] * d1) / area
-    first, second = columns[i, 1], columns[i, 2]
-    for row in range(length):
+    first, second = work.columns[i, 1], work.columns[i, 2]
+    for row in range(D.shape[1]):
         old_first, old_second = D[first, row], D[second, row]
         D[first, row] = a0 * old_first + b0 * old_second
         D[second, row] = a1 * old_first + b1 * old_second
@@ -296,16 +293,15 @@ def _turn_frame(
 
 
 @kernel
-def _swap(shape: Any, state: Any, frame: Any, columns: Any, i: int, D: Any, x: Any) -> None:
+def _swap(work: Pivoting, i: int) -> None:
     """Exchange the places of the two directions that push."""
-    n = shape[0] * 3
+    frame, columns, D = work.frame, work.columns, work.D
     place = i * 3 + 1
     for d in range(2):
         frame[i, 0, d], frame[i, 1, d] = frame[i, 1, d], frame[i, 0, d]
-    for c in range(n + 1):
+    for c in range(D.shape[0]):
         D[c, place], D[c, place + 1] = D[c, place + 1], D[c, place]
-    x[place], x[place + 1] = x[place + 1], x[place]
-    if state[i, SLIDING]:
-        _scale(D, columns[i, 2], 2 * n + 1, -1.0)  # slip along b minus slip along a
+    if work.state[i, SLIDING]:
+        _scale(D, columns[i, 2], -1.0)  # slip along b minus slip along a
     else:
         columns[i, 1], columns[i, 2] = columns[i, 2], columns[i, 1]

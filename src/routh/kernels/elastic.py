@@ -1,19 +1,14 @@
 """Impacts with restitution, sample by sample: the scalar source of `routh.step.elastic` for CPU and GPU.
 
-Everything is in the problem's own units (see `routh.problem.Scaling`), in which work is a share of
-``|v|_M^2`` and the kinetic energy before is one half. Arrays of one sample, all caller-owned:
-
-- ``T (m, 2 m + 2)``, ``basis (m,)``, ``rows (3, m)``: tableau, and q, z, spare; ``m = nc (3 + k)`` unknowns
-- ``flat (6, nc (1 + nt))``: contact velocities now and at the end of the trial, its impulse, the total; spare
-- ``work (15, nc)``: the numbers per contact, named below
+The data are in `routh.kernels.elastic_arrays`; all arrays belong to the caller.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.compiling import kernel
-from routh.kernels.elastic_names import (
+from routh.kernels.elastic_arrays import (
     ABOVE,
     BELOW,
     BOUND,
@@ -25,16 +20,12 @@ from routh.kernels.elastic_names import (
     GAIN,
     GIVEN,
     KIND,
-    MAX_STEPS,
-    NO_IMPACT,
     NOTHING,
     NOW,
-    NUMERICAL,
     PUSH,
     RATE,
     RETURNED,
     SLOPE,
-    SOLVED,
     SPENT,
     STORED,
     THEN,
@@ -44,6 +35,14 @@ from routh.kernels.elastic_names import (
 from routh.kernels.random import uniform_pair
 from routh.kernels.sweeps import ENOUGH, move, sweep_surely
 from routh.kernels.tableau import lemke, natural_residual, read_solution
+from routh.status import Status
+
+if TYPE_CHECKING:
+    from routh.kernels.elastic_arrays import Drawing, Elastic, ElasticSamples, Scratch
+    from routh.validation import Array
+
+SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
+MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 
 EVENT_SOLVES = 60
 USED_UP = 1e-12
@@ -52,13 +51,12 @@ PIVOT = 1e-11
 
 
 @kernel
-def solve_increment(data: Any, share: float, T: Any, basis: Any, rows: Any, flat: Any, work: Any) -> float:
+def solve_increment(problem: Elastic, share: float, scratch: Scratch) -> float:
     """HP23 (75) with a floor, for ``share`` of the rates: fills PUSH and THEN; the residual."""
-    W, cover, dirs, mu = data[0], data[2], data[3], data[4]
-    nc, k, nt = len(mu), dirs.shape[0], dirs.shape[1]
-    m = len(cover)
-    q, z = rows[0], rows[1]
-    residual = sweep_surely(data, share, flat, work)
+    W, cover, dirs = problem.W, problem.cover, problem.directions
+    nc, k, nt = len(problem.mu), dirs.shape[0], dirs.shape[1]
+    m, q, z, flat, work = len(cover), scratch.q, scratch.z, scratch.flat, scratch.ledger
+    residual = sweep_surely(problem, share, scratch)
     if residual < ENOUGH:
         return residual
     for i in range(nc):
@@ -76,8 +74,8 @@ def solve_increment(data: Any, share: float, T: Any, basis: Any, rows: Any, flat
             for row in range(m):
                 q[row] += W[row, nc + i] * work[FLOOR, i]
             q[i] = 0.0
-    lemke(W, q, cover, MAX_PIVOTS_PER_ROW * m, PIVOT, T, basis)
-    read_solution(T, basis, z)
+    lemke(W, q, cover, MAX_PIVOTS_PER_ROW * m, PIVOT, scratch.T, scratch.basis)
+    read_solution(scratch.T, scratch.basis, z)
     residual = natural_residual(W, q, z)
     for i in range(nc):
         first = i * (1 + nt)
@@ -87,7 +85,7 @@ def solve_increment(data: Any, share: float, T: Any, basis: Any, rows: Any, flat
             for j in range(k):
                 value += dirs[j, d] * z[2 * nc + i * k + j]
             flat[PUSH, first + 1 + d] = value
-    move(data[1], flat)
+    move(problem.G, flat)
     return residual
 
 
@@ -100,9 +98,11 @@ def path_shares(y0: float, y1: float) -> tuple[float, float]:
 
 
 @kernel
-def keep_books(data: Any, share_of: Any, poisson: bool, rest: float, flat: Any, work: Any) -> None:
+def keep_books(problem: Elastic, scratch: Scratch) -> None:
     """GAIN and GIVEN (work stored and returned), EARNED and SPENT of the trial increment."""
-    nc, nt = len(data[4]), data[3].shape[1]
+    nc, nt = len(problem.mu), problem.directions.shape[1]
+    share_of, poisson, rest = problem.share, problem.poisson, problem.rest
+    flat, work = scratch.flat, scratch.ledger
     seeming, stored, room = 0.0, 0.0, 0.0
     for i in range(nc):
         first = i * (1 + nt)
@@ -146,10 +146,10 @@ def keep_books(data: Any, share_of: Any, poisson: bool, rest: float, flat: Any, 
 
 
 @kernel
-def list_events(
-    restitution: Any, poisson: bool, scale: float, rest: float, nt: int, flat: Any, work: Any
-) -> bool:
+def list_events(problem: Elastic, scratch: Scratch) -> bool:
     """What each contact waits for, and its event function now; whether any waits."""
+    restitution, poisson, scale, rest = problem.restitution, problem.poisson, problem.scale, problem.rest
+    nt, flat, work = problem.directions.shape[1], scratch.flat, scratch.ledger
     waiting = False
     for i in range(len(restitution)):
         y = flat[NOW, i * (1 + nt)]
@@ -166,7 +166,7 @@ def list_events(
 
 
 @kernel
-def next_trial(low: float, high: float, count: int, work: Any) -> float:
+def next_trial(low: float, high: float, count: int, work: Array) -> float:
     """Where the first event should be: by interpolation, halving the interval every third time."""
     if count % 3 == 0:
         return 0.5 * (low + high)
@@ -188,25 +188,22 @@ def next_trial(low: float, high: float, count: int, work: Any) -> float:
 
 
 @kernel
-def increment(
-    data: Any, restitution: Any, share_of: Any, poisson: bool, limits: Any,
-    T: Any, basis: Any, rows: Any, flat: Any, work: Any, gap: Any,
-) -> float:  # fmt: skip
+def increment(problem: Elastic, scratch: Scratch) -> float:
     """`routh.step.elastic.ElasticStep.solve`: the share of the rates used, 0 where a solve failed.
 
-    ``limits``: rest speed, least budget, scale of the budgets' event functions, residual; ``gap`` (1,) keeps
-    the largest residual. The trial that is accepted stands in PUSH, THEN and the ledger's rows.
+    The trial that is accepted stands in PUSH, THEN and the ledger's rows.
     """
-    rest, least, scale, tolerance = limits[0], limits[1], limits[2], limits[3]
-    nc, nt = len(restitution), data[3].shape[1]
-    list_events(restitution, poisson, scale, rest, nt, flat, work)
+    rest, least, scale = problem.rest, problem.least, problem.scale
+    nc, nt = len(problem.mu), problem.directions.shape[1]
+    flat, work = scratch.flat, scratch.ledger
+    list_events(problem, scratch)
     low, high, trial, accepted = 0.0, 1.0, 1.0, 0.0
     for count in range(1, EVENT_SOLVES + 1):
-        residual = solve_increment(data, trial, T, basis, rows, flat, work)
-        gap[0] = max(gap[0], residual)
-        if not residual < tolerance:
+        residual = solve_increment(problem, trial, scratch)
+        scratch.residual[0] = max(scratch.residual[0], residual)
+        if not residual < problem.tolerance:
             return 0.0
-        keep_books(data, share_of, poisson, rest, flat, work)
+        keep_books(problem, scratch)
         over, near = False, False
         for i in range(nc):
             value, precision = 0.0, 0.1 * rest
@@ -233,53 +230,49 @@ def increment(
         if not low < trial < high:
             break
     if accepted > 0.0:
-        solve_increment(data, accepted, T, basis, rows, flat, work)
-        keep_books(data, share_of, poisson, rest, flat, work)
+        solve_increment(problem, accepted, scratch)
+        keep_books(problem, scratch)
         return accepted
     return trial
 
 
 @kernel
-def draw_rates(key: Any, sample: int, drawn: int, step: Any, table: Any, work: Any) -> None:
-    """The rates of one interval: ``step`` times numbers of ``table`` while it lasts, then of `routh.rng`."""
-    for i in range(len(step)):
-        if drawn < table.shape[0]:
-            work[RATE, i] = step[i] * table[drawn, i]
+def draw_rates(drawing: Drawing, sample: int, drawn: int, work: Array) -> None:
+    """The rates of one interval: the size times the points while they last, then `routh.rng`."""
+    for i in range(len(drawing.size)):
+        if drawn < drawing.points.shape[1]:
+            work[RATE, i] = drawing.size[i] * drawing.points[sample, drawn, i]
         else:
-            first, second = uniform_pair(key, sample, drawn, i // 2)
-            work[RATE, i] = step[i] * (first if i % 2 == 0 else second)
+            first, second = uniform_pair(drawing.key, sample, drawn, i // 2)
+            work[RATE, i] = drawing.size[i] * (first if i % 2 == 0 else second)
 
 
 @kernel
-def run_sample(
-    data: Any, c: Any, restitution: Any, share_of: Any, step: Any, poisson: bool, limits: Any, max_steps: int,
-    key: Any, sample: int, table: Any,
-    T: Any, basis: Any, rows: Any, flat: Any, work: Any, gap: Any,
-) -> tuple[int, int]:  # fmt: skip
+def run_sample(problem: Elastic, drawing: Drawing, sample: int, scratch: Scratch) -> tuple[int, int]:
     """One outcome: (status, increments). TOTAL holds its impulse, STORED and RETURNED its work."""
-    nc, nt = len(restitution), data[3].shape[1]
+    nc, nt = len(problem.mu), problem.directions.shape[1]
     n = nc * (1 + nt)
-    rest, least = limits[0], limits[1]
+    flat, work = scratch.flat, scratch.ledger
     for row in range(n):
-        flat[NOW, row] = c[row]
+        flat[NOW, row] = problem.start[row]
         flat[TOTAL, row] = 0.0
     for i in range(nc):
         work[BUDGET, i] = work[STORED, i] = work[RETURNED, i] = 0.0
         work[RATE, i] = 0.0
-    gap[0] = 0.0
+    scratch.residual[0] = 0.0
     left, drawn = 0.0, 0
-    for count in range(max_steps + 1):
+    for count in range(drawing.max_steps + 1):
         ended = True
         for i in range(nc):
-            ended = ended and flat[NOW, i * (1 + nt)] >= -rest and work[BUDGET, i] == 0.0
+            ended = ended and flat[NOW, i * (1 + nt)] >= -problem.rest and work[BUDGET, i] == 0.0
         if ended:
             return (SOLVED if count > 0 else NO_IMPACT), count
-        if count == max_steps:
+        if count == drawing.max_steps:
             break
         if left == 0.0:
-            draw_rates(key, sample, drawn, step, table, work)
+            draw_rates(drawing, sample, drawn, work)
             left, drawn = 1.0, drawn + 1
-        used = increment(data, restitution, share_of, poisson, limits, T, basis, rows, flat, work, gap)
+        used = increment(problem, scratch)
         if used == 0.0:
             return NUMERICAL, count
         for row in range(n):
@@ -289,31 +282,24 @@ def run_sample(
             work[STORED, i] += work[GAIN, i]
             work[RETURNED, i] += work[GIVEN, i]
             budget = work[BUDGET, i] + work[EARNED, i] - work[SPENT, i]
-            work[BUDGET, i] = budget if budget > least else 0.0
+            work[BUDGET, i] = budget if budget > problem.least else 0.0
             work[RATE, i] *= 1.0 - used
         left *= 1.0 - used
         if not left > USED_UP:
             left = 0.0
-    return MAX_STEPS, max_steps
+    return MAX_STEPS, drawing.max_steps
 
 
 @kernel
 def run_range(
-    data: Any, c: Any, restitution: Any, share_of: Any, step: Any, poisson: bool, limits: Any, max_steps: int,
-    key: Any, begin: int, end: int, table: Any,
-    scratch: Any, outputs: Any,
-) -> None:  # fmt: skip
-    """The samples ``begin`` to ``end``: impulses, work (stored, returned), (status, steps), residuals."""
-    T, basis, rows, flat, work, gap = scratch
-    impulse, works, counts, residual = outputs
+    problem: Elastic, drawing: Drawing, samples: ElasticSamples, scratch: Scratch, begin: int, end: int
+) -> None:
+    """The samples ``begin`` to ``end``."""
     for i in range(begin, end):
-        counts[i, 0], counts[i, 1] = run_sample(
-            data, c, restitution, share_of, step, poisson, limits, max_steps, key, i, table[i],
-            T, basis, rows, flat, work, gap,
-        )  # fmt: skip
-        residual[i] = gap[0]
-        for row in range(len(c)):
-            impulse[i, row] = flat[TOTAL, row]
-        for j in range(len(restitution)):
-            works[i, 0, j] = work[STORED, j]
-            works[i, 1, j] = work[RETURNED, j]
+        samples.status[i], samples.steps[i] = run_sample(problem, drawing, i, scratch)
+        samples.residual[i] = scratch.residual[0]
+        for row in range(len(problem.start)):
+            samples.impulse[i, row] = scratch.flat[TOTAL, row]
+        for j in range(len(problem.mu)):
+            samples.work[i, 0, j] = scratch.ledger[STORED, j]
+            samples.work[i, 1, j] = scratch.ledger[RETURNED, j]

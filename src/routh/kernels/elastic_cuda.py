@@ -7,60 +7,46 @@ from typing import Any
 
 import numpy as np
 
-from routh.compiling import find_cuda, on_device
+from routh.compiling import on_device
+from routh.kernels import cuda as gpu
 from routh.kernels.elastic import run_range
+from routh.kernels.elastic_arrays import Drawing, Elastic, ElasticSamples, Scratch
 
 BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's memory
 
 
 @cache
 def _kernel() -> Any:
-    cuda = find_cuda()
-    samples = on_device(run_range)
+    cuda = gpu.load_cuda()
+    sampled = on_device(run_range)
 
     @cuda.jit
-    def launch(
-        data: Any, c: Any, restitution: Any, share: Any, step: Any, poisson: bool, limits: Any,
-        max_steps: int, key: Any, n: int, table: Any, scratch: Any, outputs: Any,
-    ) -> None:  # fmt: skip
+    def launch(problem: Any, drawing: Any, samples: Any, scratch: Any) -> None:
         thread = cuda.grid(1)
-        if thread >= scratch[0].shape[0]:
+        if thread >= scratch.T.shape[0]:
             return
-        own = (
-            scratch[0][thread], scratch[1][thread], scratch[2][thread],
-            scratch[3][thread], scratch[4][thread], scratch[5][thread],
-        )  # fmt: skip
-        for i in range(thread, n, scratch[0].shape[0]):
-            samples(
-                data, c, restitution, share, step, poisson, limits, max_steps, key, i, i + 1, table,
-                own, outputs,
-            )  # fmt: skip
+        own = Scratch(
+            scratch.T[thread],
+            scratch.basis[thread],
+            scratch.q[thread],
+            scratch.z[thread],
+            scratch.flat[thread],
+            scratch.ledger[thread],
+            scratch.residual[thread],
+        )
+        for i in range(thread, samples.status.shape[0], scratch.T.shape[0]):
+            sampled(problem, drawing, samples, own, i, i + 1)
 
     return launch
 
 
-def run_on_gpu(
-    arguments: tuple[Any, ...],
-    n: int,
-    table: np.ndarray,
-    scratch: tuple[np.ndarray, ...],
-    outputs: tuple[Any, ...],
-) -> None:
-    """Fill ``outputs``; ``arguments`` are those of `run_range` up to ``key``, ``scratch`` is one thread's."""
-    cuda = find_cuda()
-    threads = min(n, MOST_THREADS)
-    held = tuple(cuda.to_device(np.zeros((threads, *array.shape), array.dtype)) for array in scratch)
-    results = tuple(cuda.to_device(array) for array in outputs)
-    moved = tuple(_to_device(cuda, argument) for argument in arguments)
-    _kernel()[(threads + BLOCK - 1) // BLOCK, BLOCK](*moved, n, cuda.to_device(table), held, results)
-    for host, device in zip(outputs, results, strict=True):
+def run_on_gpu(problem: Elastic, drawing: Drawing, samples: ElasticSamples, scratch: Scratch) -> None:
+    """Fill the samples; ``scratch`` is one thread's."""
+    launch = _kernel()
+    threads = min(len(samples.status), MOST_THREADS)
+    held = gpu.send(Scratch(*(np.zeros((threads, *array.shape), array.dtype) for array in scratch)))
+    results = gpu.send(samples)
+    blocks = (threads + BLOCK - 1) // BLOCK
+    launch[blocks, BLOCK](gpu.send(problem), gpu.send(drawing), results, held)
+    for host, device in zip(samples, results, strict=True):
         device.copy_to_host(host)
-
-
-def _to_device(cuda: Any, argument: Any) -> Any:
-    """Arrays, and tuples of arrays, in the GPU's memory; numbers as they are."""
-    if isinstance(argument, np.ndarray):
-        return cuda.to_device(argument)
-    if isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray):
-        return tuple(cuda.to_device(array) for array in argument)
-    return argument

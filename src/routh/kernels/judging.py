@@ -100,3 +100,38 @@ def energies(problems: Any, v: Any, found: Any) -> None:
             for i in range(nv):
                 total += v[row, sample, i] * dot(problems.M[row, i], v[row, sample], nv)
             found[row, sample] = 0.5 * total
+
+
+@kernel
+def compare(problems: Any, skip: Any, own: Any, given: Any, v: Any, ended: Any, found: Any) -> None:
+    """Velocities ``given`` (rows, nv) beside the samples v (rows, n, nv) of the same rows.
+
+    ``found`` (rows, 4): distance to the nearest ended sample over the speed before, in the kinetic-energy
+    norm, and its index (infinite and -1 where none ended); kinetic energy gained over that before; the
+    fastest approach that is left, in the contact's own unit.
+    """
+    for row in range(v.shape[0]):
+        if skip[row]:
+            continue
+        nv = problems.size[row, 0]
+        factorise(problems.M, row, nv, own.factor)
+        speed = speed_of(own.factor, problems.v[row], nv)
+        if speed == 0.0:
+            speed = 1.0
+        nearest, index = math.inf, -1
+        for sample in range(v.shape[1]):
+            if ended[row, sample]:
+                for j in range(nv):
+                    own.half[0, j] = v[row, sample, j] - given[row, j]
+                apart = speed_of(own.factor, own.half[0], nv) / speed
+                if apart < nearest:
+                    nearest, index = apart, sample
+        after, before = speed_of(own.factor, given[row], nv), speed_of(own.factor, problems.v[row], nv)
+        fastest = 0.0
+        for i in range(problems.present.shape[1]):
+            if problems.present[row, i]:
+                forward(own.factor, nv, problems.Jn[row, i], own.half, 0)
+                unit = speed * math.sqrt(dot(own.half[0], own.half[0], nv))
+                fastest = max(fastest, -dot(problems.Jn[row, i], given[row], nv) / unit)
+        found[row, 0], found[row, 1] = nearest, index
+        found[row, 2], found[row, 3] = (after * after - before * before) / (speed * speed), fastest

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.compiling import inlined
 from routh.rng import EVENTS
+
+if TYPE_CHECKING:
+    from routh.validation import Array
+
+Key = tuple[np.uint32, np.uint32, np.uint32]  # the seed's two words, the row of the problem in its batch
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
@@ -18,7 +23,7 @@ MIX0, MIX1 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @inlined
-def uniform_pair(key: Any, sample: int, step: int, pair: int) -> tuple[float, float]:
+def uniform_pair(key: Key, sample: int, step: int, pair: int) -> tuple[float, float]:
     """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``.
 
     The key is three words: the seed's two and the row of the problem in its batch.
@@ -42,9 +47,8 @@ def uniform_pair(key: Any, sample: int, step: int, pair: int) -> tuple[float, fl
 
 
 @inlined
-def draw_bounds(shape: Any, key: Any, sample: int, step: int, size: Any, bound: Any) -> None:
+def draw_bounds(nc: int, key: Key, sample: int, step: int, size: Array, bound: Array) -> None:
     """``lambda_max`` (nc,) of one sample at one step: size times uniform numbers (HP23 Algorithm 1)."""
-    nc = shape[0]
     for pair in range((nc + 1) // 2):
         first, second = uniform_pair(key, sample, step, pair)
         bound[2 * pair] = size[2 * pair] * first
@@ -53,7 +57,7 @@ def draw_bounds(shape: Any, key: Any, sample: int, step: int, size: Any, bound: 
 
 
 @inlined
-def event_keys(seed: Any, row: int, sample: int, pair: int) -> tuple[Any, Any]:
+def event_keys(seed: np.uint64, row: int, sample: int, pair: int) -> tuple[np.uint64, np.uint64]:
     """`routh.rng.event_key`: the 64 random bits of the events ``2 pair`` and ``2 pair + 1`` of one sample."""
     k0, k1 = np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT)
     c0 = np.uint32(sample)
@@ -72,14 +76,14 @@ def event_keys(seed: Any, row: int, sample: int, pair: int) -> tuple[Any, Any]:
 
 
 @inlined
-def event_key(seed: Any, row: int, sample: int, event: int) -> Any:
+def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
     """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
     even, odd = event_keys(seed, row, sample, event >> 1)
     return odd if event & 1 else even
 
 
 @inlined
-def event_word(key: Any, index: int) -> Any:
+def event_word(key: np.uint64, index: int) -> np.uint64:
     """`routh.rng.event_word`: 64 further bits of an event's key."""
     z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
     z = (z ^ (z >> np.uint64(30))) * MIX0
@@ -88,6 +92,6 @@ def event_word(key: Any, index: int) -> Any:
 
 
 @inlined
-def event_number(key: Any, index: int) -> float:
+def event_number(key: np.uint64, index: int) -> float:
     """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
     return ((event_word(key, index) >> DROP) + HALF) * CELL

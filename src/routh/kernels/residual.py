@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.compiling import inlined
 
+if TYPE_CHECKING:
+    from routh.kernels.step_arrays import Sizes, Step
+    from routh.validation import Array
+
 
 @inlined
-def velocity_after(n: int, G: Any, c: Any, p: Any, after: Any) -> None:
+def velocity_after(n: int, G: Array, c: Array, p: Array, after: Array) -> None:
     """Contact velocities ``c + G p`` (n,); G is symmetric, so its rows are added up."""
     for row in range(n):
-        after[row] = c[row]
-    for j in range(n):
-        for row in range(n):
-            after[row] += G[j, row] * p[j]
+        value = c[row]
+        for j in range(n):
+            value += G[j, row] * p[j]
+        after[row] = value
 
 
 @inlined
-def step_residual(sizes: Any, dirs: Any, normals: Any, mu: Any, bound: Any, p: Any, after: Any) -> float:
+def step_residual(sizes: Sizes, step: Step, inputs: Array, p: Array, after: Array) -> float:
     """Natural residual of HP23 (75): impulses p (n,), velocities after (n,); NaN where one is not finite.
 
-    beta is max(0, -y'). Friction is split into its two neighbouring directions; ``normals`` (k, nt) are the
-    friction polygon's.
+    beta is max(0, -y'). Friction is split into its two neighbouring directions.
     """
     nc, nt, _ = sizes
+    mu = step.mu
     worst, check = 0.0, 0.0
     for i in range(nc):
         first = i * (1 + nt)
         normal, velocity = p[first], after[first]
         beta = max(-velocity, 0.0)
-        worst = max(worst, abs(min(beta, bound[i] - normal)))
+        worst = max(worst, abs(min(beta, inputs[nc * (1 + nt) + i] - normal)))
         worst = max(worst, abs(min(normal, velocity + beta)))
         check += normal + velocity
         if nt == 1:
@@ -43,15 +47,15 @@ def step_residual(sizes: Any, dirs: Any, normals: Any, mu: Any, bound: Any, p: A
             worst = max(worst, min(abs(friction), along))
         else:
             check += p[first + 1] + p[first + 2] + after[first + 1] + after[first + 2]
-            worst = max(worst, _facet_residual(sizes, dirs, normals, mu[i], first, p, after))
+            worst = max(worst, _facet_residual(sizes, step, mu[i], first, p, after))
     return worst + 0.0 * check
 
 
 @inlined
-def _facet_residual(sizes: Any, dirs: Any, normals: Any, mu: float, first: int, p: Any, after: Any) -> float:
+def _facet_residual(sizes: Sizes, step: Step, mu: float, first: int, p: Array, after: Array) -> float:
     """Rows lambda_D and gamma of one spatial contact."""
     f0, f1, t0, t1 = p[first + 1], p[first + 2], after[first + 1], after[first + 2]
-    k = sizes[2]
+    k, dirs, normals = sizes[2], step.directions, step.normals
     gamma, gauge, edge = 0.0, 0.0, 0
     for j in range(k):
         gamma = max(gamma, -dirs[j, 0] * t0 - dirs[j, 1] * t1)

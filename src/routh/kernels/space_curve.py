@@ -45,9 +45,11 @@ from routh.kernels.space_slopes import effect, rk_step, slope, solve_unknown
 STEP_LIMIT = 150  # steps of one curve: then the piece is cut there, which is always allowed
 STIFF = 40  # the same with several contacts, where implicit steps go on
 SHORTER = 30  # tries with a shorter step
-PLACINGS = 30
-LOCAL = 0.02  # share of the tolerance that one step may use up
-LAST = 20.0  # slip below this many times what a step may use up, and closing, ends
+PLACINGS, NEWTON = 30, 6
+LOCAL, ALONE = 0.02, 0.01  # share of the tolerance that one step may use up; the same with one contact
+# slip below this many times what a step may use up, and closing, ends; the second number holds after LONG
+# steps, where steps near the end of slip go round in circles
+LAST, LATE, LONG = 10.0, 40.0, 40
 REACH = 0.8  # a step reaches at most this share of the way to where slip vanishes
 FIRST = 0.3  # length of the first step at most; where slip turns quickly, it is shorter
 PLACED = 1e-13  # how near to its zero an event is placed
@@ -71,7 +73,7 @@ def event_value(
 
     ``mode``: 0 inelastic, 1 energetic, 2 Poisson. RATE and the last slope belong to TRY.
     """
-    value, rate = length_of(x, s, k, TRY) - g[CUT], 1.0
+    value, rate = length_of(x, s, k, TRY) - g[CUT] - 1e-14, 1.0
     kind, who = CUT_SHORT, -1
     for i in range(nc):
         held = k[ROLE, i] == HELD
@@ -122,7 +124,7 @@ def accept(m: int, mode: int, x: Any, s: Any, k: Any) -> None:
 
 @kernel
 def look_at_slips(
-    m: int, G: Any, mu: Any, x: Any, s: Any, k: Any, allowed: float
+    m: int, G: Any, mu: Any, x: Any, s: Any, k: Any, allowed: float, least: float
 ) -> tuple[float, int, float, float]:
     """How slips change at IMPULSE: (longest step, contact that goes straight on or -1, length left, error).
 
@@ -156,7 +158,7 @@ def look_at_slips(
             missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
         if m > 1:
             missed = missed + length * length if closing > 0.0 else math.inf
-        if missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY:
+        if missed <= allowed or (closing > 0.0 and length <= least) or length <= TINY:
             ending, cost = i, min(missed, length) / math.sqrt(across)
             left = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
         if closing > 0.0:
@@ -184,13 +186,19 @@ def follow_curve(
             x[BASE, row] = x[RATE, row]
         s[WORK, i] = 0.0
     slope(m, solving, elastic, G, mu, x, s, k, d, FIRST_SLOPE)
-    allowed = LOCAL * tolerance
+    allowed = (ALONE if m == 1 else LOCAL) * tolerance
     h = FIRST
     for count in range(STEP_LIMIT if m == 1 else STIFF):
-        longest, slipping, left, cost = look_at_slips(m, G, mu, x, s, k, allowed)
+        longest, slipping, left, cost = look_at_slips(
+            m, G, mu, x, s, k, allowed, (LAST if count < LONG else LATE) * allowed
+        )
         if slipping >= 0:
             return straight_on(nc, m, solving, mode, G, mu, x, s, k, d, g, left, cost, slipping)
-        h = min(h, longest if count > 0 else 0.2 * longest)
+        h = min(h, longest if count > 0 else 0.4 * longest)
+        left = g[CUT] - length_of(x, s, k, IMPULSE)
+        if left <= 1e-14:
+            return CUT_SHORT, -1
+        h = min(h, left)
         error = math.inf
         for _ in range(SHORTER):
             error = rk_step(m, solving, elastic, G, mu, x, s, k, d, h)
@@ -202,7 +210,11 @@ def follow_curve(
             return BROKEN, -1
         value, rate, kind, who = event_value(nc, m, mode, G, mu, x, s, k, g)
         if value > 0.0:
-            return place_event(nc, m, solving, mode, G, mu, x, s, k, d, g, allowed, h, value, rate)
+            if kind == NORMAL_ZERO and place_zero(
+                nc, m, solving, mode, G, mu, x, s, k, d, g, allowed, h, value, who
+            ):
+                return kind, who
+            return place_event(nc, m, solving, mode, G, mu, x, s, k, d, g, allowed, h)
         g[ERROR] += error
         accept(m, mode, x, s, k)
         h *= min(5.0, 0.9 * (allowed / max(error, 1e-300)) ** 0.2)
@@ -244,12 +256,67 @@ def straight_on(
 
 
 @kernel
+def cubic_root(begin: float, slope0: float, end: float, slope1: float) -> float:
+    """Where in (0, 1) the cubic with these values and slopes at 0 and 1 crosses zero; begin < 0 < end."""
+    low, high, at = 0.0, 1.0, begin / (begin - end)
+    b, c = 3.0 * (end - begin) - 2.0 * slope0 - slope1, slope0 + slope1 - 2.0 * (end - begin)
+    for _ in range(20):
+        value = begin + at * (slope0 + at * (b + at * c))
+        if value > 0.0:
+            high = at
+        else:
+            low = at
+        slope = slope0 + at * (2.0 * b + 3.0 * at * c)
+        guess = at - value / slope if slope > 0.0 else 0.5 * (low + high)
+        guess = guess if low < guess < high else 0.5 * (low + high)
+        if abs(guess - at) <= 1e-14:
+            break
+        at = guess
+    return at
+
+
+@kernel
+def place_zero(
+    nc: int, m: int, solving: bool, mode: int, G: Any, mu: Any, x: Any, s: Any, k: Any, d: Any, g: Any,
+    allowed: float, high: float, value: float, who: int,
+) -> bool:  # fmt: skip
+    """Shorten a step of length ``high`` to a zero of the normal velocity of contact ``who``: whether done.
+
+    The cubic through both ends of the step guesses, Newton's method finishes.
+    """
+    before = x[C, 3 * who] + effect(m, G, x, k, IMPULSE, 3 * who)
+    sign = 1.0 if before < 0.0 else -1.0
+    if before == 0.0:
+        return False
+    slope0 = sign * high * effect(m, G, x, k, SLOPE, 3 * who)
+    slope1 = sign * high * effect(m, G, x, k, SLOPE + 6, 3 * who)
+    h = high * cubic_root(sign * before, slope0, value, slope1)
+    for _ in range(NEWTON):
+        error = rk_step(m, solving, mode > 0, G, mu, x, s, k, d, h)
+        g[STEPS] += 1.0
+        y = x[C, 3 * who] + effect(m, G, x, k, TRY, 3 * who)
+        if abs(y) <= PLACED:
+            if error <= allowed and event_value(nc, m, mode, G, mu, x, s, k, g)[0] <= PLACED:
+                g[ERROR] += error + abs(y)
+                accept(m, mode, x, s, k)
+                return True
+            return False
+        rate = effect(m, G, x, k, SLOPE + 6, 3 * who)
+        h -= y / rate if rate != 0.0 else h
+        if not 0.0 < h < high:
+            return False
+    return False
+
+
+@kernel
 def place_event(
     nc: int, m: int, solving: bool, mode: int, G: Any, mu: Any, x: Any, s: Any, k: Any, d: Any, g: Any,
-    allowed: float, high: float, value: float, rate: float,
+    allowed: float, high: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Shorten a step of length ``high`` to its first event: Newton between brackets."""
     low, h = 0.0, high
+    rk_step(m, solving, mode > 0, G, mu, x, s, k, d, high)
+    value, rate, kind, who = event_value(nc, m, mode, G, mu, x, s, k, g)
     value_low, value_high = -1.0, value
     for count in range(PLACINGS):
         guess = h - value / rate if rate > 0.0 else 0.5 * (low + high)

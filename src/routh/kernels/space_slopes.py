@@ -203,10 +203,54 @@ def blend(m: int, elastic: bool, x: Any, s: Any, k: Any, stage: int, h: float, c
 
 
 @kernel
+def rk_alone(i: int, elastic: bool, G: Any, mu: Any, x: Any, s: Any, h: float) -> float:
+    """`rk_step` for one driven contact that slides: a planar curve, whose slope needs no matrices."""
+    at = 3 * i
+    normal = x[BASE, at]
+    a00, a01, a11 = G[at + 1, at + 1], G[at + 1, at + 2], G[at + 2, at + 2]
+    now0, now1, now2 = x[IMPULSE, at], x[IMPULSE, at + 1], x[IMPULSE, at + 2]
+    y = x[C, at] + G[at, at] * now0 + G[at, at + 1] * now1 + G[at, at + 2] * now2
+    t0 = x[C, at + 1] + G[at + 1, at] * now0 + a00 * now1 + a01 * now2
+    t1 = x[C, at + 2] + G[at + 2, at] * now0 + a01 * now1 + a11 * now2
+    q0, q1, q2 = 0.0, 0.0, 0.0
+    for stage in range(6):
+        q0, q1, q2 = 0.0, 0.0, 0.0
+        for j in range(stage + 1):
+            q0 += STAGES[stage, j]
+            q1 += STAGES[stage, j] * x[SLOPE + j, at + 1]
+            q2 += STAGES[stage, j] * x[SLOPE + j, at + 2]
+        q0, q1, q2 = h * normal * q0, h * q1, h * q2
+        slip0 = t0 + G[at + 1, at] * q0 + a00 * q1 + a01 * q2
+        slip1 = t1 + G[at + 2, at] * q0 + a01 * q1 + a11 * q2
+        length = math.sqrt(slip0 * slip0 + slip1 * slip1)
+        scale = -mu[i] * normal / length if length > 0.0 else 0.0
+        to = SLOPE + stage + 1
+        x[to, at], x[to, at + 1], x[to, at + 2] = normal, scale * slip0, scale * slip1
+        if elastic:
+            s[WORK_SLOPE + stage + 1, i] = normal * (
+                y + G[at, at] * q0 + G[at, at + 1] * q1 + G[at, at + 2] * q2
+            )
+    x[TRY, at], x[TRY, at + 1], x[TRY, at + 2] = now0 + q0, now1 + q1, now2 + q2
+    q1, q2, work, spent = 0.0, 0.0, 0.0, 0.0
+    for j in range(7):
+        q1 += STAGES[6, j] * x[SLOPE + j, at + 1]
+        q2 += STAGES[6, j] * x[SLOPE + j, at + 2]
+        if elastic:
+            work += STAGES[6, j] * s[WORK_SLOPE + j, i]
+            spent += STAGES[5, j] * s[WORK_SLOPE + j, i]
+    if elastic:
+        s[TRY_WORK, i] = s[WORK, i] + h * spent
+    error = h * math.sqrt(max(q1 * (a00 * q1 + 2.0 * a01 * q2) + a11 * q2 * q2, 0.0)) + abs(h * work)
+    return error if error == error else math.inf
+
+
+@kernel
 def rk_step(
     m: int, solving: bool, elastic: bool, G: Any, mu: Any, x: Any, s: Any, k: Any, d: Any, h: float
 ) -> float:
     """A step of length h from IMPULSE to TRY; its local error in the energy norm, a share of the speed."""
+    if m == 1 and not solving and k[MOVES, k[LIST, 0]] == SLIDE:
+        return rk_alone(k[LIST, 0], elastic, G, mu, x, s, h)
     for stage in range(6):
         blend(m, elastic, x, s, k, stage, h, stage + 1)
         slope(m, solving, elastic, G, mu, x, s, k, d, stage + 1)

@@ -10,10 +10,10 @@ two ends differ.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.compiling import kernel
-from routh.kernels.elastic_names import (
+from routh.kernels.elastic_arrays import (
     BOUND,
     FLOOR,
     KEPT_PUSH,
@@ -26,6 +26,10 @@ from routh.kernels.elastic_names import (
     THEN,
 )
 
+if TYPE_CHECKING:
+    from routh.kernels.elastic_arrays import Elastic, Scratch
+    from routh.validation import Array
+
 SWEPT = 1e-13  # residual, dimensionless: the sweeps stop below it
 ENOUGH = 1e-10  # residual below which the tableau is not asked
 SWEEPS = 300
@@ -34,7 +38,7 @@ SAME = 1e-8  # velocities that differ by less, in units of the speed before, are
 
 
 @kernel
-def move(G: Any, flat: Any) -> None:
+def move(G: Array, flat: Array) -> None:
     """Contact velocities THEN from those NOW and the impulses PUSH."""
     for row in range(flat.shape[1]):
         value = flat[NOW, row]
@@ -44,17 +48,17 @@ def move(G: Any, flat: Any) -> None:
 
 
 @kernel
-def sweep_surely(data: Any, share: float, flat: Any, work: Any) -> float:
+def sweep_surely(problem: Elastic, share: float, scratch: Scratch) -> float:
     """Fill PUSH and THEN for ``share`` of the rates; the residual, or 1 where others may solve it."""
-    nt = data[3].shape[1]
-    residual = sweep(data, share, False, flat, work)
-    if not residual < ENOUGH or only_solution(data[1], data[4], nt, flat, work):
+    nt, flat = problem.directions.shape[1], scratch.flat
+    residual = sweep(problem, share, False, scratch)
+    if not residual < ENOUGH or only_solution(problem, scratch):
         return residual
     if nt == 1:
         return 1.0
     for row in range(flat.shape[1]):
         flat[KEPT_THEN, row], flat[KEPT_PUSH, row] = flat[THEN, row], flat[PUSH, row]
-    if not sweep(data, share, True, flat, work) < ENOUGH:
+    if not sweep(problem, share, True, scratch) < ENOUGH:
         return 1.0
     apart = 0.0
     for row in range(flat.shape[1]):
@@ -64,10 +68,10 @@ def sweep_surely(data: Any, share: float, flat: Any, work: Any) -> float:
 
 
 @kernel
-def sweep(data: Any, share: float, opposite: bool, flat: Any, work: Any) -> float:
+def sweep(problem: Elastic, share: float, opposite: bool, scratch: Scratch) -> float:
     """One run of sweeps, its residual; it starts from full impulses where contacts approach, or opposite."""
-    G, dirs, mu = data[1], data[3], data[4]
-    nc, nt = len(mu), dirs.shape[1]
+    G, dirs, mu = problem.G, problem.directions, problem.mu
+    nc, nt, flat, work = len(mu), dirs.shape[1], scratch.flat, scratch.ledger
     for i in range(nc):
         first = i * (1 + nt)
         work[BOUND, i] = share * work[RATE, i]
@@ -89,14 +93,14 @@ def sweep(data: Any, share: float, opposite: bool, flat: Any, work: Any) -> floa
                 polygon_block(G, dirs, i * 3 + 1, radius, flat)
         if count % CHECK_EVERY == 0:
             move(G, flat)
-            residual = violation(dirs, mu, flat, work)
+            residual = violation(problem, scratch)
             if residual < SWEPT:
                 break
     return residual
 
 
 @kernel
-def only_solution(G: Any, mu: Any, nt: int, flat: Any, work: Any) -> bool:
+def only_solution(problem: Elastic, scratch: Scratch) -> bool:
     """Whether no other solution of the increment that was found has another velocity (sufficient).
 
     Let another one differ by the impulses d, E^2 = d^T G d, and let contact i be free, with friction and
@@ -105,6 +109,8 @@ def only_solution(G: Any, mu: Any, nt: int, flat: Any, work: Any) -> bool:
     most the bound. So contacts with ``y_i > mu_i |t_i|`` do not count, E is at most ``reach``, and
     contact i cannot push unless ``y_i <= sqrt(G_nn,i) E``.
     """
+    G, mu, nt = problem.G, problem.mu, problem.directions.shape[1]
+    flat, work = scratch.flat, scratch.ledger
     reach = 0.0
     for count in range(2):
         for i in range(len(mu)):
@@ -127,7 +133,7 @@ def only_solution(G: Any, mu: Any, nt: int, flat: Any, work: Any) -> bool:
 
 
 @kernel
-def change(G: Any, row: int, size: float, flat: Any) -> None:
+def change(G: Array, row: int, size: float, flat: Array) -> None:
     """Add ``size`` to one impulse."""
     flat[PUSH, row] += size
     for other in range(flat.shape[1]):
@@ -135,7 +141,7 @@ def change(G: Any, row: int, size: float, flat: Any) -> None:
 
 
 @kernel
-def normal_block(G: Any, row: int, floor: float, bound: float, flat: Any) -> None:
+def normal_block(G: Array, row: int, floor: float, bound: float, flat: Array) -> None:
     """The normal impulse of one contact between its bounds, all others held."""
     best = flat[PUSH, row] - flat[THEN, row] / G[row, row]
     best = min(max(best, floor), bound)
@@ -143,7 +149,7 @@ def normal_block(G: Any, row: int, floor: float, bound: float, flat: Any) -> Non
 
 
 @kernel
-def line_block(G: Any, row: int, radius: float, flat: Any) -> None:
+def line_block(G: Array, row: int, radius: float, flat: Array) -> None:
     """Planar friction of one contact, all others held."""
     slope = G[row, row]
     best = flat[PUSH, row]
@@ -154,7 +160,7 @@ def line_block(G: Any, row: int, radius: float, flat: Any) -> None:
 
 
 @kernel
-def polygon_block(G: Any, dirs: Any, row: int, radius: float, flat: Any) -> None:
+def polygon_block(G: Array, dirs: Array, row: int, radius: float, flat: Array) -> None:
     """Spatial friction of one contact: the least of ``s.A s / 2 + b.s`` over the polygon, all others held."""
     a11, a12, a22 = G[row, row], G[row, row + 1], G[row + 1, row + 1]
     s1, s2 = flat[PUSH, row], flat[PUSH, row + 1]
@@ -186,7 +192,7 @@ def polygon_block(G: Any, dirs: Any, row: int, radius: float, flat: Any) -> None
 
 
 @kernel
-def gauge(dirs: Any, s1: float, s2: float) -> float:
+def gauge(dirs: Array, s1: float, s2: float) -> float:
     """The factor by which the polygon of the unit ``dirs`` (in order of their angles) must grow to hold s."""
     k = dirs.shape[0]
     largest = 0.0
@@ -198,8 +204,9 @@ def gauge(dirs: Any, s1: float, s2: float) -> float:
 
 
 @kernel
-def violation(dirs: Any, mu: Any, flat: Any, work: Any) -> float:
+def violation(problem: Elastic, scratch: Scratch) -> float:
     """How far PUSH and THEN are from HP23 (72) with its floor; see `PolyhedralStep.residual`."""
+    dirs, mu, flat, work = problem.directions, problem.mu, scratch.flat, scratch.ledger
     nc, k, nt = len(mu), dirs.shape[0], dirs.shape[1]
     largest = 0.0
     for i in range(nc):

@@ -7,16 +7,19 @@ the inelastic kernels does not know; the tableau takes any linear complementarit
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.compiling import kernel
+
+if TYPE_CHECKING:
+    from routh.validation import Array
 
 FOUND, RAY, PIVOT_LIMIT = 0, 1, 2
 CANCELLATION = 1e-13  # as in routh.lcp.lemke
 
 
 @kernel
-def lemke(W: Any, q: Any, cover: Any, max_pivots: int, tolerance: float, T: Any, basis: Any) -> int:
+def lemke(W: Array, q: Array, cover: Array, max_pivots: int, tolerance: float, T: Array, basis: Array) -> int:
     """Follow Lemke's path; the solution stands in the last column of ``T`` (n, 2 n + 2), see `basis` (n,)."""
     n = len(q)
     right = 2 * n + 1
@@ -56,7 +59,7 @@ def lemke(W: Any, q: Any, cover: Any, max_pivots: int, tolerance: float, T: Any,
 
 
 @kernel
-def pivot(T: Any, n: int, row: int, column: int) -> None:
+def pivot(T: Array, n: int, row: int, column: int) -> None:
     """Make ``column`` the unit vector of ``row``; differences that cancel to the last digits are zero."""
     inverse = T[row, column]
     for j in range(2 * n + 2):
@@ -75,7 +78,7 @@ def pivot(T: Any, n: int, row: int, column: int) -> None:
 
 
 @kernel
-def leaving_row(T: Any, n: int, column: int, basis: Any, tolerance: float) -> int:
+def leaving_row(T: Array, n: int, column: int, basis: Array, tolerance: float) -> int:
     """Row of the lexicographically smallest ratio; the artificial variable leaves where it can; -1: none."""
     right = 2 * n + 1
     largest = 0.0
@@ -97,7 +100,7 @@ def leaving_row(T: Any, n: int, column: int, basis: Any, tolerance: float) -> in
 
 
 @kernel
-def lexicographically_less(T: Any, n: int, i: int, pivot_i: float, k: int, pivot_k: float) -> bool:
+def lexicographically_less(T: Array, n: int, i: int, pivot_i: float, k: int, pivot_k: float) -> bool:
     """Whether row i (right side, then slack columns) over its pivot is smaller than row k's."""
     a, b = T[i, 2 * n + 1] / pivot_i, T[k, 2 * n + 1] / pivot_k
     if abs(a - b) > 10.0 * CANCELLATION * (abs(a) + abs(b)):
@@ -110,7 +113,7 @@ def lexicographically_less(T: Any, n: int, i: int, pivot_i: float, k: int, pivot
 
 
 @kernel
-def read_solution(T: Any, basis: Any, z: Any) -> None:
+def read_solution(T: Array, basis: Array, z: Array) -> None:
     """z (n,) from the basic variables."""
     n = len(z)
     for i in range(n):
@@ -121,7 +124,7 @@ def read_solution(T: Any, basis: Any, z: Any) -> None:
 
 
 @kernel
-def natural_residual(W: Any, q: Any, z: Any) -> float:
+def natural_residual(W: Array, q: Array, z: Array) -> float:
     """``max |min(z, W z + q)|``; infinite where anything is not finite."""
     gap = 0.0
     for i in range(len(q)):

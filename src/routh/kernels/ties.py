@@ -3,13 +3,14 @@ side of HP23 (75) were perturbed by (eps, eps^2, ...) in the order [beta; lambda
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from routh.compiling import kernel
 from routh.kernels.dictionary import (
     BETA,
     FREE,
     GAMMA,
+    NONE,
     NORMAL,
     OPEN,
     SB,
@@ -20,37 +21,56 @@ from routh.kernels.dictionary import (
     UPPER,
     A,
     B,
+    Quantity,
     quantity,
+    wide,
 )
+
+if TYPE_CHECKING:
+    from routh.kernels.step_arrays import Pivoting, Step
+    from routh.validation import Array
 
 DIFFERENT = 1e-11  # of the larger: closer ones are equal up to rounding
 
 
-@kernel
-def break_ties(
-    shape: Any, data: Any, state: Any, columns: Any, kind: int, at: int, towards: int, entering: int,
-    found: Any, which: Any, ties: int, D: Any, change: Any,
-) -> int:  # fmt: skip
-    """The winner among the first ``ties`` rows of ``which``; found[:, 1] holds their rates.
+class Entering(NamedTuple):
+    """The quantity that enters, and its row of D."""
 
-    ``kind``, ``at``, ``towards``, ``entering``: the quantity that enters, its contact, direction, row of D.
-    """
-    _, dirs, mu, cover = data
-    nc, k = shape[0], dirs.shape[0]
-    remaining = ties
+    quantity: Quantity
+    row: int
+
+
+@kernel
+def break_ties(step: Step, work: Pivoting, entering: Entering, ties: int) -> int:
+    """The winner among the first ``ties`` rows of ``work.which``; ``work.found[:, 1]`` holds their rates."""
     for q in range(ties):
-        which[q, 3] = q
+        work.which[q, 3] = q
+    return _winner(step, work, entering, wide(ties))
+
+
+@kernel
+def beats(step: Step, work: Pivoting, entering: Entering, one: int, other: int) -> bool:
+    """Whether candidate ``one`` wins a tie with ``other``."""
+    work.which[0, 3], work.which[1, 3] = other, one
+    return _winner(step, work, entering, wide(2)) == one
+
+
+@kernel
+def _winner(step: Step, work: Pivoting, entering: Entering, remaining: int) -> int:
+    """The winner among the candidates listed in the last column of ``work.which``."""
+    nc, k = len(step.mu), step.directions.shape[0]
+    which, found = work.which, work.found
     for row in range(nc * (3 + k)):
-        family, i, direction = _lcp_row(nc, k, row)
-        _move(shape, state, columns, kind, at, towards, entering, family, i, direction, D, change)
+        side = _right_side(nc, k, row)
+        _move(work, entering, side)
         best = 1e300
         for q in range(remaining):
             j = which[q, 3]
-            value = quantity(shape, dirs, mu, cover, state, which[j, 0], which[j, 1], which[j, 2], change)
-            value += _direct(state, which[j, 0], which[j, 1], which[j, 2], family, i, direction)
+            tied = Quantity(which[j, 0], which[j, 1], which[j, 2])
+            value = quantity(step, work.state, tied, work.change) + _direct(work.state, tied, side)
             found[j, 0] = value / -found[j, 1]
             best = min(best, found[j, 0])
-        kept = 0
+        kept = wide(0)
         for q in range(remaining):
             j = which[q, 3]
             if found[j, 0] - best <= DIFFERENT * (abs(best) + abs(found[j, 0])):
@@ -63,86 +83,83 @@ def break_ties(
 
 
 @kernel
-def _lcp_row(nc: int, k: int, row: int) -> tuple[int, int, int]:
-    """A row of the LCP as (quantity whose right side it is, contact, direction)."""
+def _right_side(nc: int, k: int, row: int) -> Quantity:
+    """A row of the LCP as the quantity whose right side it is."""
     if row < nc:
-        return SB, row, 0
+        return Quantity(SB, wide(row), NONE)
     if row < 2 * nc:
-        return SN, row - nc, 0
+        return Quantity(SN, wide(row - nc), NONE)
     if row < (2 + k) * nc:
-        place = row - 2 * nc
-        return SD, place // k, place - (place // k) * k
-    return SG, row - (2 + k) * nc, 0
+        place = wide(row - 2 * nc)
+        return Quantity(SD, place // k, place - (place // k) * k)
+    return Quantity(SG, wide(row - (2 + k) * nc), NONE)
 
 
 @kernel
-def _direct(state: Any, kind: int, contact: int, d: int, family: int, i: int, direction: int) -> float:
+def _direct(state: Array, q: Quantity, side: Quantity) -> float:
     """How a perturbed right side enters a quantity that is not zero, other than through primitives."""
-    if contact != i:
+    i = side.contact
+    if q.contact != i:
         return 0.0
-    if kind == family and (family != SD or d == direction):
+    if q.kind == side.kind and (side.kind != SD or q.direction == side.direction):
         return 1.0
-    if family == SN and kind == BETA:
+    if side.kind == SN and q.kind == BETA:
         return -1.0
-    sliding_on = family == SD and state[i, SLIDING] and direction == state[i, A]
-    return -1.0 if sliding_on and kind in (GAMMA, SD) else 0.0
+    sliding_on = side.kind == SD and state[i, SLIDING] and side.direction == state[i, A]
+    return -1.0 if sliding_on and (q.kind == GAMMA or q.kind == SD) else 0.0
 
 
 @kernel
-def _move(
-    shape: Any, state: Any, columns: Any, kind: int, at: int, towards: int, entering: int, family: int,
-    i: int, direction: int, D: Any, change: Any,
-) -> None:  # fmt: skip
-    """How the vertex's primitives move per unit of one right side, the entering quantity held at zero."""
-    length = 2 * shape[0] * (1 + shape[1]) + 1
-    for row in range(length):
+def _move(work: Pivoting, entering: Entering, side: Quantity) -> None:
+    """``work.change``: how the vertex's primitives move per unit of one right side, the entering one held."""
+    state, columns, change = work.state, work.columns, work.change
+    for row in range(work.D.shape[1]):
         change[row] = 0.0
-    special = at == i  # then the entering quantity's row is one of this contact's as well
-    if family == SB:
+    i, kind = side.contact, entering.quantity.kind
+    special = entering.quantity.contact == i  # then its row is one of this contact's as well
+    if side.kind == SB:
         if state[i, NORMAL] == UPPER:
-            _add(D, columns[i, 0], length, -1.0, change)
+            _add(work, columns[i, 0], -1.0)
         elif special and kind == SB:
-            _add(D, entering, length, -1.0, change)
-    elif family == SN:
+            _add(work, entering.row, -1.0)
+    elif side.kind == SN:
         if state[i, NORMAL] == FREE:
-            _add(D, columns[i, 0], length, -1.0, change)
+            _add(work, columns[i, 0], -1.0)
         elif special and kind == SN and state[i, NORMAL] == OPEN:
-            _add(D, entering, length, -1.0, change)
+            _add(work, entering.row, -1.0)
         elif special and kind == BETA and state[i, NORMAL] == UPPER:
-            _add(D, entering, length, 1.0, change)
-    elif family == SG:
+            _add(work, entering.row, 1.0)
+    elif side.kind == SG:
         if state[i, SLIDING]:
-            _add(D, columns[i, 1], length, -1.0, change)
+            _add(work, columns[i, 1], -1.0)
         elif special and kind == SG:
-            _add(D, entering, length, -1.0, change)
+            _add(work, entering.row, -1.0)
     else:
-        _move_slip(state, columns, kind, special, towards, entering, i, direction, D, length, change)
+        _move_slip(work, entering, special, i, side.direction)
 
 
 @kernel
-def _move_slip(
-    state: Any, columns: Any, kind: int, special: bool, towards: int, entering: int, i: int,
-    direction: int, D: Any, length: int, change: Any,
-) -> None:  # fmt: skip
+def _move_slip(work: Pivoting, entering: Entering, special: bool, i: int, direction: int) -> None:
     """The right side of one friction direction's row."""
+    state, columns, kind = work.state, work.columns, entering.quantity.kind
     a, b = state[i, A], state[i, B]
-    if special and kind == SD and direction == towards:
-        _add(D, entering, length, -1.0, change)
+    if special and kind == SD and direction == entering.quantity.direction:
+        _add(work, entering.row, -1.0)
     elif state[i, SLIDING]:
         if direction == a:
             if b >= 0:
-                _add(D, columns[i, 2], length, 1.0, change)
+                _add(work, columns[i, 2], 1.0)
             if special and (kind == GAMMA or kind == SD):
-                _add(D, entering, length, 1.0, change)
+                _add(work, entering.row, 1.0)
         elif direction == b:
-            _add(D, columns[i, 2], length, -1.0, change)
+            _add(work, columns[i, 2], -1.0)
     elif direction == a:
-        _add(D, columns[i, 1], length, -1.0, change)
+        _add(work, columns[i, 1], -1.0)
     elif direction == b:
-        _add(D, columns[i, 2], length, -1.0, change)
+        _add(work, columns[i, 2], -1.0)
 
 
 @kernel
-def _add(D: Any, c: int, length: int, factor: float, change: Any) -> None:
-    for row in range(length):
-        change[row] += factor * D[c, row]
+def _add(work: Pivoting, c: int, factor: float) -> None:
+    for row in range(work.D.shape[1]):
+        work.change[row] += factor * work.D[c, row]

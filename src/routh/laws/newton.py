@@ -20,8 +20,8 @@ class Newton(ImpactLaw):
 
     The impulse of compression is that of Routh's inelastic method. Restitution adds a normal impulse with
     friction in the same ratio as in the last part of compression, so the total stays in Coulomb's cone.
-    With friction Newton's rule can give energy back that compression did not take: then the result has
-    status NUMERICAL instead of a velocity that no one should use.
+    With friction Newton's rule can give energy back that compression did not take: then the status of the
+    result is ENERGY_GAINED.
     """
 
     honours_restitution = planar = one_contact = True
@@ -41,7 +41,7 @@ class Newton(ImpactLaw):
         wanted = -float(problem.restitution[0]) * before[0]
         residual = abs(float(after[0] - wanted)) / float(problem.scaling.velocity[0])
         gained = problem.kinetic_energy(velocities[-1]) > problem.kinetic_energy() * (1.0 + 1e-12)
-        solved = residual < 10.0 * tolerances.RESIDUAL and not gained
-        status = Status.SOLVED if solved else Status.NUMERICAL
+        status = Status.SOLVED if residual < 10.0 * tolerances.RESIDUAL else Status.NUMERICAL
+        status = Status.ENERGY_GAINED if status is Status.SOLVED and gained else status
         path = ImpactPath(velocities, impulses, PathKind.STRAIGHT)
         return ImpactResult(problem, velocities[-1].copy(), impulses.sum(axis=0), status, path, residual)

@@ -7,7 +7,6 @@ from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.lcp.result import LCPResult, default_units, natural_residual
@@ -108,6 +107,8 @@ def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) 
 
 
 def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
+    from scipy.optimize import nnls  # not on the way to a sample
+
     for row, block, right in zip(rows, blocks, rights, strict=True):
         try:
             value, misfit = nnls(block, right)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from routh.models.landed import Landing, Posture
+from routh.models.robot import RobotProblem
+from routh.status import StateError
 from routh.validation import real
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+    from pinocchio import Model
 
 
 def landing(
-    model: Any,
+    model: MjModel | Model,
     *,
     drop: float = 1.0,
     roll: float = 0.0,
@@ -48,3 +56,35 @@ def landing(
     else:
         raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
     return land(model, drop=drop, posture=posture, **options)
+
+
+def landing_problem(
+    file: str,
+    *,
+    joints: Mapping[str, float] | None = None,
+    drop: float = 1.0,
+    window: float | None = None,
+    keyframe: str | None = None,
+    **point: float,
+) -> RobotProblem | None:
+    """The impact with which the robot of a file lands; None where it cannot be in that posture.
+
+    ``point`` has roll, pitch and yaw (rad) and joints by name, so that it can be a point of a grid. A URDF
+    gets a floating root and level ground.
+    """
+    angles = {name: point.pop(name) for name in ("roll", "pitch", "yaw") if name in point}
+    given: dict[str, Any] = {"window": window, "keyframe": keyframe}
+    options = {name: value for name, value in given.items() if value is not None}
+    try:
+        found = landing(_model_of(file), drop=drop, joints={**(joints or {}), **point}, **angles, **options)
+    except StateError:
+        return None
+    return found.problem
+
+
+@lru_cache(maxsize=4)
+def _model_of(file: str) -> Any:
+    from routh.models.mujoco.loading import load
+
+    urdf = Path(file).suffix.lower() == ".urdf"
+    return load(file, floating=urdf, ground=0.0 if urdf else None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class Posture:
 class Landing:
     """A robot as it touches: its state, and the impact of all contacts that close within ``window``."""
 
-    model: Any = field(repr=False)
+    model: object = field(repr=False)  # mujoco.MjModel or pinocchio.Model
     qpos: Array  # (nq,)
     qvel: Array  # (nv,)
     problem: RobotProblem

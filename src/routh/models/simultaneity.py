@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.problem import ImpactProblem
@@ -54,6 +53,8 @@ def redundancy(problem: ImpactProblem) -> Redundancy:
 
     Ranks are those of the Jacobians in the kinetic-energy metric (``J L^-T`` with ``M = L L^T``).
     """
+    from scipy.optimize import nnls  # not on the way to a sample
+
     normals = _metric_rows(problem, problem.Jn)
     with_friction = problem.Jt[problem.mu > 0.0].reshape(-1, problem.nv)
     rows = np.vstack([normals, _metric_rows(problem, with_friction)])

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from routh import systems
-from routh.constraints import iteration_matrix
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.d19_schemes import RULES, iteration_matrix
 from routh.sim import Trajectory
 from routh.validation import Array
 from routh.viz import constraints as figures
@@ -116,7 +116,7 @@ def figure_9(settings: Settings) -> Exhibit:
         rows.append(
             Row(f"slid after 1 s, µ = {mu:g} (m)", None, float(distance[-1]), _closed_form(a * 1.01 / 2))
         )
-        other = motion.run(method="paper", duration=0.1)  # type: ignore[attr-defined]
+        other = motion.run(rule=RULES["paper"], duration=0.1)  # type: ignore[attr-defined]
         why = f"{_closed_form(a * 0.011 / 2)}; its program cuts slip by normal force, and the block bounces"
         rows.append(
             Row(f"slid after 0.1 s, µ = {mu:g}, method 'paper' (m)", None, float(_slid(other)[-1]), why)

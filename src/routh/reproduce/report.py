@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import math
 import os
 import platform
@@ -16,6 +15,7 @@ import routh
 from routh.reproduce.base import Row, Settings
 from routh.reproduce.runner import Finished
 from routh.storage import write_text
+from routh.text import for_html
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1b1f24; --soft: #5d6873; --line: #dfe3e8; --blue: #0072b2; }
@@ -71,12 +71,12 @@ def _meta(results: Sequence[Finished], settings: Settings) -> str:
     reused = sum(result.reused for result in results)
     if reused:
         lines.append(f"{reused} of them were computed by an earlier run of the same code into this folder")
-    return '<p class="meta">' + "<br>".join(html.escape(line) for line in lines) + "</p>"
+    return '<p class="meta">' + "<br>".join(for_html(line) for line in lines) + "</p>"
 
 
 def _contents(results: Sequence[Finished]) -> str:
     links = "".join(
-        f'<a href="#{result.name}">{html.escape(result.source)}: {html.escape(result.title)}'
+        f'<a href="#{result.name}">{for_html(result.source)}: {for_html(result.title)}'
         f"{'' if result.status == 'done' else ' (' + result.status + ')'}</a>"
         for result in results
     )
@@ -85,13 +85,13 @@ def _contents(results: Sequence[Finished]) -> str:
 
 def _section(result: Finished, figures: Path) -> str:
     parts = [
-        f'<section id="{result.name}"><h2>{html.escape(result.title)}</h2>',
-        f'<p class="meta">{html.escape(result.source)} · {result.name} · {result.seconds:.1f} s</p>',
+        f'<section id="{result.name}"><h2>{for_html(result.title)}</h2>',
+        f'<p class="meta">{for_html(result.source)} · {result.name} · {result.seconds:.1f} s</p>',
     ]
     if result.status != "done":
-        parts.append(f'<p class="flag">{result.status}: {html.escape(result.error)}</p>')
+        parts.append(f'<p class="flag">{result.status}: {for_html(result.error)}</p>')
     if result.text:
-        parts += [f"<p>{html.escape(block)}</p>" for block in result.text.split("\n\n")]
+        parts += [f"<p>{for_html(block)}</p>" for block in result.text.split("\n\n")]
     parts += [_image(figures / f"{stem}.png", result) for stem in result.figures]
     if result.rows:
         parts.append(_table(result.rows))
@@ -100,7 +100,7 @@ def _section(result: Finished, figures: Path) -> str:
 
 def _image(path: Path, result: Finished) -> str:
     data = base64.b64encode(path.read_bytes()).decode("ascii")
-    words = html.escape(f"{result.source}: {result.title}", quote=True)
+    words = for_html(f"{result.source}: {result.title}")
     return f'<img alt="{words}" src="data:image/png;base64,{data}">'
 
 
@@ -110,9 +110,9 @@ def _table(rows: Sequence[Row]) -> str:
         "<th>why</th></tr>"
     )
     cells = "".join(
-        f'<tr><td>{html.escape(row.quantity)}</td><td class="n">{_number(row.paper)}</td>'
+        f'<tr><td>{for_html(row.quantity)}</td><td class="n">{_number(row.paper)}</td>'
         f'<td class="n">{_number(row.ours)}</td><td class="n">{difference(row)}</td>'
-        f'<td class="why">{html.escape(row.why)}</td></tr>'
+        f'<td class="why">{for_html(row.why)}</td></tr>'
         for row in rows
     )
     return f'<div class="scroll"><table>{head}{cells}</table></div>'
@@ -122,7 +122,7 @@ def _number(value: float | str | None) -> str:
     if value is None:
         return "–"
     if isinstance(value, str):
-        return html.escape(value)
+        return for_html(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) or (math.isfinite(value) and value == round(value) and abs(value) < 1e6):

@@ -34,6 +34,8 @@ def sample(
     device: str = "cpu",
     threads: int | None = None,
     hypothesis: str = "energetic",
+    row: int = 0,
+    budget: float | None = None,
 ) -> Outcomes:
     """Draw ``n`` outcomes of an impact by HP23's Algorithm 1, with restitution where the problem has some.
 
@@ -45,23 +47,25 @@ def sample(
     step : number or (nc,), N s. Default: each contact's momentum scale ``|v|_M sqrt(m_i)``. Larger steps
         reach more of the set but carry the error of the step; see the documentation on sampling.
     max_steps : increments before a sample gives up with a status; default 1000.
-    seed : equal seeds give equal samples, whatever the batch size or number of threads.
+    seed, row : equal seeds give equal samples, whatever n, max_steps or the number of threads; ``row`` is
+        the place of the problem in a batch.
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
+    budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
     choice("hypothesis", hypothesis, STEP_HYPOTHESES)
-    draw = Draw(problem, n, step, max_steps, seed, points, friction, facets)
+    draw = Draw(problem, n, step, max_steps, seed, points, friction, facets, row)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":
             raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     if np.any(problem.restitution > 0.0):
-        return elastic_outcomes(draw, hypothesis, threads, device)
-    return draw.outcomes(*_kernel_samples(draw, device, threads))
+        return elastic_outcomes(draw, hypothesis, threads, device, budget)
+    return draw.outcomes(*_kernel_samples(draw, device, threads, budget))
 
 
 def approximate(
@@ -120,9 +124,9 @@ def approximate(
     return closed
 
 
-def _kernel_samples(draw: Draw, device: str, threads: int | None) -> Arrays:
+def _kernel_samples(draw: Draw, device: str, threads: int | None, budget: float | None) -> Arrays:
     """Algorithm 1 in compiled code, which draws samples that it cannot solve again by the readable step."""
-    from routh.kernels.sampling import run  # loads numba
+    from routh.kernels.algorithm1_host import run  # loads numba
 
     problem = draw.problem
     return run(
@@ -131,11 +135,13 @@ def _kernel_samples(draw: Draw, device: str, threads: int | None) -> Arrays:
         step=draw.step,
         max_steps=draw.max_steps,
         seed=draw.seed,
-        table=draw.table,
+        points=draw.table,
         friction=draw.friction,
         directions=facet_directions(problem.nt, draw.facets),
         device=device,
         threads=threads,
+        row=draw.row,
+        budget=budget,
     )
 
 

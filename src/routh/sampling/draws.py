@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import qmc
 
 from routh.friction import uses_true_cone
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, impulse_step
@@ -37,6 +36,7 @@ class Draw:
         points: str,
         friction: str,
         facets: int | None,
+        row: int = 0,
     ) -> None:
         self.problem = problem
         self.n = integer("n", n, at_least=1)
@@ -47,6 +47,7 @@ class Draw:
             else integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
         )
         self.seed = integer("seed", seed, at_least=0, at_most=2**64 - 1)
+        self.row = integer("row", row, at_least=0, at_most=2**32 - 1)
         self.points = choice("points", points, ("random", "sobol"))
         uses_true_cone(friction, facets, problem.nt)
         self.friction = friction
@@ -60,7 +61,7 @@ class Draw:
         """The bounds (nc,), N s, of increment ``k`` of a sample."""
         if self.table is not None and k < self.table.shape[1]:
             return self.step * self.table[sample, k]
-        return self.step * uniforms(self.seed, np.array([sample]), k, self.problem.nc)[0]
+        return self.step * uniforms(self.seed, np.array([sample]), k, self.problem.nc, row=self.row)[0]
 
     def outcomes(
         self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
@@ -90,7 +91,10 @@ def labelled_outcomes(
 
 def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
+    from scipy.stats import qmc  # a third of a second, and only these points need it
+
     steps = min(max_steps, SOBOL_STEPS)
+
     engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
     exponent = max(int(n - 1).bit_length(), 0)
     table = engine.random_base2(exponent)[:n]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -16,11 +17,15 @@ from routh.validation import Array
 
 # Below this many samples compiling or loading the kernel costs more than it saves.
 FEW = 4
+# Samples that rounding spoiled and that are drawn again in plain Python; others keep their status.
+REDRAWN = 64
 
 Samples = tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]
 
 
-def elastic_outcomes(draw: Draw, hypothesis: str, threads: int | None, device: str) -> Outcomes:
+def elastic_outcomes(
+    draw: Draw, hypothesis: str, threads: int | None, device: str, budget: float | None = None
+) -> Outcomes:
     """The outcomes of one call of `routh.sample`: by the kernel where it can, else by the reference."""
     true_cone = draw.friction == "cone" and draw.problem.nt == 2
     if true_cone and device != "cpu":
@@ -29,26 +34,33 @@ def elastic_outcomes(draw: Draw, hypothesis: str, threads: int | None, device: s
             "with friction='polyhedral' on 'cuda' too"
         )
     if true_cone or (draw.n <= FEW and device == "cpu"):
-        samples = reference_elastic_samples(draw, hypothesis, np.arange(draw.n))
+        samples = reference_elastic_samples(draw, hypothesis, np.arange(draw.n), budget)
     else:
-        samples = _kernel_samples(draw, hypothesis, threads, device)
+        samples = _kernel_samples(draw, hypothesis, threads, device, budget)
     outcomes = draw.outcomes(*samples[:5])
     settings = {**outcomes.settings, "hypothesis": hypothesis}
     return replace(outcomes, settings=settings, stored=samples[5], returned=samples[6])
 
 
-def reference_elastic_samples(draw: Draw, hypothesis: str, which: np.ndarray) -> Samples:
+def reference_elastic_samples(
+    draw: Draw, hypothesis: str, which: np.ndarray, budget: float | None = None
+) -> Samples:
     """The samples numbered ``which``, one by one in plain Python: what the kernel is compared with.
 
-    Returns velocities, impulses, steps, statuses, residuals and the work stored and returned.
+    Returns velocities, impulses, steps, statuses, residuals and the work stored and returned. Samples that
+    are not begun within ``budget`` seconds have Status.OUT_OF_TIME.
     """
+    deadline = float("inf") if budget is None else time.monotonic() + budget
     problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)
     n, nc = len(which), problem.nc
-    v, impulse = np.empty((n, problem.nv)), np.empty((n, nc, 1 + problem.nt))
-    steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
-    stored, returned = np.empty((n, nc)), np.empty((n, nc))
+    v, impulse = np.tile(problem.v, (n, 1)), np.zeros((n, nc, 1 + problem.nt))
+    steps, residual = np.zeros(n, np.int32), np.zeros(n)
+    status = np.full(n, Status.OUT_OF_TIME, np.int8)
+    stored, returned = np.zeros((n, nc)), np.zeros((n, nc))
     for row, index in enumerate(which):
+        if time.monotonic() >= deadline:
+            break
         bounds = partial(draw.lambda_max, int(index))
         result = accumulate_elastic(problem, solver, bounds, draw.max_steps, hypothesis)
         v[row], impulse[row], steps[row] = result.v, result.impulse, len(result.path.impulse)
@@ -57,9 +69,11 @@ def reference_elastic_samples(draw: Draw, hypothesis: str, which: np.ndarray) ->
     return v, impulse, steps, status, residual, stored, returned
 
 
-def _kernel_samples(draw: Draw, hypothesis: str, threads: int | None, device: str) -> Samples:
+def _kernel_samples(
+    draw: Draw, hypothesis: str, threads: int | None, device: str, budget: float | None
+) -> Samples:
     """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
-    from routh.kernels.elastic_cpu import run
+    from routh.kernels.elastic_host import run
 
     found = run(
         draw.problem,
@@ -69,11 +83,13 @@ def _kernel_samples(draw: Draw, hypothesis: str, threads: int | None, device: st
         max_steps=draw.max_steps,
         seed=draw.seed,
         facets=draw.facets,
-        table=draw.table,
+        points=draw.table,
+        row=draw.row,
+        budget=budget,
         threads=threads,
         device=device,
     )
-    spoiled = np.flatnonzero(found[3] == Status.NUMERICAL)
+    spoiled = np.flatnonzero(found.status == Status.NUMERICAL)[:REDRAWN]
     if spoiled.size:
         again = reference_elastic_samples(draw, hypothesis, spoiled)
         for array, values in zip(found, again, strict=True):

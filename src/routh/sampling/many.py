@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,16 @@ def batch_outcomes(
     batch: ImpactBatch, draw: Draw, settings: dict[str, Any], *, budget: float | None = None, **options: Any
 ) -> BatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
-    elastic = bool(np.any(batch.restitution[batch.present] > 0.0))
+    bounces = np.any((batch.restitution > 0.0) & batch.present, axis=1)
+    elastic = bool(bounces.any())
     found = _outputs(batch, draw.n, elastic)
     deadline = None if budget is None else time.monotonic() + budget
-    for nt in (1, 2):
-        rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt)
-        for piece in _pieces(batch, rows_of, nt, draw.n):
+    # rows with and without restitution apart: the kernels keep books of work for the former only
+    for nt, with_work in product((1, 2), (False, True)):
+        rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt) & (bounces == with_work)
+        for piece in _pieces(batch, rows_of, nt):
             left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            _draw_piece(batch, rows_of, piece, nt, draw, found, {**options, "budget": left})
+            _draw_piece(batch, rows_of, piece, (nt, with_work), draw, found, {**options, "budget": left})
     _rest(batch, found)
     _to_slots(batch, found)
     joule = _energy_units(batch) if elastic else None
@@ -61,7 +64,7 @@ def _outputs(batch: ImpactBatch, n: int, elastic: bool) -> Outputs:
     )
 
 
-def _pieces(batch: ImpactBatch, rows_of: np.ndarray, nt: int, n: int) -> Iterator[tuple[int, int]]:
+def _pieces(batch: ImpactBatch, rows_of: np.ndarray, nt: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows that hold some of those wanted."""
     k = batch.nc * (1 + nt)
     per_row = 8 * (k * k + batch.nv * (k + 1) + 4 * k)
@@ -76,36 +79,43 @@ def _draw_piece(
     batch: ImpactBatch,
     rows_of: np.ndarray,
     piece: tuple[int, int],
-    nt: int,
+    kind: tuple[int, bool],
     draw: Draw,
     found: Outputs,
     options: dict[str, Any],
 ) -> None:
-    """Prepare and draw the rows of a piece that have ``nt`` tangents; the others have no contacts there."""
-    begin, end = piece
+    """Prepare and draw those rows of a piece that are wanted; the others have no contacts there.
+
+    ``kind``: their number of tangents, and whether they have restitution.
+    """
+    (begin, end), (nt, with_work) = piece, kind
     arrays = batch.arrays
     rows: Rows = empty_rows(end - begin, batch.nv, batch.nc, nt)
     prepare(arrays, begin, end, ~rows_of, scratch(arrays), rows)
     wanted = rows_of[begin:end]
     target = Outputs(*(array[begin:end] for array in found))
-    whole = nt == batch.nt and bool(wanted.all())
-    own = target if whole else _own_outputs(target, draw.n, nt)
+    whole = nt == batch.nt and bool(wanted.all()) and with_work == bool(found.work.shape[3])
+    own = target if whole else _own_outputs(target, nt, with_work)
     own.v[:] = rows.before[:, None]
     facets = options["facets"] if nt == 2 else None
     run_events(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
     if whole:
         return
-    for name in ("v", "status", "events", "residual", "error", "work"):
+    for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):
         getattr(target, name)[wanted] = getattr(own, name)[wanted]
     target.impulse[wanted, :, :, : 1 + nt] = own.impulse[wanted]
 
 
-def _own_outputs(target: Outputs, n: int, nt: int) -> Outputs:
+def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:
     """Arrays of a piece's own, where some of its rows are drawn at another time."""
-    rows, _, nc, _ = target.impulse.shape
-    like = {name: np.zeros_like(getattr(target, name)) for name in Outputs._fields if name != "impulse"}
-    like["status"][:] = Status.OUT_OF_TIME
-    return Outputs(impulse=np.zeros((rows, n, nc, 1 + nt)), **like)
+    rows, n, nc, _ = target.impulse.shape
+    like = {name: np.zeros_like(getattr(target, name)) for name in ("v", "events", "residual", "error")}
+    return Outputs(
+        impulse=np.zeros((rows, n, nc, 1 + nt)),
+        status=np.full((rows, n), Status.OUT_OF_TIME, dtype=np.int8),
+        work=np.zeros((rows, n, 2, nc if with_work else 0)),
+        **like,
+    )
 
 
 def _rest(batch: ImpactBatch, found: Outputs) -> None:

@@ -104,14 +104,14 @@ def sample(
             raise ValueError(
                 "method: got 'algorithm1' with a batch; wanted 'events', or one problem at a time"
             )
-        if budget is not None or row:
-            _refuse(method, {"budget": budget, "row": row or None})
         given = {name: value for name, value in paper.items() if value is not None}
-        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **given, **options)
+        given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        return algorithm1.sample(problem, n, **given, **options)
     from routh.sampling.events import can_sample, event_outcomes, make_settings
 
     if not isinstance(problem, ImpactBatch) and not can_sample(problem.nt, friction):
-        return algorithm1.sample(problem, n, seed=seed, hypothesis=hypothesis, **options)
+        given = {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        return algorithm1.sample(problem, n, **given, **options)
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}

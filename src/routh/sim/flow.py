@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +29,7 @@ class Options:
     atol: float
     max_step: float  # s
     gap: float  # m
+    deadline: float = math.inf  # of `time.monotonic`, s
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class Flow:
     """One smooth piece of motion."""
 
     samples: tuple[Sample, ...]  # the first one is its beginning, the last one its end
-    reason: str  # "end", "close", "graze", "open", "slip", "stick", "singular"
+    reason: str  # "end", "close", "graze", "open", "slip", "stick", "singular", "out of time"
     contacts: tuple[int, ...] = ()  # whose condition ended it
 
 
@@ -45,7 +48,7 @@ def run_mode(
     y, _, first = motion.settled(t, motion.begin(q, v))
     solver = DOP853(motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step)
     samples = [first]
-    waiting = [time for time in grid if t < time < end]
+    waiting = [moment for moment in grid if t < moment < end]
     crawled = 0
     while True:
         motion.aim(solver.t, solver.y)
@@ -58,19 +61,21 @@ def run_mode(
         dense = solver.dense_output()
         hit = _first_event(motion, dense, float(solver.t_old), float(solver.t), options.gap)
         until = float(solver.t if hit is None else hit[0])
-        for time in _times(waiting, float(solver.t_old), float(solver.t), until):
-            samples.append(motion.settled(time, dense(time))[2])
-        waiting = [time for time in waiting if time >= until]
+        for moment in _times(waiting, float(solver.t_old), float(solver.t), until):
+            samples.append(motion.settled(moment, dense(moment))[2])
+        waiting = [moment for moment in waiting if moment >= until]
         if hit is not None:
             return Flow((*samples, motion.settled(until, dense(until))[2]), hit[1], hit[2])
         solver.y, solver.f, last = motion.settled(solver.t, solver.y)
         if solver.status == "finished":
             return Flow((*samples, last), "end")
+        if time.monotonic() > options.deadline:
+            return Flow((*samples, last), "out of time")
 
 
 def _times(grid: list[float], start: float, stop: float, until: float) -> list[float]:
     """Times in (start, until) at which a step is sampled: the grid, or a dozen to a step if that is finer."""
-    coarse = [start, *(time for time in grid if start < time < until)]
+    coarse = [start, *(moment for moment in grid if start < moment < until)]
     spacing = (stop - start) / _PER_STEP
     times: list[float] = []
     for a, b in zip(coarse, [*coarse[1:], until], strict=True):

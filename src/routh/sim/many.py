@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import active_children
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from routh.results import Drawable
 from routh.sim.simulate import simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
-from routh.validation import Array, integer
+from routh.validation import Array, integer, real
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +61,22 @@ class Bundle(Drawable):
 
 
 def simulate_many(
-    model: Model, state: State, *, n: int, duration: float, seed: int = 0, processes: int = 1, **options: Any
+    model: Model,
+    state: State,
+    *,
+    n: int,
+    duration: float,
+    seed: int = 0,
+    processes: int = 1,
+    budget: float | None = None,
+    **options: Any,
 ) -> Bundle:
     """``n`` futures of one state: `simulate` with independent draws from one seed.
 
     Future i depends only on the seed and on i, not on n or on ``processes`` (worker processes; the model, the
-    law and the control must then be picklable). ``options`` are those of `simulate`.
+    law and the control must then be picklable). ``budget`` are the seconds allowed for all of them: futures
+    that are finished by then are what they would be without it, the others have the status OUT_OF_TIME.
+    ``options`` are those of `simulate`.
     """
     count = integer("n", n, at_least=1)
     workers = integer("processes", processes, at_least=1)
@@ -72,16 +84,45 @@ def simulate_many(
         raise ValueError(
             "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
         )
-    jobs = [(model, state, duration, seed, i, options) for i in range(count)]
+    deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
+    jobs = [_Job(model, state, duration, seed, i, deadline, options) for i in range(count)]
     if workers == 1:
         return Bundle(tuple(map(_future, jobs)))
+    others = set(active_children())
     with ProcessPoolExecutor(workers) as pool:
-        return Bundle(tuple(pool.map(_future, jobs, chunksize=max(count // (4 * workers), 1))))
+        try:
+            return Bundle(tuple(pool.map(_future, jobs, chunksize=max(count // (4 * workers), 1))))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.terminate()  # else the interrupt would wait for their futures
+            raise
 
 
-def _future(job: tuple[Model, State, float, int, int, dict[str, Any]]) -> Trajectory:
-    model, state, duration, seed, stream, options = job
-    return simulate(model, state, duration=duration, seed=seed, stream=stream, **options)
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """One future to be simulated; the deadline is one of `time.monotonic`, which processes share."""
+
+    model: Model
+    state: State
+    duration: float
+    seed: int
+    stream: int
+    deadline: float | None
+    options: dict[str, Any]
+
+
+def _future(job: _Job) -> Trajectory:
+    left = None if job.deadline is None else max(job.deadline - time.monotonic(), 0.0)
+    return simulate(
+        job.model,
+        job.state,
+        duration=job.duration,
+        seed=job.seed,
+        stream=job.stream,
+        budget=left,
+        **job.options,
+    )
 
 
 def _state_at(one: Trajectory, t: float) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from routh.sim.contact_forces import (
 from routh.sim.mechanism import Mechanism, Snapshot, correction
 from routh.validation import Array
 
-_SHORTEST = 1e-5  # s, steps are not cut below this for the sake of turning slip
+_SHORTEST = 1e-9  # s, steps are not cut below this for the sake of turning slip
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
 _NO_SLIP = 1e-9  # m/s, below which slip in space keeps the direction it had: the integrator knows no better

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,8 @@ class Run:
         self.at_once += 1
         if self.events > self.settings.max_events:
             return self._stop(Status.INCOMPLETE, f"{self.settings.max_events} events were reached")
+        if time.monotonic() > self.settings.options.deadline:
+            return self._stop(Status.OUT_OF_TIME, "the time allowed by budget= ran out")
         if self.at_once > MOST_AT_ONCE:
             return self._stop(Status.INCOMPLETE, f"{MOST_AT_ONCE} events at one instant")
         closed, normal, tolerance = self._contacts()
@@ -208,7 +211,8 @@ class Run:
             sticking = [*motion.sticking, *flow.contacts]
             sliding = [c for c in motion.sliding if c not in sticking]
             self.v = self.mechanism.hold(self.q, self.v, sticking, sliding)
-            self.record.settle(self.v)
+            if moved:  # else the last sample is that of an impact, which its impulses explain
+                self.record.settle(self.v)
         if not moved and flow.reason != "end":
             self.excluded.add(chosen.mode)
         return None

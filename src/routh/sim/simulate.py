@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 
 from routh import tolerances
@@ -29,6 +32,7 @@ def simulate(
     gap: float = tolerances.CLOSED_GAP,
     max_events: int = 10_000,
     stream: int = 0,
+    budget: float | None = None,
 ) -> Trajectory:
     """One motion of ``model`` from ``state``, through every impact on the way.
 
@@ -52,6 +56,7 @@ def simulate(
     gap : m, the distance up to which a contact counts as closed.
     max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
         status INCOMPLETE.
+    budget : s of waiting allowed; what is simulated by then is returned, with the status OUT_OF_TIME.
 
     Returns
     -------
@@ -65,6 +70,7 @@ def simulate(
         atol=real("atol", atol, above=0.0),
         max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
         gap=real("gap", gap, above=0.0),
+        deadline=math.inf if budget is None else time.monotonic() + real("budget", budget, at_least=0.0),
     )
     start = checked_state(model, state, options.gap)
     rng = np.random.Generator(

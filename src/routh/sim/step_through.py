@@ -3,21 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.constraints import STEEL, Compliance, from_model
+from routh.constraints import (
+    STEEL,
+    Compliance,
+    ConstrainedSystem,
+    ConstraintForces,
+    from_model,
+    solve,
+)
 from routh.constraints.holonomic import StateConstraint
-from routh.constraints.schemes import SCHEMES, take_step
 from routh.constraints.types import Constraint
 from routh.models.base import Model, State
 from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
-from routh.validation import Array, choice, integer, real
+from routh.validation import Array, integer, real
 
 Function = Callable[[State], ArrayLike]
+#: The constraints at the end of the step, for a guess of the velocity there (nv,).
+Ahead = Callable[[Array], Sequence[Constraint]]
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """How one step finds its forces, and which velocity then moves the configuration."""
+
+    forces: Callable[[ConstrainedSystem, ConstraintForces | None, Ahead], ConstraintForces]
+    by_velocity_before: bool = False
+
+
+def _constraint_forces(
+    system: ConstrainedSystem, warm: ConstraintForces | None, ahead: Ahead
+) -> ConstraintForces:
+    return solve(system, warm=warm)
+
+
+#: D19's own scheme.
+CONSTRAINT_RULE = StepRule(_constraint_forces)
 
 
 def step_through(
@@ -30,8 +57,7 @@ def step_through(
     constraints: Sequence[StateConstraint] = (),
     u: ArrayLike | Function | None = None,
     force: Function | None = None,
-    method: str = "energy",
-    scheme: str = "constraint",
+    rule: StepRule = CONSTRAINT_RULE,
     record_every: int = 1,
 ) -> Trajectory:
     """Simulate with a fixed step; stable at any stiffness of the constraints and any step.
@@ -47,12 +73,10 @@ def step_through(
     constraints : joints and limits by constraint, foundations.
     u : inputs of the model, constant or a function of the state at the start of each step.
     force : further generalised forces (nv,), a function of the state at the start of each step.
-    method : "energy" or "paper", see `routh.constraints.solve`.
-    scheme : "constraint" is D19's; "implicit", "semi-implicit" and "explicit" Euler are for comparison
-        (the implicit one solves the nonlinear equations; the explicit ones explode where they must).
+    rule : how a step finds its forces. The default is D19's scheme; those that it is compared with, which
+        explode where they must, are in `routh.reproduce.d19_schemes`.
     record_every : keep each so-manieth step, and the last.
     """
-    choice("scheme", scheme, SCHEMES)
     h = real("dt", dt, above=0.0)
     steps = round(real("duration", duration, at_least=0.0) / h)
     every = integer("record_every", record_every, at_least=1)
@@ -73,10 +97,9 @@ def step_through(
         def ahead(guess: Array, now: State = now, inputs: ArrayLike | None = inputs) -> Sequence[Constraint]:
             return build(State(model.integrate(now.q, guess, h), guess, now.t + h), u=inputs).constraints
 
-        last = take_step(system, scheme=scheme, method=method, warm=last, ahead=ahead)
+        last = rule.forces(system, last, ahead)
         recorder.count(last)
-        # D19 (36); explicit Euler (7) moves by the velocity before
-        q = model.integrate(now.q, now.v if scheme == "explicit" else last.v, h)
+        q = model.integrate(now.q, now.v if rule.by_velocity_before else last.v, h)  # D19 (36)
         now = State(q, last.v, state.t + (step + 1) * h)
         memory = None if memory is None else last.deformations[0][:, 1:]
     recorder.sample(now, build(now, deformation=memory), last)

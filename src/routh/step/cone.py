@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from routh.friction import facet_directions, project_disc
 from routh.problem import ImpactProblem
@@ -148,6 +147,8 @@ class ConeStep:
             if best_gap < self._tolerance:
                 break
             weight = factor * rho
+            from scipy.optimize import least_squares  # not on the way to a sample
+
             result = least_squares(
                 lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[0],
                 best,

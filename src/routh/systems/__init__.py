@@ -1,24 +1,12 @@
-"""The papers' systems by name, as data. The modules imported here register their systems."""
+"""The papers' systems by name, as data."""
 
-# in the order of names()
-# isort: off
-from routh.systems import hp23
-from routh.systems import hp19, billiards, motions
-from routh.systems import two_body, d19
+import importlib
 
-# isort: on
-from routh.systems.base import PaperSettings, System, get, names, register
+from routh.systems.base import PaperSettings, System, get, names, problem_of, register
 
-__all__ = [
-    "PaperSettings",
-    "System",
-    "billiards",
-    "d19",
-    "get",
-    "hp19",
-    "hp23",
-    "motions",
-    "names",
-    "register",
-    "two_body",
-]
+#: modules that register systems, in the order of names()
+_MODULES = ("hp23", "hp19", "billiards", "motions", "two_body", "d19")
+for _name in _MODULES:
+    importlib.import_module(f"routh.systems.{_name}")
+
+__all__ = ["PaperSettings", "System", "get", "names", "problem_of", "register"]

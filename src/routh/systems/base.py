@@ -81,6 +81,18 @@ def get(name: str, **parameters: Any) -> System:
         raise ValueError(f"{name}: {error}") from error
 
 
+def builder_of(name: str) -> Builder:
+    """The function that makes the system called ``name``; its keyword arguments are the parameters."""
+    if name not in _REGISTRY:
+        get(name)  # raises, with the names that there are
+    return _REGISTRY[name]
+
+
+def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:
+    """The impact of the system called ``name`` with these parameters; None where it has none."""
+    return get(name, **parameters).problem
+
+
 def names() -> list[str]:
     """The names of all systems, in the order of registration."""
     return list(_REGISTRY)

@@ -24,15 +24,15 @@ is i, and no other is singular at p = 0:
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.two_body import _layout as at
 from routh.two_body._layout import Contact
+from routh.validation import Array
 
 NOT_FOUND = 1e100  # a parameter beyond every segment's end
 
 
-def horner(series: Any, kind: int, row: int, x: float) -> float:
+def horner(series: Array, kind: int, row: int, x: float) -> float:
     """The value of a row's polynomial; even and odd powers apart, for speed."""
     square = x * x
     even, odd = series[kind, row, at.ORDER], series[kind, row, at.ORDER - 1]
@@ -42,13 +42,13 @@ def horner(series: Any, kind: int, row: int, x: float) -> float:
     return (even * square + series[kind, row, 0]) + odd * x
 
 
-def polynomial(arc: Any, kind: int, x: float) -> float:
+def polynomial(arc: Array, kind: int, x: float) -> float:
     """P at x (STEP), or P / x (FALL)."""
     p = arc[kind, at.P3] + x * arc[kind, at.P4]
     return arc[kind, at.P0] + x * (arc[kind, at.P1] + x * (arc[kind, at.P2] + x * p))
 
 
-def lay_out(arc: Any, kind: int, con: Contact, sx: float, sy: float, side: float) -> None:
+def lay_out(arc: Array, kind: int, con: Contact, sx: float, sy: float, side: float) -> None:
     """The polynomials around the base direction s, with s_perp to its left (side 1) or right (-1)."""
     tx, ty = -side * sy, side * sx
     bx, by = con.mu * (con.wxx * sx + con.wxy * sy), con.mu * (con.wxy * sx + con.wyy * sy)
@@ -64,7 +64,7 @@ def lay_out(arc: Any, kind: int, con: Contact, sx: float, sy: float, side: float
     arc[kind, at.V2] = con.wzz + con.mu * du
 
 
-def expand(series: Any, arc: Any, kind: int, first: float, shift: float) -> None:
+def expand(series: Array, arc: Array, kind: int, first: float, shift: float) -> None:
     """Fill the rows of an arc whose q begins with `first`; `shift` is the power of x in front of rho."""
     per = 1.0 / arc[kind, at.P0]
     b1, b2, b3, b4 = arc[kind, at.P1], arc[kind, at.P2], arc[kind, at.P3], arc[kind, at.P4]
@@ -99,7 +99,7 @@ def expand(series: Any, arc: Any, kind: int, first: float, shift: float) -> None
         series[kind, at.EA, k], series[kind, at.EB, k] = 0.0, total * at.INVERSE[k + 2]
 
 
-def expand_step(series: Any, arc: Any, state: Any, con: Contact, f: float) -> None:
+def expand_step(series: Array, arc: Array, state: Array, con: Contact, f: float) -> None:
     """The arc that starts at the sliding velocity, where the direction turns at the rate f."""
     r = state[at.SLIDE]
     lay_out(arc, at.STEP, con, state[at.GX] / r, state[at.GY] / r, 1.0 if f > 0.0 else -1.0)
@@ -125,7 +125,7 @@ def expand_step(series: Any, arc: Any, state: Any, con: Contact, f: float) -> No
     expand(series, arc, at.STEP, 2.0 * r * unit / first, 0.0)
 
 
-def step_length(series: Any, arc: Any, state: Any, con: Contact) -> float:
+def step_length(series: Array, arc: Array, state: Array, con: Contact) -> float:
     """How far in x the step's series may be trusted, by their last two coefficients.
 
     Errors of the sliding velocity are measured by its length, or by FLOOR where that is larger; those of v_z
@@ -147,7 +147,7 @@ def step_length(series: Any, arc: Any, state: Any, con: Contact) -> float:
     return math.exp(longest)
 
 
-def expand_fall(series: Any, arc: Any) -> None:
+def expand_fall(series: Array, arc: Array) -> None:
     """The arc that leads into the rest direction, or out of it to infinity; `lay_out` was called with it."""
     g0, f1, v0 = arc[at.FALL, at.G0], arc[at.FALL, at.F1], arc[at.FALL, at.V0]
     power = g0 / f1
@@ -168,7 +168,7 @@ def expand_fall(series: Any, arc: Any) -> None:
     series[at.FALL, at.EB, 0] = 0.0
 
 
-def enter_fall(series: Any, arc: Any, state: Any, con: Contact, x: float) -> bool:
+def enter_fall(series: Array, arc: Array, state: Array, con: Contact, x: float) -> bool:
     """Set up FALL from x = tan(angle / 2) beside the rest direction, if its series reach that far."""
     if arc[at.FALL, at.EXPANDED] == 0.0:
         expand_fall(series, arc)
@@ -205,12 +205,12 @@ def enter_fall(series: Any, arc: Any, state: Any, con: Contact, x: float) -> boo
     return True
 
 
-def last_terms(series: Any, row: int, x: float) -> float:
+def last_terms(series: Array, row: int, x: float) -> float:
     """The size of the last two terms of one of FALL's rows, without the power that they share."""
     return abs(series[at.FALL, row, at.ORDER]) * x + abs(series[at.FALL, row, at.ORDER - 1])
 
 
-def coordinates(arc: Any, kind: int, p: float) -> tuple[float, float]:
+def coordinates(arc: Array, kind: int, p: float) -> tuple[float, float]:
     """x, and what multiplies the series of the integrals, at the segment's parameter p."""
     if kind == at.STEP:
         return p, p
@@ -221,7 +221,7 @@ def coordinates(arc: Any, kind: int, p: float) -> tuple[float, float]:
     return arc[kind, at.X0] * math.exp(arc[kind, at.F1] * tau), 1.0 + product
 
 
-def parameter(arc: Any, kind: int, w: float) -> float:
+def parameter(arc: Array, kind: int, w: float) -> float:
     """The segment's parameter at which the tangent of half the angle from its base is w."""
     if not w > 0.0:
         return NOT_FOUND
@@ -235,14 +235,14 @@ def parameter(arc: Any, kind: int, w: float) -> float:
     return math.expm1(product) / arc[kind, at.G0] if abs(product) > 1e-12 else tau
 
 
-def half_tangent(arc: Any, kind: int, x: float, y: float, length: float) -> float:
+def half_tangent(arc: Array, kind: int, x: float, y: float, length: float) -> float:
     """tan(angle / 2) from the arc's base direction to the vector (x, y), positive on the arc's side."""
     sx, sy = arc[kind, at.SX], arc[kind, at.SY]
     bottom = length + sx * x + sy * y
     return arc[kind, at.SIDE] * (sx * y - sy * x) / bottom if bottom > 0.0 else NOT_FOUND
 
 
-def arc_velocity(series: Any, arc: Any, kind: int, p: float) -> tuple[float, float]:
+def arc_velocity(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
     """v_z at the segment's parameter p, and its derivative by p."""
     x, z = coordinates(arc, kind, p)
     w, v0 = x * arc[kind, at.UNIT], arc[kind, at.V0]
@@ -252,14 +252,14 @@ def arc_velocity(series: Any, arc: Any, kind: int, p: float) -> tuple[float, flo
     return arc[kind, at.VZS] + arc[kind, at.AMP] * added, slope
 
 
-def arc_impulse(series: Any, arc: Any, kind: int, p: float) -> tuple[float, float]:
+def arc_impulse(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
     """I_z since the segment's start at its parameter p, and its derivative by p."""
     x, z = coordinates(arc, kind, p)
     added = arc[kind, at.LINEAR] * p + z * horner(series, kind, at.IZ, x) - arc[kind, at.BEGIN_Z]
     return arc[kind, at.AMP] * added, arc[kind, at.PACE] * horner(series, kind, at.Z, x)
 
 
-def arc_energy(series: Any, arc: Any, kind: int, p: float) -> tuple[float, float]:
+def arc_energy(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
     """E gained since the segment's start at its parameter p, and its derivative by p."""
     x, z = coordinates(arc, kind, p)
     amp, start, linear = arc[kind, at.AMP], arc[kind, at.VZS], arc[kind, at.LINEAR] * p
@@ -270,7 +270,7 @@ def arc_energy(series: Any, arc: Any, kind: int, p: float) -> tuple[float, float
     return -start * pressed - amp * amp * bent, -vz * arc[kind, at.PACE] * horner(series, kind, at.Z, x)
 
 
-def evaluate_arc(series: Any, arc: Any, state: Any, con: Contact, kind: int, p: float) -> None:
+def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: int, p: float) -> None:
     """Everything at the segment's parameter p, into the state's point."""
     x, z = coordinates(arc, kind, p)
     q, iz, iu, it, ea, eb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -295,7 +295,9 @@ def evaluate_arc(series: Any, arc: Any, state: Any, con: Contact, kind: int, p: 
     place(arc, kind, state, con, along, across, rho * (1.0 - w * w), rho * 2.0 * w)
 
 
-def place(arc: Any, kind: int, state: Any, con: Contact, iu: float, it: float, u: float, t: float) -> None:
+def place(
+    arc: Array, kind: int, state: Array, con: Contact, iu: float, it: float, u: float, t: float
+) -> None:
     """Turn components along and across the base direction into the point's impulse and sliding velocity."""
     sx, sy = arc[kind, at.SX], arc[kind, at.SY]
     tx, ty = -arc[kind, at.SIDE] * sy, arc[kind, at.SIDE] * sx
@@ -304,7 +306,7 @@ def place(arc: Any, kind: int, state: Any, con: Contact, iu: float, it: float, u
     state[at.P_R] = math.sqrt(u * u + t * t)
 
 
-def growth_sign(arc: Any, kind: int, x: float) -> float:
+def growth_sign(arc: Array, kind: int, x: float) -> float:
     """(1 + w^2) H + w P at x, whose sign is that of g: whether the sliding speed grows."""
     unit, p = arc[kind, at.UNIT], polynomial(arc, kind, x)
     h = arc[kind, at.H1] + x * (arc[kind, at.H2] + x * (arc[kind, at.H3] + x * arc[kind, at.H4]))
@@ -314,7 +316,7 @@ def growth_sign(arc: Any, kind: int, x: float) -> float:
     return (1.0 + w * w) * 0.5 * h / unit + w * p
 
 
-def near_miss_at(series: Any, arc: Any, state: Any, kind: int, end: float) -> float:
+def near_miss_at(series: Array, arc: Array, state: Array, kind: int, end: float) -> float:
     """Where on an arc the sliding speed passes a minimum that is nearly zero, or beyond its end."""
     if state[at.MISSED] > 0.0 or not arc[at.FALL, at.G0] > 0.0:
         return NOT_FOUND

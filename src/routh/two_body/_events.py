@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.two_body import _layout as at
 from routh.two_body._layout import Contact
 from routh.two_body._segments import energy, normal_impulse, normal_velocity
+from routh.validation import Array
 
 
-def value_of(series: Any, arc: Any, state: Any, kind: int, what: int, p: float) -> tuple[float, float]:
+def value_of(series: Array, arc: Array, state: Array, kind: int, what: int, p: float) -> tuple[float, float]:
     """Normal velocity (0), energy (1) or normal impulse (2) at p, and its derivative."""
     if what == 0:
         return normal_velocity(series, arc, state, kind, p)
@@ -19,7 +19,7 @@ def value_of(series: Any, arc: Any, state: Any, kind: int, what: int, p: float) 
     return normal_impulse(series, arc, kind, p)
 
 
-def line_crossing(state: Any, what: int, target: float) -> float:
+def line_crossing(state: Array, what: int, target: float) -> float:
     """The same on a LINE, in closed form: v_z is linear there and E quadratic."""
     rate, vz = state[at.RATE], state[at.VN]
     if what == 0:
@@ -33,9 +33,9 @@ def line_crossing(state: Any, what: int, target: float) -> float:
 
 
 def crossing(
-    series: Any,
-    arc: Any,
-    state: Any,
+    series: Array,
+    arc: Array,
+    state: Array,
     kind: int,
     what: int,
     target: float,
@@ -79,7 +79,7 @@ def crossing(
     return p
 
 
-def record(state: Any, letter: int) -> None:
+def record(state: Array, letter: int) -> None:
     """Append an event's letter to the record."""
     if state[at.COUNT] < at.MAX_EVENTS:
         state[at.EVENTS] = state[at.EVENTS] * 8.0 + letter
@@ -87,7 +87,7 @@ def record(state: Any, letter: int) -> None:
 
 
 def next_event(
-    series: Any, arc: Any, state: Any, con: Contact, kind: int, start: float, end: float
+    series: Array, arc: Array, state: Array, con: Contact, kind: int, start: float, end: float
 ) -> tuple[float, int]:
     """The first event after `start` on a segment where v_z is monotone: (where, letter), or (end, 0).
 
@@ -120,7 +120,7 @@ def next_event(
     return end, at.COMPRESSED_AGAIN if turned else 0
 
 
-def account(state: Any, gained: float, impulse: float) -> None:
+def account(state: Array, gained: float, impulse: float) -> None:
     """Book the energy and the normal impulse of a stretch within one phase."""
     if state[at.PHASE] == at.COMPRESSION:
         state[at.STORED] += gained
@@ -130,7 +130,7 @@ def account(state: Any, gained: float, impulse: float) -> None:
         state[at.RELEASED] += impulse
 
 
-def enter_phase(state: Any, con: Contact, letter: int, stored: float) -> None:
+def enter_phase(state: Array, con: Contact, letter: int, stored: float) -> None:
     """Record an event and enter the phase that it begins; `stored` is E there."""
     record(state, letter)
     if letter == at.END_COMPRESSION:
@@ -151,7 +151,7 @@ def enter_phase(state: Any, con: Contact, letter: int, stored: float) -> None:
         state[at.PHASE] = at.DONE
 
 
-def line_end(state: Any, con: Contact) -> float:
+def line_end(state: Array, con: Contact) -> float:
     """An impulse within which an impact on a line with rising v_z has certainly ended."""
     rate, vz = state[at.RATE], state[at.VN]
     stored = state[at.ENERGY] + (vz * vz / (2.0 * rate) if vz < 0.0 else 0.0)

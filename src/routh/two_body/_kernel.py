@@ -34,6 +34,7 @@ from routh.two_body._layout import (
     STORED,
 )
 from routh.two_body._solve import make_contact, solve
+from routh.validation import Array
 
 #: columns of a batch's float output
 OUT_JX, OUT_JY, OUT_JZ, OUT_STORED, OUT_RETURNED, OUT_RESIDUAL, OUT_MARGIN, OUT_SEGMENTS = range(8)
@@ -46,17 +47,17 @@ _MAX_STEPS, _NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 
 
 def solve_one(
-    series: Any,
-    arc: Any,
-    state: Any,
-    w: Any,
-    v: Any,
+    series: Array,
+    arc: Array,
+    state: Array,
+    w: Array,
+    v: Array,
     mu: float,
     e: float,
     hypothesis: int,
     near: float,
-    out: Any,
-    codes: Any,
+    out: Array,
+    codes: np.ndarray,
 ) -> int:
     """One impact: w (3, 3), v (3,) -> a row of numbers, the event code, and the status.
 
@@ -177,7 +178,15 @@ def functions(compile_one: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def loop(
-    w: Any, v: Any, mu: Any, e: Any, hypothesis: int, near: float, out: Any, codes: Any, status: Any
+    w: Array,
+    v: Array,
+    mu: Array,
+    e: Array,
+    hypothesis: int,
+    near: float,
+    out: Array,
+    codes: np.ndarray,
+    status: np.ndarray,
 ) -> None:
     """A batch in chunks, one work space per chunk; compiled, the chunks run on threads."""
     n = len(mu)
@@ -213,7 +222,15 @@ def cpu_loop() -> Any:
 
 
 def cuda_body(
-    w: Any, v: Any, mu: Any, e: Any, hypothesis: int, near: float, out: Any, codes: Any, status: Any
+    w: Array,
+    v: Array,
+    mu: Array,
+    e: Array,
+    hypothesis: int,
+    near: float,
+    out: Array,
+    codes: np.ndarray,
+    status: np.ndarray,
 ) -> None:
     """One CUDA thread per impact, its work space in local memory."""
     i = cuda.grid(1)  # type: ignore[name-defined]  # noqa: F821

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.two_body import _layout as at
 from routh.two_body._arc import lay_out
 from routh.two_body._layout import Contact
+from routh.validation import Array
 
 
 def direction_rates(con: Contact, sx: float, sy: float) -> tuple[float, float, float]:
@@ -71,7 +71,7 @@ def centrifugal(con: Contact) -> tuple[float, float]:
     return sx / norm, sy / norm
 
 
-def find_tail(arc: Any, con: Contact, sx: float, sy: float, f: float) -> None:
+def find_tail(arc: Array, con: Contact, sx: float, sy: float, f: float) -> None:
     """Find the rest direction ahead of s, where the direction turns at the rate f, and what kind it is."""
     rx, ry, found = rest_ahead(con, sx, sy)
     _f, g0, f1 = direction_rates(con, rx, ry)

@@ -5,21 +5,20 @@ STEP and FALL: an arc of directions, see `_arc`. LINE: straight in impulse space
 
 from __future__ import annotations
 
-from typing import Any
-
 from routh.two_body import _layout as at
 from routh.two_body._arc import arc_energy, arc_impulse, arc_velocity, evaluate_arc
 from routh.two_body._layout import Contact
+from routh.validation import Array
 
 
-def normal_velocity(series: Any, arc: Any, state: Any, kind: int, p: float) -> tuple[float, float]:
+def normal_velocity(series: Array, arc: Array, state: Array, kind: int, p: float) -> tuple[float, float]:
     """v_z at the segment's parameter p, and its derivative by p."""
     if kind != at.LINE:
         return arc_velocity(series, arc, kind, p)
     return state[at.VN] + state[at.RATE] * p, state[at.RATE]
 
 
-def energy(series: Any, arc: Any, state: Any, kind: int, p: float) -> tuple[float, float]:
+def energy(series: Array, arc: Array, state: Array, kind: int, p: float) -> tuple[float, float]:
     """E gained since the segment's start at its parameter p, and its derivative by p."""
     if kind != at.LINE:
         return arc_energy(series, arc, kind, p)
@@ -27,14 +26,14 @@ def energy(series: Any, arc: Any, state: Any, kind: int, p: float) -> tuple[floa
     return -p * (vz + 0.5 * rate * p), -vz - rate * p
 
 
-def normal_impulse(series: Any, arc: Any, kind: int, p: float) -> tuple[float, float]:
+def normal_impulse(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
     """I_z since the segment's start at its parameter p, and its derivative by p."""
     if kind != at.LINE:
         return arc_impulse(series, arc, kind, p)
     return p, 1.0
 
 
-def evaluate(series: Any, arc: Any, state: Any, con: Contact, kind: int, p: float) -> None:
+def evaluate(series: Array, arc: Array, state: Array, con: Contact, kind: int, p: float) -> None:
     """Everything at the segment's parameter p, into the state's point."""
     if kind != at.LINE:
         evaluate_arc(series, arc, state, con, kind, p)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.two_body import _layout as at
 from routh.two_body._arc import (
@@ -19,6 +18,7 @@ from routh.two_body._events import account, enter_phase, line_end, next_event, r
 from routh.two_body._layout import Contact
 from routh.two_body._rest import centrifugal, direction_rates, find_tail
 from routh.two_body._segments import evaluate
+from routh.validation import Array
 
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3
@@ -54,7 +54,7 @@ def make_contact(
     return Contact(wxx, wxy, wyy, dx, dy, wzz, mu, e, hypothesis, rate, turns, ax, ay, bx, by, near)
 
 
-def vanish(state: Any, con: Contact) -> None:
+def vanish(state: Array, con: Contact) -> None:
     """The sliding velocity is zero: stick, or resume slip along the centrifugal direction, JW17 (38)."""
     if state[at.MISSED] == 0.0:
         record(state, at.VANISHED)
@@ -82,7 +82,7 @@ def sticking_force(con: Contact) -> tuple[float, float]:
     return kx, (con.dy - con.wxy * kx) / con.wyy
 
 
-def enter_line(state: Any, con: Contact, sx: float, sy: float, g: float) -> float:
+def enter_line(state: Array, con: Contact, sx: float, sy: float, g: float) -> float:
     """Slide straight along a rest direction, JW17 (43): the normal impulse that leads to the origin."""
     state[at.SIGX], state[at.SIGY] = -con.mu * sx, -con.mu * sy
     state[at.RATE] = con.wzz - con.mu * (con.dx * sx + con.dy * sy)
@@ -90,12 +90,12 @@ def enter_line(state: Any, con: Contact, sx: float, sy: float, g: float) -> floa
     return -state[at.SLIDE] / g if g < 0.0 else 2.0 * NOT_FOUND
 
 
-def sure_end(state: Any, con: Contact) -> float:
+def sure_end(state: Array, con: Contact) -> float:
     """Normal impulse by which an impact along a line has ended; v_z falls only on the way to the origin."""
     return line_end(state, con) if state[at.RATE] > 0.0 else NOT_FOUND
 
 
-def lined_up_at(arc: Any, state: Any, con: Contact, kind: int) -> float:
+def lined_up_at(arc: Array, state: Array, con: Contact, kind: int) -> float:
     """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
     if state[at.LINED] > 0.0 or not state[at.SLIDE] > at.VANISHED_SHARE * state[at.SLIDE0]:
         return NOT_FOUND
@@ -111,7 +111,9 @@ def lined_up_at(arc: Any, state: Any, con: Contact, kind: int) -> float:
     return found if left > at.VANISHED_SHARE * state[at.SLIDE0] else NOT_FOUND
 
 
-def turning_end(series: Any, arc: Any, state: Any, con: Contact, kind: int, end: float) -> tuple[float, int]:
+def turning_end(
+    series: Array, arc: Array, state: Array, con: Contact, kind: int, end: float
+) -> tuple[float, int]:
     """Shorten an arc to where v_z' changes sign: (its end, which of the two directions or 0).
 
     The state's point is at the end of the segment, and is moved with it.
@@ -130,7 +132,7 @@ def turning_end(series: Any, arc: Any, state: Any, con: Contact, kind: int, end:
     return end, which
 
 
-def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, float, bool]:
+def choose_segment(series: Array, arc: Array, state: Array, con: Contact) -> tuple[int, float, bool]:
     """The segment that starts here: its kind, its end in its own parameter, whether that is the origin."""
     if state[at.MODE] == at.ON_LINE:
         return at.LINE, line_end(state, con), False
@@ -163,7 +165,7 @@ def choose_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int
     return at.STEP, step_length(series, arc, state, con), False
 
 
-def negligible(arc: Any, state: Any, con: Contact) -> bool:
+def negligible(arc: Array, state: Array, con: Contact) -> bool:
     """Whether the way left to the origin is below rounding, here and along the rest direction ahead."""
     r = state[at.SLIDE]
     _, g, _ = direction_rates(con, state[at.GX] / r, state[at.GY] / r)
@@ -172,7 +174,7 @@ def negligible(arc: Any, state: Any, con: Contact) -> bool:
     return g < 0.0 and r < -1e-15 * g * (state[at.JZ] + abs(state[at.VN0]) / con.wzz)
 
 
-def note_near_events(state: Any, here: float, line_up: float, miss: float) -> None:
+def note_near_events(state: Array, here: float, line_up: float, miss: float) -> None:
     """Record the events l and s that are declared by tolerance, where they come before `here`."""
     if state[at.LINED] == 0.0 and line_up <= here and line_up <= miss:
         state[at.LINED] = 1.0
@@ -182,7 +184,7 @@ def note_near_events(state: Any, here: float, line_up: float, miss: float) -> No
         record(state, at.VANISHED)
 
 
-def run_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, float]:
+def run_segment(series: Array, arc: Array, state: Array, con: Contact) -> tuple[int, float]:
     """Take one segment to its end, or to an event that asks for a new start: its kind, where it ended."""
     kind, end, origin = choose_segment(series, arc, state, con)
     turn = 0
@@ -226,7 +228,7 @@ def run_segment(series: Any, arc: Any, state: Any, con: Contact) -> tuple[int, f
     return kind, here
 
 
-def commit(state: Any, letter: int) -> None:
+def commit(state: Array, letter: int) -> None:
     """Move to the point last evaluated."""
     state[at.JX] += state[at.P_JX]
     state[at.JY] += state[at.P_JY]
@@ -239,7 +241,7 @@ def commit(state: Any, letter: int) -> None:
     state[at.SLIDE] = state[at.P_R]
 
 
-def begin(arc: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) -> None:
+def begin(arc: Array, state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
     """The state before the impact."""
     for i in range(at.STATE_SIZE):
         state[i] = 0.0
@@ -257,7 +259,7 @@ def begin(arc: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) -
         vanish(state, con)
 
 
-def solve(series: Any, arc: Any, state: Any, con: Contact, vx: float, vy: float, vz: float) -> None:
+def solve(series: Array, arc: Array, state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
     """Solve one impact in scaled units; everything that came of it is in `state`."""
     begin(arc, state, con, vx, vy, vz)
     for _ in range(at.MAX_SEGMENTS):
@@ -270,7 +272,7 @@ def solve(series: Any, arc: Any, state: Any, con: Contact, vx: float, vy: float,
     state[at.RESIDUAL] = mismatch(state, con, vx, vy, vz)
 
 
-def create_nothing(state: Any, con: Contact, vx: float, vy: float, vz: float) -> None:
+def create_nothing(state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
     """Take back the last bit of impulse where truncation and rounding left more energy than there was.
 
     What is lost is -(v + W I / 2).I; along the last direction of the impulse it falls at the rate of the
@@ -293,7 +295,7 @@ def create_nothing(state: Any, con: Contact, vx: float, vy: float, vz: float) ->
         state[at.JX], state[at.JY], state[at.JZ] = jx - back * sx, jy - back * sy, jz - back
 
 
-def mismatch(state: Any, con: Contact, vx: float, vy: float, vz: float) -> float:
+def mismatch(state: Array, con: Contact, vx: float, vy: float, vz: float) -> float:
     """How far the velocities carried along are from v + W I, relative to the sizes of its terms."""
     jx, jy, jz = state[at.JX], state[at.JY], state[at.JZ]
     px, py = con.wxx * jx + con.wxy * jy, con.wxy * jx + con.wyy * jy

@@ -21,6 +21,7 @@ from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
 from routh.status import RouthError
 from routh.storage import replacing, write_bytes
+from routh.text import for_matplotlib
 from routh.validation import Array, integer, real
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
@@ -199,7 +200,7 @@ def _draw_gaps(
                 color=color,
                 linewidth=1.4 if j == 0 else 0.8,
                 alpha=1.0 if j == 0 else 0.5,
-                label=model.contacts[c].name if j == 0 else None,
+                label=for_matplotlib(model.contacts[c].name) if j == 0 else None,
             )
     ax.set_xlim(futures[0].t[0], max(one.t[-1] for one in futures))
     ax.set_ylim(bottom=0.0)
@@ -217,7 +218,7 @@ def _draw(stage: _Stage, t: float) -> list[Any]:
     draw_bodies(ax, stage.model, stage.configuration(first, t), zorder=2.0)
     for one in others:
         draw_bodies(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
-    words = f"{stage.title}  t = {t:.3f} s".strip()
+    words = f"{for_matplotlib(stage.title)}  t = {t:.3f} s".strip()
     if stage.magnify != 1.0:
         words += f"  motion drawn {stage.magnify:g} times as large"
     ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)

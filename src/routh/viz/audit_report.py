@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from routh.auditing.rollout import CaughtImpact, RolloutAudit
 from routh.storage import write_text
+from routh.text import for_html as escape
 from routh.viz import style
 from routh.viz.robots import draw_audit
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import State
 from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
+from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 
@@ -132,7 +133,7 @@ def draw_contacts(
             ax.text(
                 float(beside[0]),
                 float(beside[1]),
-                model.contacts[i].name,
+                for_matplotlib(model.contacts[i].name),
                 ha="center",
                 va="center",
                 fontsize=7,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
+from routh.text import for_matplotlib
 from routh.validation import Array, real_array
 from routh.viz import style
 
@@ -111,5 +112,7 @@ def contact_rows(
     words = ["normal", "tangential", "second tangential"]
     chosen = (first, second)
     rows = np.array([problem.J[contact, component] for contact, component in chosen])
-    labels = [f"{words[component]} velocity of {problem.names[i]} (m/s)" for i, component in chosen]
+    labels = [
+        f"{words[component]} velocity of {for_matplotlib(problem.names[i])} (m/s)" for i, component in chosen
+    ]
     return rows, (labels[0], labels[1])

@@ -9,6 +9,7 @@ import numpy as np
 from routh.auditing.comparison import sequences
 from routh.laws import SingleContact
 from routh.problem import ImpactProblem
+from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_arrow
@@ -190,5 +191,5 @@ def draw_two_feet(ax: Axes, problem: ImpactProblem, after: Array) -> None:
     label = "sampled outcomes"
     ax.plot(*ends.T, ".", color=style.GREEN, markersize=3.5, zorder=5, label=label, rasterized=True)
     ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=6, label="before")
-    ax.set_xlabel(f"{problem.names[0]} normal velocity (m/s)")
-    ax.set_ylabel(f"{problem.names[1]} normal velocity (m/s)")
+    ax.set_xlabel(f"{for_matplotlib(problem.names[0])} normal velocity (m/s)")
+    ax.set_ylabel(f"{for_matplotlib(problem.names[1])} normal velocity (m/s)")

@@ -16,11 +16,13 @@ from routh.laws import ImpactResult
 from routh.sampling.outcomes import Outcomes
 from routh.sim.many import Bundle
 from routh.sim.trajectory import Trajectory
+from routh.sweep.studies import Study
 from routh.viz import style
 from routh.viz.exact import contact_rows, draw_exact
 from routh.viz.outcomes import outcomes_figure, panels_of_most_interest
 from routh.viz.robots import draw_audit, draw_scan
 from routh.viz.simulation import draw_motions
+from routh.viz.sweeps import draw_study
 from routh.viz.velocity import draw_path, draw_velocities, prepare
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def plot(result: object, axes: Axes | None = None, **options: Any) -> Figure:
     `ImpactResult`    the contacts' velocities from before to after
     `Audit`           the set, the audited velocity and the nearest outcome       ``name`` of the audited
     `Scan`            a curve over one axis, a heat map over two
+    `Study`           what is stored by now: a curve or a heat map of its first column
     `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
     ================  ==========================================================  ========================
@@ -88,6 +91,11 @@ def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audi
 @plot.register(Scan)
 def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
     return _figure(draw_scan(scan, _axes(axes, aspect=0.75)))
+
+
+@plot.register(Study)
+def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
+    return _figure(draw_study(study, _axes(axes, aspect=0.75)))
 
 
 @plot.register(Trajectory)

@@ -10,6 +10,7 @@ import numpy as np
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
 from routh.sampling.outcomes import Outcomes
+from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def draw_scan(scan: Scan, ax: Axes) -> Axes:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
-    names, values = list(scan.axes), list(scan.axes.values())
+    names, values = [for_matplotlib(name) for name in scan.axes], list(scan.axes.values())
     if len(names) == 1:
         ax.plot(values[0], scan.score, color=style.SET, marker=".")
         ax.set_xlabel(names[0])

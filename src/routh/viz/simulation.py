@@ -9,6 +9,7 @@ import numpy as np
 
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
+from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
@@ -95,7 +96,7 @@ def draw_rates(ax: Axes, trajectory: Trajectory) -> None:
             view.s,
             color=colour,
             linewidth=0.9,
-            label=rf"$\lambda_{{{view.contacts[c]}}}$",
+            label=_impulse_label(view.contacts[c]),
             baseline=None,
         )
     ax.set_xlabel("$s$ (s + N s)")
@@ -150,3 +151,9 @@ def bundle_figure(
         axes[k].set_xlabel("")
     axes[0].set_title(title or f"{len(bundle)} futures")
     return fig
+
+
+def _impulse_label(contact: str) -> str:
+    """Lambda with a contact's name below it, where the name is a word."""
+    short = contact.isascii() and contact.isalnum()
+    return rf"$\lambda_{{{contact}}}$" if short else f"impulse of {for_matplotlib(contact)}"

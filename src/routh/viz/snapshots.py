@@ -12,6 +12,7 @@ from routh.models.base import State
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.systems import System
+from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_contacts, draw_planes, frame
@@ -47,7 +48,7 @@ def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
     axes[0].set_title("before")
     for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
         draw_after(ax, model, state, later, scale=scale * longer)
-        ax.set_title(name)
+        ax.set_title(for_matplotlib(name))
     for ax in axes[count:]:
         ax.set_visible(False)
     style.letter(axes[:count])
@@ -70,7 +71,7 @@ def state_figure(system: System) -> Figure:
     Jn, Jt = model.jacobians(state.q)
     speed = float(np.abs(np.concatenate([Jn, Jt[:, 0]]) @ state.v).max(initial=0.0))
     draw_contacts(axes[0], model, state, scale=0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0)
-    axes[0].set_title(system.name)
+    axes[0].set_title(for_matplotlib(system.name))
     return fig
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from routh.auditing.comparison import Comparison
 from routh.laws.base import ImpactResult
 from routh.problem import ImpactProblem
+from routh.text import for_matplotlib
 from routh.validation import Array, choice
 from routh.viz import style
 from routh.viz.density import draw_density, limits
@@ -77,8 +78,8 @@ def prepare(ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way") -> 
         noise = 1e-4 * float(problem.scaling.velocity[axis.contact])  # rounding is not worth a picture
         still = np.abs(values).max() < noise
         getattr(ax, f"set_{name}lim")(limits(values, smallest=max(0.15 * spread, noise) if still else noise))
-        getattr(ax, f"set_{name}label")(axis.label(problem))
-    names = [problem.names[axis.contact] for axis in panel]
+        getattr(ax, f"set_{name}label")(for_matplotlib(axis.label(problem)))
+    names = [for_matplotlib(problem.names[axis.contact]) for axis in panel]
     if len(names[0]) > _LONGEST_NAME and names[0] == names[1]:
         ax.set_title(names[0])
         for name in "xy":
@@ -132,7 +133,7 @@ def draw_path(ax: Axes, result: ImpactResult) -> None:
     slip = along[..., 1] if plane else np.linalg.norm(along[..., 1:], axis=2)
     style.zero_lines(ax)
     for name, x, y in zip(result.problem.names, slip.T, along[..., 0].T, strict=True):
-        (line,) = ax.plot(x, y, linewidth=1.0, label=name)
+        (line,) = ax.plot(x, y, linewidth=1.0, label=for_matplotlib(name))
         ax.plot(x[0], y[0], "o", markerfacecolor="white", color=line.get_color())
         ax.plot(x[-1], y[-1], "o", color=line.get_color())
     ax.set_xlabel("tangential velocity (m/s)" if plane else "speed of slip (m/s)")
@@ -160,7 +161,7 @@ def _draw_classical(
     styles = zip(shown.sequential.items(), style.SEQUENTIAL, style.DASHES[1:], strict=False)
     for (order, result), color, dashes in styles:
         short = order if len(order) <= _LONGEST_ORDER else f"{order.split(', ')[0]} first"
-        marks.append(("s", result, color, dashes, f"one at a time: {short}"))
+        marks.append(("s", result, color, dashes, f"one at a time: {for_matplotlib(short)}"))
     word = "all at once" if shown.all_simultaneous else "all at once (one solution)"
     for i, result in enumerate(shown.simultaneous):
         marks.append(("D", result, style.SIMULTANEOUS, "-", None if i else word))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from routh.models.mujoco.engine import Near, engine
 from routh.models.robot import ContactRow, RobotContact, distinct_names
 from routh.validation import Array
 
+if TYPE_CHECKING:
+    from mujoco import MjContact, MjData, MjModel
+
+
 _NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
 
 
-def geom_name(model: Any, geom: int) -> str:
+def geom_name(model: MjModel, geom: int) -> str:
     """The geom's name; where it has none, its body's, with a number if the body has several geoms."""
     name = model.geom(geom).name
     if name:
@@ -26,7 +30,7 @@ def geom_name(model: Any, geom: int) -> str:
     return f"{owner}.{geom - int(model.body_geomadr[body])}"
 
 
-def near_contacts(data: Any) -> Iterator[Any]:
+def near_contacts(data: MjData) -> Iterator[MjContact]:
     """The contacts one by one: a slice of MuJoCo's list copies each of them."""
     found = data.contact
     return (found[i] for i in range(data.ncon))
@@ -54,7 +58,7 @@ def contact_rows(near: Near) -> list[ContactRow]:
     return rows
 
 
-def friction(contact: Any) -> tuple[float, Array]:
+def friction(contact: MjContact) -> tuple[float, Array]:
     """Coulomb's coefficient and the factors (2,) that make the cone round; zero for frictionless contacts."""
     if contact.dim < 3:
         return 0.0, np.ones(2)
@@ -63,7 +67,7 @@ def friction(contact: Any) -> tuple[float, Array]:
     return mu, sliding / mu if mu > 0.0 else np.ones(2)
 
 
-def relative_jacobian(model: Any, data: Any, geoms: Any, point: Array) -> Array:
+def relative_jacobian(model: MjModel, data: MjData, geoms: Array, point: Array) -> Array:
     """Velocity of the second geom's material point less that of the first's, per qvel, (3, nv), world."""
     mujoco = engine()
     sides = []

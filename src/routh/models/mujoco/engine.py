@@ -5,13 +5,17 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from routh.status import CapacityError, MissingExtraError
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
 
 # Solver features that would change which contacts exist or drop sleeping bodies; absent in older versions.
 _IGNORED_FLAGS = ("mjENBL_SLEEP", "mjENBL_IPC", "mjENBL_SPECULATIVE", "mjENBL_ENERGY", "mjENBL_FWDINV")
@@ -26,14 +30,14 @@ def engine() -> Any:
     return mujoco
 
 
-def mass_matrix(model: Any, data: Any) -> Array:
+def mass_matrix(model: MjModel, data: MjData) -> Array:
     """The mass matrix with armature, (nv, nv), at positions that were computed before."""
     mujoco = engine()
     M = np.zeros((model.nv, model.nv))
-    if hasattr(data, "qM"):  # before 4.0
-        mujoco.mj_fullM(model, M, data.qM)
-    else:
+    try:
         mujoco.mj_fullM(model, data, M)
+    except TypeError:  # before 3.9 or so
+        mujoco.mj_fullM(model, M, data.qM)
     return M
 
 
@@ -41,15 +45,15 @@ def mass_matrix(model: Any, data: Any) -> Array:
 class Near:
     """What is near in one state: contacts in ``data.contact``, and the rows of equalities and limits."""
 
-    model: Any
-    data: Any
+    model: MjModel
+    data: MjData
     J: Array  # (k, nv) rows of equality constraints and limits
     kind: np.ndarray  # (k,) mjtConstraint
     index: np.ndarray  # (k,) which equality, joint or tendon
     dist: Array  # (k,) distance to the limit, m or rad
 
 
-def look_around(model: Any, data: Any, reach: float) -> Near:
+def look_around(model: MjModel, data: MjData, reach: float) -> Near:
     """Contacts and limits within ``reach`` (m, rad) of a state; the given model and data stay untouched.
 
     What it returns lives in a workspace that the next call for this model in this thread uses again.
@@ -74,13 +78,13 @@ def look_around(model: Any, data: Any, reach: float) -> Near:
     return Near(wide, near, rows, kind, index, dist)
 
 
-def take_environment(near: Any, data: Any) -> None:
+def take_environment(near: MjData, data: MjData) -> None:
     """What of a state is neither qpos nor qvel: mocap poses and which equality constraints are active."""
     near.mocap_pos[:], near.mocap_quat[:] = data.mocap_pos, data.mocap_quat
     near.eq_active[:] = data.eq_active
 
 
-def check_capacity(wide: Any, near: Any, reach: float) -> None:
+def check_capacity(wide: MjModel, near: MjData, reach: float) -> None:
     """Raise where MuJoCo had no room for all contacts since the last reset."""
     if any(_warned(near, name) for name in ("mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL")):
         raise CapacityError(
@@ -93,8 +97,8 @@ def check_capacity(wide: Any, near: Any, reach: float) -> None:
 class Workspace:
     """A copy of a model that detects contacts and limits from afar, and data for it."""
 
-    wide: Any
-    data: Any
+    wide: MjModel
+    data: MjData
     fields: tuple[str, ...]  # arrays of the model that can matter
     options: tuple[tuple[str, bool], ...]  # of model.opt, and whether they are numbers, set as a whole
 
@@ -106,7 +110,7 @@ _IRRELEVANT = (
 )  # fmt: skip
 
 
-def workspace(model: Any, reach: float) -> Workspace:
+def workspace(model: MjModel, reach: float) -> Workspace:
     """This thread's workspace for a model as it is now, with margins of ``reach`` (m, rad).
 
     The model may have been changed since the last call (masses, friction, shapes): its arrays are copied
@@ -131,7 +135,7 @@ def workspace(model: Any, reach: float) -> Workspace:
     return own
 
 
-def _relevant_fields(model: Any) -> tuple[str, ...]:
+def _relevant_fields(model: MjModel) -> tuple[str, ...]:
     names = [name for name in dir(model) if not name.startswith(("_", *_IRRELEVANT))]
     arrays = {name: getattr(model, name) for name in names}
     return tuple(
@@ -146,7 +150,7 @@ def _options(kind: type) -> tuple[tuple[str, bool], ...]:
     return tuple((name, value.fset is not None) for name, value in found.items() if name[0] != "_")
 
 
-def _widen(wide: Any, reach: float) -> None:
+def _widen(wide: MjModel, reach: float) -> None:
     """Margins of ``reach`` for everything, and no features that hide contacts."""
     mujoco = engine()
     for field in ("geom_margin", "pair_margin", "body_margin", "flex_margin", "jnt_margin", "tendon_margin"):
@@ -163,7 +167,7 @@ def _widen(wide: Any, reach: float) -> None:
             wide.opt.enableflags &= ~int(bit)
 
 
-def _warned(data: Any, name: str) -> bool:
+def _warned(data: MjData, name: str) -> bool:
     return int(data.warning[int(getattr(engine().mjtWarning, name))].number) > 0
 
 

@@ -7,7 +7,7 @@ MuJoCo judges each link by itself and refuses; Pinocchio adds them up first, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from routh.models.spatial.rotations import rotation_matrices
 from routh.status import ModelError
 from routh.validation import Array
 
+if TYPE_CHECKING:
+    from mujoco import MjsBody, MjSpec
+
+
 Inertia = tuple[float, Array, Array]  # mass, first moment (3,) and second moments about the origin (3, 3)
 
 
-def fuse_fixed_links(spec: Any) -> None:
+def fuse_fixed_links(spec: MjSpec) -> None:
     """Move the inertia of every link that is fixed to another one to the link that carries it.
 
     Links without any inertia stay as they are: MuJoCo takes it from their shapes.
@@ -28,7 +32,7 @@ def fuse_fixed_links(spec: Any) -> None:
         _fuse_below(body)
 
 
-def _fuse_below(body: Any) -> None:
+def _fuse_below(body: MjsBody) -> None:
     fixed = list(_fixed_to(body))
     if body.explicitinertial or any(child.explicitinertial for child, _, _ in fixed):
         carried = _own(body)
@@ -40,7 +44,7 @@ def _fuse_below(body: Any) -> None:
         _fuse_below(child)
 
 
-def _fixed_to(body: Any) -> Iterator[tuple[Any, Array, Array]]:
+def _fixed_to(body: MjsBody) -> Iterator[tuple[MjsBody, Array, Array]]:
     """Links fixed to a body, directly or by others, with their placement in its frame."""
     for child in body.bodies:
         if any(True for _ in child.joints):
@@ -51,7 +55,7 @@ def _fixed_to(body: Any) -> Iterator[tuple[Any, Array, Array]]:
             yield further, rotation @ turn, position + rotation @ offset
 
 
-def _next_moving(body: Any) -> Iterator[Any]:
+def _next_moving(body: MjsBody) -> Iterator[MjsBody]:
     for child in body.bodies:
         if any(True for _ in child.joints):
             yield child
@@ -59,7 +63,7 @@ def _next_moving(body: Any) -> Iterator[Any]:
             yield from _next_moving(child)
 
 
-def _own(body: Any) -> Inertia:
+def _own(body: MjsBody) -> Inertia:
     """A link's inertia about the origin of its own frame; nothing where it has none."""
     if not body.explicitinertial or body.mass == 0.0:
         return 0.0, np.zeros(3), np.zeros((3, 3))
@@ -89,7 +93,7 @@ def _add(left: Inertia, right: Inertia) -> Inertia:
     return left[0] + right[0], left[1] + right[1], left[2] + right[2]
 
 
-def _assign(body: Any, inertia: Inertia) -> None:
+def _assign(body: MjsBody, inertia: Inertia) -> None:
     mass, first, second = inertia
     if mass == 0.0:
         _clear(body)
@@ -102,7 +106,7 @@ def _assign(body: Any, inertia: Inertia) -> None:
     body.fullinertia = [xx, yy, zz, xy, xz, yz]
 
 
-def _clear(body: Any) -> None:
+def _clear(body: MjsBody) -> None:
     """Take a link's mass away, and see that its shapes give it none."""
     body.explicitinertial = False
     body.mass = 0.0
@@ -116,7 +120,7 @@ def _spread(point: Array) -> Array:
     return float(point @ point) * np.eye(3) - np.outer(point, point)
 
 
-def _rotation(quat: Any) -> Array:
+def _rotation(quat: Array) -> Array:
     unit = np.array(quat, dtype=np.float64)
     engine().mju_normalize4(unit)
     return np.asarray(rotation_matrices(unit[None])[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from routh.models.meshes import MUJOCO_FORMATS, tell_left_out, with_absolute_meshes
@@ -14,6 +14,9 @@ from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel, MjSpec
+
 
 def load(
     path: str | Path,
@@ -21,7 +24,7 @@ def load(
     roots: Sequence[str | Path] = (),
     floating: bool = False,
     ground: float | None = None,
-) -> Any:
+) -> MjModel:
     """An MjModel from an MJCF or URDF file.
 
     The file is checked before MuJoCo reads it: no entities, no files from outside the model's folder.
@@ -58,7 +61,7 @@ def load(
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
 
 
-def _read_urdf(path: Path, roots: Sequence[Path]) -> Any:
+def _read_urdf(path: Path, roots: Sequence[Path]) -> MjSpec:
     """The spec of a URDF whose meshes were looked up here; MuJoCo itself would drop their folders."""
     text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS)
     tell_left_out(left_out, path)
@@ -73,11 +76,11 @@ def _read_urdf(path: Path, roots: Sequence[Path]) -> Any:
     return _filled("from_string", ElementTree.tostring(root, encoding="unicode"))
 
 
-def _read(path: str) -> Any:
+def _read(path: str) -> MjSpec:
     return _filled("from_file", path)
 
 
-def _filled(method: str, source: str) -> Any:
+def _filled(method: str, source: str) -> MjSpec:
     spec = engine().MjSpec
     try:
         return getattr(spec, method)(source)
@@ -88,12 +91,12 @@ def _filled(method: str, source: str) -> Any:
 
 
 def state(
-    model: Any,
+    model: MjModel,
     *,
     keyframe: str | int | None = None,
     qpos: Any = None,
     qvel: Mapping[int | str, float] | Sequence[float] | Array | None = None,
-) -> Any:
+) -> MjData:
     """An MjData in a keyframe (by name or number) or the model's reference pose, with changes.
 
     Parameters
@@ -113,7 +116,7 @@ def state(
     return data
 
 
-def _keyframe(model: Any, keyframe: str | int) -> int:
+def _keyframe(model: MjModel, keyframe: str | int) -> int:
     names = [model.key(i).name or str(i) for i in range(model.nkey)]
     key = str(keyframe)
     if key in names:
@@ -137,7 +140,7 @@ def _assign(field: str, target: Array, values: Any) -> None:
         target[index] = real(f"{field}[{index}]", value)
 
 
-def _float(spec: Any, path: str | Path) -> None:
+def _float(spec: MjSpec, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
@@ -150,6 +153,6 @@ def _float(spec: Any, path: str | Path) -> None:
     root.add_freejoint()
 
 
-def _add_ground(spec: Any, height: float) -> None:
+def _add_ground(spec: MjSpec, height: float) -> None:
     plane = engine().mjtGeom.mjGEOM_PLANE
     spec.worldbody.add_geom(name="ground", type=plane, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, height])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from routh.models.mujoco.problem import build
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
 from routh.status import ModelError
 from routh.validation import Array, real
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
 
 _PARALLEL = 0.999  # cosine between a slide and gravity from which the slide is vertical
 _FLOOR = 1000.0  # m: what is farther below is not there
@@ -35,7 +39,7 @@ class Root:
 
 
 def landing(
-    model: Any,
+    model: MjModel,
     *,
     drop: float = 1.0,
     posture: Posture | None = None,
@@ -80,7 +84,7 @@ def landing(
     return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
 
 
-def find_root(model: Any, data: Any) -> Root:
+def find_root(model: MjModel, data: MjData) -> Root:
     """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
     mujoco, down = engine(), _down(model)
     free, slide, hinge = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
@@ -107,13 +111,13 @@ def find_root(model: Any, data: Any) -> Root:
     return max(found, key=lambda item: item[0])[1]
 
 
-def _down(model: Any) -> Array:
+def _down(model: MjModel) -> Array:
     gravity = np.array(model.opt.gravity, dtype=np.float64)
     size = float(np.linalg.norm(gravity))
     return gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
 
 
-def _into_limits(model: Any, data: Any) -> dict[str, float]:
+def _into_limits(model: MjModel, data: MjData) -> dict[str, float]:
     """Move joints that are past their limits in the reference pose a tenth of the range inside."""
     moved = {}
     for name, (place, limited, (low, high)) in _single_joints(model).items():
@@ -124,7 +128,7 @@ def _into_limits(model: Any, data: Any) -> dict[str, float]:
     return moved
 
 
-def _single_joints(model: Any) -> dict[str, tuple[int, bool, tuple[float, float]]]:
+def _single_joints(model: MjModel) -> dict[str, tuple[int, bool, tuple[float, float]]]:
     """Hinges and slides by name: address in qpos, whether limited, range."""
     kinds = engine().mjtJoint
     single = (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE))
@@ -139,7 +143,7 @@ def _single_joints(model: Any) -> dict[str, tuple[int, bool, tuple[float, float]
     }
 
 
-def _outer_pairs(model: Any, data: Any, root: Root, reach: float) -> set[tuple[str, str]]:
+def _outer_pairs(model: MjModel, data: MjData, root: Root, reach: float) -> set[tuple[str, str]]:
     """Pairs of geoms, one of the robot and one of its surroundings, that are within reach."""
     near = look_around(model, data, reach)
     found = set()
@@ -149,12 +153,12 @@ def _outer_pairs(model: Any, data: Any, root: Root, reach: float) -> set[tuple[s
     return found
 
 
-def _is_outer(model: Any, geoms: Any, root: Root) -> bool:
+def _is_outer(model: MjModel, geoms: Any, root: Root) -> bool:
     owners = [int(model.body_rootid[model.geom_bodyid[g]]) for g in geoms]
     return (owners[0] == root.body) != (owners[1] == root.body)
 
 
-def _place_joints(model: Any, data: Any, joints: Mapping[str, float]) -> None:
+def _place_joints(model: MjModel, data: MjData, joints: Mapping[str, float]) -> None:
     known = _single_joints(model)
     for name, value in joints.items():
         if name not in known:
@@ -162,7 +166,7 @@ def _place_joints(model: Any, data: Any, joints: Mapping[str, float]) -> None:
         data.qpos[known[name][0]] = real(f"joints[{name!r}]", value)
 
 
-def _turn(data: Any, root: Root, pose: Posture) -> None:
+def _turn(data: MjData, root: Root, pose: Posture) -> None:
     if root.kind == "free":
         place = slice(root.qpos + 3, root.qpos + 7)
         data.qpos[place] = turned(np.array(data.qpos[place]), pose.roll, pose.pitch, pose.yaw)
@@ -183,7 +187,7 @@ def _height(qpos: Array, root: Root, down: Array) -> float:
     return float(qpos[root.qpos] * (root.axis @ down))
 
 
-def _touch(model: Any, data: Any, root: Root) -> None:
+def _touch(model: MjModel, data: MjData, root: Root) -> None:
     """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
     down, lifted = _down(model), 0.0
     reach = max(float(model.stat.extent), 1.0)
@@ -216,14 +220,14 @@ def _touch(model: Any, data: Any, root: Root) -> None:
     raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
 
 
-def _move(data: Any, root: Root, distance: float, down: Array) -> None:
+def _move(data: MjData, root: Root, distance: float, down: Array) -> None:
     if root.kind == "free":
         data.qpos[root.qpos : root.qpos + 3] += distance * down
     else:
         data.qpos[root.qpos] += distance * float(root.axis @ down)
 
 
-def _clearance(model: Any, data: Any, root: Root, reach: float) -> tuple[float, float]:
+def _clearance(model: MjModel, data: MjData, root: Root, reach: float) -> tuple[float, float]:
     """Smallest distance between the tree and the rest, m, and by how much it falls per metre down."""
     near = look_around(model, data, reach)
     down, best, slope = _down(model), np.inf, 1.0

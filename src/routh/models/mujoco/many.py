@@ -18,11 +18,15 @@ from routh.status import StateError
 from routh.validation import Array, real
 
 if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+
+if TYPE_CHECKING:
     from routh.models.mujoco.watching import Piece
 
 
 def problems(
-    model: Any,
+    model: MjModel,
     qpos: ArrayLike,
     qvel: ArrayLike,
     *,
@@ -32,7 +36,7 @@ def problems(
     restitution: float | Mapping[str, float] = 0.0,
     deepest: float | None = DEEPEST_OF_MANY,
     past_limit: float | None = PAST_LIMIT_OF_MANY,
-    data: Any = None,
+    data: MjData | None = None,
 ) -> RobotBatch:
     """The impacts of many states: row k is `routh.models.mujoco.problem` of the k-th state, to rounding.
 
@@ -74,7 +78,7 @@ def problems(
     return batch
 
 
-def _can_watch(model: Any, data: Any) -> bool:
+def _can_watch(model: MjModel, data: MjData) -> bool:
     """Whether the compiled code knows all that the model can do in an impact."""
     mujoco = engine()
     balls = model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)
@@ -83,7 +87,9 @@ def _can_watch(model: Any, data: Any) -> bool:
     return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
 
 
-def _one_by_one(model: Any, qpos: Array, qvel: Array, data: Any, options: dict[str, Any]) -> RobotBatch:
+def _one_by_one(
+    model: MjModel, qpos: Array, qvel: Array, data: MjData, options: dict[str, Any]
+) -> RobotBatch:
     """Each state by the code for a single one."""
     state = engine().MjData(model)
     if data is not None:
@@ -102,13 +108,13 @@ def _one_by_one(model: Any, qpos: Array, qvel: Array, data: Any, options: dict[s
 
 
 def _watched(
-    model: Any,
+    model: MjModel,
     qpos: Array,
     qvel: Array,
     gap: float,
     limits: bool,
     possible: tuple[float | None, float | None],
-    data: Any,
+    data: MjData,
 ) -> RobotBatch:
     """All states through one workspace and compiled code."""
     from routh.models.mujoco.padding import PaddedRows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning,
 from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
 from routh.validation import real, real_array
 
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
 
 def problem(
-    model: Any,
-    data: Any,
+    model: MjModel,
+    data: MjData,
     *,
     gap: float = DEFAULT_GAP,
     window: float | None = None,
@@ -66,8 +69,8 @@ def problem(
 
 
 def build(
-    model: Any,
-    data: Any,
+    model: MjModel,
+    data: MjData,
     *,
     gap: float,
     window: float | None = None,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import Near, engine
 from routh.models.robot import listed
+
+if TYPE_CHECKING:
+    from mujoco import MjContact, MjModel
+
 
 _DAMPED = 0.8  # damping ratio: exp(-pi 0.8 / 0.6) = 0.015
 
@@ -36,7 +40,7 @@ def unrepresented(near: Near, pairs: Collection[tuple[str, str]]) -> list[str]:
     return [f"{what} ({listed(where)})" for what, where in notes.items()]
 
 
-def of_contact(contact: Any) -> list[str]:
+def of_contact(contact: MjContact) -> list[str]:
     """What a contact has that Coulomb's cone has not."""
     found = []
     if contact.dim >= 4 and contact.friction[2] > 0.0:
@@ -52,7 +56,7 @@ def of_contact(contact: Any) -> list[str]:
     return found
 
 
-def _bounces(solref: Any) -> bool:
+def _bounces(solref: np.ndarray) -> bool:
     """Whether the contact's spring is underdamped: a mass on it would come back with more than 1.5 %."""
     time, ratio = (float(x) for x in solref[:2])
     if time <= 0.0:  # direct format: -stiffness, -damping
@@ -60,7 +64,7 @@ def _bounces(solref: Any) -> bool:
     return bool(ratio < _DAMPED)
 
 
-def adhesion_actuators(model: Any) -> list[str]:
+def adhesion_actuators(model: MjModel) -> list[str]:
     """Actuators that pull bodies to what they touch, by name."""
     body = int(engine().mjtTrn.mjTRN_BODY)
     return [

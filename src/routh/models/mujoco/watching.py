@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
 from routh.models.mujoco.unrepresented import adhesion_actuators, of_contact
 from routh.models.robot_batch import CONTACT, Labels
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
 
 STATES = 128  # looked at before compiled code makes rows of them: their arrays stay in the processor's cache
 _CONTACT_FIELDS = ("dist", "pos", "frame", "geom", "friction", "dim")
@@ -38,7 +42,7 @@ class Piece:
 class Watcher:
     """A model's workspace with buffers for a chunk of states."""
 
-    def __init__(self, wide: Any, data: Any, gap: float, limits: bool) -> None:
+    def __init__(self, wide: MjModel, data: MjData, gap: float, limits: bool) -> None:
         mujoco = engine()
         self.wide, self.data, self.gap = wide, data, gap
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
@@ -141,7 +145,7 @@ class Watcher:
                         self.notes.setdefault(what, set()).add(name)
 
 
-def _tree(model: Any, data: Any, names: tuple[str, ...], limits: bool) -> Tree:
+def _tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool) -> Tree:
     last = np.full(model.nbody, -1, dtype=np.int32)
     for body in range(1, model.nbody):  # parents come first
         own = int(model.body_dofnum[body])
@@ -166,7 +170,7 @@ def _tree(model: Any, data: Any, names: tuple[str, ...], limits: bool) -> Tree:
     )
 
 
-def _mass_entries(model: Any, old: bool) -> tuple[np.ndarray, np.ndarray]:
+def _mass_entries(model: MjModel, old: bool) -> tuple[np.ndarray, np.ndarray]:
     """Row and column of each entry of MuJoCo's sparse mass matrix, of which one triangle is kept."""
     rows, columns = [], []
     for dof in range(model.nv):
@@ -183,7 +187,7 @@ def _mass_entries(model: Any, old: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
 
 
-def _seen(model: Any, entries: int, contacts: int) -> Seen:
+def _seen(model: MjModel, entries: int, contacts: int) -> Seen:
     nv = model.nv
     return Seen(
         np.zeros((STATES, model.nq)),

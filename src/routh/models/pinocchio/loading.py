@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from routh.models.pinocchio.engine import engine
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 
+if TYPE_CHECKING:
+    from pinocchio import GeometryModel, Model
+
 
 class Robot(NamedTuple):
     """A Pinocchio model and its collision geometry (None where it was not asked for)."""
 
-    model: Any
-    geometry: Any
+    model: Model
+    geometry: GeometryModel
 
 
 def load(
@@ -65,7 +68,7 @@ def load(
     return Robot(model, shapes)
 
 
-def check_inertias(model: Any, path: str | Path = "model") -> None:
+def check_inertias(model: Model, path: str | Path = "model") -> None:
     """Refuse masses and inertias that no rigid body has, naming the joint that moves it.
 
     Pinocchio keeps what hangs at a joint as one body; a link without mass is fine as long as something that
@@ -94,7 +97,7 @@ def check_inertias(model: Any, path: str | Path = "model") -> None:
         carried[model.parents[joint]] += carried[joint]
 
 
-def _add_pairs(model: Any, geometry: Any) -> None:
+def _add_pairs(model: Model, geometry: GeometryModel) -> None:
     """All pairs of shapes whose joints differ and are not parent and child."""
     pin = engine()
     objects = geometry.geometryObjects

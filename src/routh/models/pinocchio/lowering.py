@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, turned
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import as_points, feet, named_points, shape_points
+from routh.models.pinocchio.points import Points, as_points, feet, named_points, shape_points
 from routh.models.pinocchio.problem import DEFAULT_MU, problem
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
+if TYPE_CHECKING:
+    from pinocchio import GeometryModel, Model
+
 
 def landing(
-    model: Any,
+    model: Model,
     *,
     drop: float = 1.0,
     posture: Posture | None = None,
     q: ArrayLike | None = None,
     window: float = LANDING_WINDOW,
     ground: float = 0.0,
-    points: Any = None,
-    geometry: Any = None,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
@@ -70,7 +73,7 @@ def landing(
     return Landing(model, at, v, found, speed, window, -lowest)
 
 
-def _lowest(model: Any, q: Array, ground: float, points: Any, geometry: Any) -> float:
+def _lowest(model: Model, q: Array, ground: float, points: Points | None, geometry: GeometryModel) -> float:
     """Height of the lowest point that can touch over the ground, m."""
     pin, data = engine(), model.createData()
     pin.forwardKinematics(model, data, q)
@@ -84,7 +87,7 @@ def _lowest(model: Any, q: Array, ground: float, points: Any, geometry: Any) -> 
     return min(point.dist for point in touching)
 
 
-def _place_joints(model: Any, q: Array, joints: Mapping[str, float]) -> None:
+def _place_joints(model: Model, q: Array, joints: Mapping[str, float]) -> None:
     known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
     for name, value in joints.items():
         if name not in known:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up
 from routh.models.robot import NoContactError
 from routh.models.robot_batch import NOT_FINITE, RobotBatch, Row, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
 from routh.status import StateError
 
+if TYPE_CHECKING:
+    from pinocchio import GeometryModel, Model
+
 
 def problems(
-    model: Any,
+    model: Model,
     q: ArrayLike,
     v: ArrayLike,
     *,
     ground: float | None = 0.0,
     gap: float = DEFAULT_GAP,
     window: float | None = None,
-    points: Iterable[Any] | Mapping[str, float] | None = None,
-    geometry: Any = None,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
     restitution: float | Mapping[str, float] = 0.0,

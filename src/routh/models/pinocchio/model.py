@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import as_points, feet, named_points
+from routh.models.pinocchio.points import Points, as_points, feet, named_points
 from routh.models.pinocchio.problem import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.robot import distinct_names
 from routh.problem import ImpactProblem
 from routh.validation import Array, real, real_array
+
+if TYPE_CHECKING:
+    from pinocchio import Model
+
 
 _ROWS = [2, 0, 1]  # of world velocities: normal z, tangents x and y
 _UP = np.array([0.0, 0.0, 1.0])
@@ -38,9 +42,9 @@ class GroundedRobot:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         *,
-        points: Iterable[Any] | Mapping[str, float] | None = None,
+        points: Points | None = None,
         ground: float = 0.0,
         mu: float | Mapping[str, float] = DEFAULT_MU,
     ) -> None:
@@ -114,12 +118,13 @@ class GroundedRobot:
         """The impact of all points whose height is at most ``gap`` (m)."""
         return impact_problem(self, state, gap=gap)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the work space."""
         return {name: value for name, value in self.__dict__.items() if name != "_data"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _data=state["robot"].createData())
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._data = self.robot.createData()
 
     def _q(self, q: ArrayLike) -> Array:
         """The configuration, with unit quaternions: Pinocchio takes them for granted."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from routh.models.pinocchio.engine import engine, shapes
 from routh.status import ModelError
 from routh.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from pinocchio import Data, GeometryModel, Model
+
 
 _RIM = 4  # points on the rim of a cylinder or a cone
 
@@ -25,6 +29,10 @@ class ContactPoint:
     name: str = ""  # default: the frame's
 
 
+#: frame names or points, or frame name -> radius (m)
+Points = Iterable[ContactPoint | str] | Mapping[str, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Touching:
     """A material point at a joint, near the ground: what a problem's row is made of."""
@@ -35,7 +43,7 @@ class Touching:
     dist: float  # m above the ground
 
 
-def feet(model: Any) -> tuple[ContactPoint, ...]:
+def feet(model: Model) -> tuple[ContactPoint, ...]:
     """The ends of a robot's limbs: for each joint without further joints, its last link's frame."""
     pin = engine()
     last = set(range(1, model.njoints)) - {int(parent) for parent in model.parents[1:]}
@@ -46,7 +54,7 @@ def feet(model: Any) -> tuple[ContactPoint, ...]:
     return tuple(ContactPoint(name) for name in found.values())
 
 
-def as_points(model: Any, points: Iterable[Any] | Mapping[str, float]) -> tuple[ContactPoint, ...]:
+def as_points(model: Model, points: Points) -> tuple[ContactPoint, ...]:
     """Frame names, a mapping from frame names to radii, or `ContactPoint`s, checked."""
     if isinstance(points, Mapping):
         given = [ContactPoint(name, radius=float(radius)) for name, radius in points.items()]
@@ -60,7 +68,7 @@ def as_points(model: Any, points: Iterable[Any] | Mapping[str, float]) -> tuple[
     return tuple(given)
 
 
-def named_points(model: Any, data: Any, points: Iterable[ContactPoint], ground: float) -> list[Touching]:
+def named_points(model: Model, data: Data, points: Iterable[ContactPoint], ground: float) -> list[Touching]:
     """The named points over the ground; the data hold the frames' placements."""
     found = []
     for point in points:
@@ -72,7 +80,7 @@ def named_points(model: Any, data: Any, points: Iterable[ContactPoint], ground: 
     return found
 
 
-def shape_points(data: Any, geometry: Any, ground: float, reach: float) -> list[Touching]:
+def shape_points(data: Data, geometry: GeometryModel, ground: float, reach: float) -> list[Touching]:
     """The points of every collision shape that are within ``reach`` of the ground."""
     found = []
     for shape in geometry.geometryObjects:

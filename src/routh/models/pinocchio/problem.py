@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import (
     ContactPoint,
+    Points,
     Touching,
     as_points,
     feet,
@@ -22,21 +23,25 @@ from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
 from routh.models.spatial.rotations import tangents
 from routh.validation import Array, real, real_array
 
+if TYPE_CHECKING:
+    from pinocchio import Data, GeometryModel, Model
+
+
 DEFAULT_MU = 1.0  # a URDF knows no friction; MuJoCo takes 1 for it too
 _NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
 _UP = np.array([0.0, 0.0, 1.0])
 
 
 def problem(
-    model: Any,
+    model: Model,
     q: ArrayLike,
     v: ArrayLike,
     *,
     ground: float | None = 0.0,
     gap: float = DEFAULT_GAP,
     window: float | None = None,
-    points: Iterable[Any] | Mapping[str, float] | None = None,
-    geometry: Any = None,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
@@ -85,21 +90,21 @@ def problem(
 class Surroundings(NamedTuple):
     """A robot and what it can touch."""
 
-    model: Any
-    data: Any
+    model: Model
+    data: Data
     ground: float | None
     points: tuple[ContactPoint, ...]
-    geometry: Any
+    geometry: GeometryModel
     mu: float | Mapping[str, float]
     limits: bool
 
 
 def look_up(
-    model: Any,
+    model: Model,
     *,
     ground: float | None,
-    points: Iterable[Any] | Mapping[str, float] | None,
-    geometry: Any,
+    points: Points | None,
+    geometry: GeometryModel,
     mu: float | Mapping[str, float],
     limits: bool,
 ) -> Surroundings:
@@ -133,13 +138,13 @@ def build(around: Surroundings, q: Array, v: Array, *, gap: float, **options: An
     return assemble(M, v, rows, equality=np.zeros((0, model.nv)), gap=gap, **options)
 
 
-def mass_matrix(model: Any, data: Any, q: Array) -> Array:
+def mass_matrix(model: Model, data: Data, q: Array) -> Array:
     """The mass matrix with armature, (nv, nv)."""
     upper = np.triu(engine().crba(model, data, q))
     return np.asarray(upper + np.triu(upper, 1).T)
 
 
-def point_jacobian(model: Any, data: Any, joint: int, point: Array) -> Array:
+def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
     """Velocity of the material point at ``point`` (3,) that moves with a joint, per v, (3, nv), world."""
     if joint == 0:
         return np.zeros((3, model.nv))
@@ -149,7 +154,7 @@ def point_jacobian(model: Any, data: Any, joint: int, point: Array) -> Array:
 
 
 def _ground_rows(
-    model: Any, data: Any, touching: Sequence[Touching], mu: float | Mapping[str, float]
+    model: Model, data: Data, touching: Sequence[Touching], mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
     frame = _frame(_UP)
     names = distinct_names([f"{point.name}/ground" for point in touching])
@@ -163,7 +168,7 @@ def _ground_rows(
 
 
 def _pair_rows(
-    model: Any, data: Any, geometry: Any, reach: float, mu: float | Mapping[str, float]
+    model: Model, data: Data, geometry: GeometryModel, reach: float, mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
     pin = engine()
     placed = geometry.createData()
@@ -197,7 +202,7 @@ def _frame(normal: Array) -> Array:
     return np.vstack([normal, first, second])
 
 
-def _limit_rows(model: Any, q: Array, reach: float) -> list[ContactRow]:
+def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
     rows = []
     for joint in range(1, model.njoints):
         if model.nqs[joint] != 1 or model.nvs[joint] != 1:

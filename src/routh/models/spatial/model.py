@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.spatial.bodies import Body, Contact
 from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
-from routh.models.spatial.sparse_rows import sparse_rows
 from routh.models.spatial.touch import ContactKinematics
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
@@ -55,7 +58,6 @@ class SpatialModel:
         for i, body in enumerate(bodies):
             self._mass[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = body.mass * np.eye(3)
             self._mass[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = body.inertia
-        self._sparse_mass = csr_array(self._mass)
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv); constant, since angular velocities are in the bodies' frames."""
@@ -84,8 +86,16 @@ class SpatialModel:
         """The mass matrix with its zeros left out, (nv, nv)."""
         return self._sparse_mass
 
+    @cached_property
+    def _sparse_mass(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        return csr_array(self._mass)
+
     def sparse_jacobians(self, q: ArrayLike) -> tuple[csr_array, csr_array]:
         """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``, contact by contact, with their zeros left out."""
+        from routh.models.spatial.sparse_rows import sparse_rows  # loads scipy.sparse
+
         return sparse_rows(self._touch, *self._poses(q))
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:

@@ -1,0 +1,71 @@
+"""Attack the library: degenerate impacts, hostile files, kills while saving, interrupts at random moments.
+
+    python benchmarks/attack.py                       # all of it at full size: hours
+    python benchmarks/attack.py --share 0.001         # a thousandth of it
+    python benchmarks/attack.py --only models --models 100000
+
+Answers are held against the papers' equations by code that shares nothing with the solvers, files outside a
+model's folder are watched by the kernel, and what was saved is read again. The table counts cases, wrong ones
+and failures that say so; the exit code is 1 where anything is wrong.
+"""
+
+import argparse
+import importlib
+import sys
+
+from attacking.report import show
+
+PARTS = ("physics", "models", "archives", "saving", "interrupts")
+
+
+def options(arguments):
+    """The command line."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
+    parser.add_argument("--share", type=float, default=1.0, help="of all counts below")
+    parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")
+    parser.add_argument("--family", action="append", help="one of them, by the start of its name; repeatable")
+    parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
+    parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
+    parser.add_argument("--kills", type=int, default=200, help="kills while saving")
+    parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args(arguments)
+
+
+def attack(given):
+    """All rows, as they come."""
+    only = given.only or PARTS
+
+    def number(count):
+        return max(round(given.share * count), 1)
+
+    def part(name):
+        return importlib.import_module(f"attacking.{name}")
+
+    if "archives" in only:
+        yield part("archives").attack(number(given.archives), given.seed)
+    if "models" in only:
+        yield from part("models").attack(number(given.models), given.seed)
+    if "saving" in only:
+        yield from part("saving").attack(number(given.kills), given.seed)
+    if "physics" in only:
+        chosen = tuple(given.family or [""])
+        for name in (name for name in part("physics").FAMILIES if name.startswith(chosen)):
+            yield part("physics").attack(name, number(given.problems), given.seed)
+    if "interrupts" in only:
+        yield part("interrupts").attack(number(given.interrupts), given.seed)
+
+
+def main(arguments=None):
+    rows = []
+    for row in attack(options(arguments)):
+        print(f"{row.name}: {row.cases} cases, {row.wrong} wrong", file=sys.stderr, flush=True)
+        rows.append(row)
+    show(rows)
+    return 1 if any(row.wrong for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Ctrl-C at random moments of random commands: how long until they end, and what they leave."""
+
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from attacking.report import Found
+
+WITHIN = 1.0  # s
+COMMANDS = [
+    ["list"],
+    ["run", "rocking-block", "--samples", "100000", "--out", "a.png"],
+    ["run", "disk-stack", "--samples", "1000000", "--out", "a.png"],
+    ["run", "compass-gait", "--exact", "--out", "a.png"],
+    ["run", "ramone", "--exact", "--out", "a.png"],
+    ["animate", "rocking-block", "--futures", "100", "--out", "a.gif"],
+    ["animate", "rocking-block", "--futures", "4", "--out", "frames"],
+    ["scan", "rocking-block", "--over", "mu=0:1:500", "--out", "a.png"],
+    ["reproduce", "--quick", "--out", "results"],
+    ["impact", "robot.xml", "--qvel", "2:-1", "--samples", "100000", "--out", "a.png"],
+    ["audit", "robot.xml", "--duration", "20", "--out", "a.html"],
+]
+ROBOT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.1"><freejoint/>
+  <geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+
+
+def attack(count, seed):
+    """Interrupt ``count`` commands."""
+    found = Found("interrupts")
+    for k in range(count):
+        rng = random.Random(f"{seed}-{k}")
+        command, after = rng.choice(COMMANDS), rng.uniform(0.3, 8.0)
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, wrong = interrupted(Path(folder), command, after)
+        found.count(seconds, wrong=wrong and f"routh {' '.join(command)} after {after:.2f} s: {wrong}")
+    return found
+
+
+def interrupted(folder, command, after):
+    """Seconds from the signal to the end, and what is wrong."""
+    (folder / "robot.xml").write_text(ROBOT)
+    (folder / "a.png").write_bytes(b"old")
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    run = subprocess.Popen([sys.executable, "-m", "routh", *command], cwd=folder, text=True, **pipes)
+    time.sleep(after)
+    early = run.poll() is not None
+    run.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, errors = run.communicate()
+    seconds = 0.0 if early else time.monotonic() - start
+    if not early and run.returncode not in (0, 130, -signal.SIGINT):
+        return seconds, f"exit code {run.returncode}: {errors.strip()[-200:]}"
+    if "Traceback" in errors and run.returncode != -signal.SIGINT:  # before Python had started
+        return seconds, f"a traceback: {errors.strip()[-200:]}"
+    if seconds > WITHIN:
+        return seconds, f"took {seconds:.2f} s"
+    return seconds, damage(folder)
+
+
+def damage(folder):
+    """Half-written files, in words."""
+    for path in folder.rglob("*"):
+        if path.suffix == ".part":
+            return f"left {path.name}"
+        if path.suffix == ".png" and path.read_bytes() != b"old" and path.read_bytes()[-8:-4] != b"IEND":
+            return f"half of {path.name}"
+        if path.suffix == ".html" and not path.read_text().rstrip().endswith("</html>"):
+            return f"half of {path.name}"
+    return ""

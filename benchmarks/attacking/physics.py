@@ -1,0 +1,157 @@
+"""Random degenerate impacts, and a check of their outcomes that shares nothing with the solvers.
+
+Steps are held against HP23 (72) to (75), samples against the model (39): momentum, cones, energy, and that
+the impact has ended. Everything is measured in a problem's own speed and momentum, computed here.
+"""
+
+import time
+
+import numpy as np
+
+import routh
+from attacking.report import Found
+from routh.status import Status
+from routh.step import make_step
+
+TOLERANCE = 1e-6  # of the problem's own speed and momentum
+HUGE = 1e3  # friction above which impulses are uncertain by mu times rounding
+SAMPLES = 4
+WARM = 12  # problems before the clock runs
+
+# nc, nt, friction, degrees of freedom (None: many), what else is degenerate
+FAMILIES = {
+    "two contacts, plane": (2, 1, 0.5, None, ""),
+    "frictionless, plane": (3, 1, 0.0, None, ""),
+    "rough, plane": (3, 1, 10.0, None, ""),
+    "friction 1e5, plane": (2, 1, 1e5, 7, ""),
+    "one body with redundant contacts": (4, 1, 0.5, 3, ""),
+    "doubled contacts": (3, 1, 0.5, None, "double"),
+    "nearly doubled contacts": (3, 1, 0.5, None, "nearly"),
+    "mass ratios of 1e6": (4, 1, 0.5, None, "masses"),
+    "grazing and resting": (3, 1, 0.5, None, "grazing"),
+    "contacts that face each other (jammed)": (2, 1, 1.0, 3, "facing"),
+    "restitution, plane": (2, 1, 0.5, None, "elastic"),
+    "space, true cone": (3, 2, 0.5, None, ""),
+    "one body in space, doubled": (4, 2, 0.7, 6, "double"),
+}
+
+
+def problem_of(name, rng):
+    """A problem of a family, in units of length, mass and time that are 1e-6 to 1e6 of others'."""
+    nc, nt, mu, nv, twist = FAMILIES[name]
+    nv = nv or 3 * nt + 2
+    root = rng.normal(size=(nv, nv))
+    M = root @ root.T + 0.1 * nv * np.eye(nv)
+    Jn, Jt = rng.normal(size=(nc, nv)), rng.normal(size=(nc, nt, nv))
+    v = rng.normal(size=nv)
+    if twist == "masses":
+        stretch = 10.0 ** rng.uniform(-1.5, 1.5, nv)
+        M *= stretch[:, None] * stretch
+    if twist in ("double", "nearly"):
+        Jn[-1], Jt[-1] = Jn[0], Jt[0]
+    if twist == "nearly":
+        Jn[-1] += 1e-9 * rng.normal(size=nv)
+    if twist == "facing":
+        Jn[1] = -Jn[0] + 0.01 * rng.normal(size=nv)
+    if twist == "grazing":
+        v -= np.linalg.pinv(Jn) @ (Jn @ v) * (1.0 - 10.0 ** rng.uniform(-12, 0))
+    if (Jn @ v).min() >= 0.0 and twist != "facing":
+        v = -v
+    length, mass, second = 10.0 ** rng.uniform(-6, 6, 3) if rng.random() < 0.5 else np.ones(3)
+    e = 0.5 if twist == "elastic" else 0.0
+    return routh.ImpactProblem(mass * M, Jn, Jt, mu, length / second * v, restitution=e)
+
+
+def attack(name, count, seed):
+    """Steps and samples of ``count`` problems of a family."""
+    found = Found(name)
+    for k in range(min(WARM, count // 50)):  # compiling is not what takes a sample's time
+        rng = np.random.default_rng([seed, k])
+        judged(problem_of(name, rng), rng, k)
+    for k in range(count):
+        rng = np.random.default_rng([seed, list(FAMILIES).index(name), k])
+        problem = problem_of(name, rng)
+        start = time.perf_counter()
+        wrong, honest = judged(problem, rng, k)
+        spent = (time.perf_counter() - start) / (SAMPLES + 1)
+        found.count(spent, wrong=f"seed {seed}, problem {k}: {wrong}" if wrong else "", honest=honest)
+    return found
+
+
+def judged(problem, rng, seed):
+    """What is wrong, in words ("" for nothing), and whether something failed and said so."""
+    honest = False
+    if not problem.restitution.any():
+        bound = rng.random(problem.nc) * scales(problem)[1] * 10.0 ** rng.uniform(-1.5, 0.5)
+        step = make_step(problem).solve(problem.v, bound)
+        honest = step.status is not Status.SOLVED
+        wrong = "" if honest else wrong_step(problem, step.v, step.impulse, bound)
+        if wrong:
+            return f"step: {wrong}", False
+    outcomes = routh.sample(problem, SAMPLES, seed=seed, threads=1)
+    for i, status in enumerate(map(Status, outcomes.status)):
+        if status in (Status.NO_IMPACT, Status.NO_CONTACT):
+            wrong = "" if np.array_equal(outcomes.v[i], problem.v) else "nothing approaches, and v changed"
+        elif status is Status.SOLVED:
+            wrong = wrong_sample(problem, outcomes.v[i], outcomes.impulse[i])
+        else:
+            wrong, honest = "", True
+        if wrong:
+            return f"sample {i}: {wrong}", False
+    return "", honest
+
+
+def scales(problem):
+    """Speed (nc,) and momentum (nc,) of each contact: ``|v|_M / sqrt(m)`` and ``|v|_M sqrt(m)``."""
+    energy = np.sqrt(problem.v @ problem.M @ problem.v)
+    mass = 1.0 / np.einsum("iv,vi->i", problem.Jn, np.linalg.solve(problem.M, problem.Jn.T))
+    return energy / np.sqrt(mass) + 1e-300, energy * np.sqrt(mass) + 1e-300
+
+
+def wrong_balance(problem, v, impulse):
+    """Momentum, cones and energy: what holds of a step and of a whole impact."""
+    _, momentum = scales(problem)
+    before = np.sqrt(problem.v @ problem.M @ problem.v)
+    if not (np.all(np.isfinite(v)) and np.all(np.isfinite(impulse))):
+        return "not finite"
+    push = impulse[:, 0] @ problem.Jn + np.einsum("ct,ctv->v", impulse[:, 1:], problem.Jt)
+    rest = problem.M @ (v - problem.v) - push  # (72b)
+    size = np.abs(impulse).sum() / momentum.min() * (1e-3 if problem.mu.max() > HUGE else 1.0)
+    if not np.sqrt(abs(rest @ np.linalg.solve(problem.M, rest))) <= TOLERANCE * before * max(1.0, size):
+        return "momentum"
+    if not np.all(impulse[:, 0] >= -TOLERANCE * momentum):
+        return "a contact pulls"
+    slack = TOLERANCE * momentum * np.maximum(problem.mu, 1.0)
+    if not np.all(np.linalg.norm(impulse[:, 1:], axis=1) <= problem.mu * impulse[:, 0] + slack):
+        return "friction outside its cone"
+    if not np.sqrt(v @ problem.M @ v) <= before * (1.0 + TOLERANCE):
+        return "energy gained"
+    return ""
+
+
+def wrong_sample(problem, v, impulse):
+    """A whole impact: it also has ended."""
+    speed, _ = scales(problem)
+    if not np.all(problem.Jn @ v >= -TOLERANCE * speed):
+        return "a contact still approaches"
+    return wrong_balance(problem, v, impulse)
+
+
+def wrong_step(problem, v, impulse, bound):
+    """One increment: (72) to (75)."""
+    speed, momentum = scales(problem)
+    loose = TOLERANCE * (np.maximum(problem.mu, 1.0) if problem.mu.max() > HUGE else 1.0)
+    normal, pushed = problem.Jn @ v / speed, impulse[:, 0] / momentum
+    if not np.all(pushed <= bound / momentum + TOLERANCE):
+        return "more than lambda_max"  # (73)
+    short = bound / momentum - pushed > loose
+    if np.any(short & (normal < -loose)):
+        return "approaches although it could push more"  # (73), (74)
+    if np.any((pushed > loose) & (normal > loose)):
+        return "pushes while it separates"  # (72c)
+    slip = np.einsum("ctv,v->ct", problem.Jt, v)
+    for i, size in enumerate(np.linalg.norm(slip, axis=1)):
+        against = impulse[i, 1:] + problem.mu[i] * impulse[i, 0] * slip[i] / max(size, 1e-300)
+        if size > 1e-5 * speed[i] and np.linalg.norm(against) > 1e-4 * max(1.0, problem.mu[i]) * momentum[i]:
+            return "friction not against slip"  # (72d)
+    return wrong_balance(problem, v, impulse)

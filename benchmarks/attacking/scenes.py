@@ -1,0 +1,119 @@
+"""Texts that the attack on model files starts from."""
+
+MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 4 3\nf 1 2 4\nf 2 3 4\n"
+BODY = '<worldbody><body name="b"><freejoint/><geom type="mesh" mesh="a"/></body></worldbody>'
+ASSET = '<asset><mesh name="a" file="NAME"/></asset>'
+CHILD = f'<mujoco><compiler meshdir="DIRECTORY"/>{ASSET}{BODY}</mujoco>'
+#: Files beside the models' folders: whoever opens one has left his folder.
+CANARIES = {
+    "canary.obj": MESH,
+    "a.obj": MESH,
+    "canary.xml": f"<mujoco>{BODY}</mujoco>",
+    "canary.png": "x",
+    "canary.mtl": "newmtl x\n",
+}
+_INSIDE = ["a.obj"] * 8 + ["sub/a.obj", "sub/deep/a.obj", "canary.obj", "canary.obj", "missing.obj", ""]
+_OUTSIDE = [
+    "../../out/canary.obj",
+    "OUT/canary.obj",
+    "link/canary.obj",
+    "link.obj",
+    "package://a.obj",
+    "package://../../out/canary.obj",
+    "package://link/canary.obj",
+    "package://canary.obj",
+    "up/../../out/canary.obj",
+    "sub/deep/../../../../out/canary.obj",
+    "file://OUT/canary.obj",
+    "model://../../out/canary.obj",
+    "model://link.obj",
+    "up/model/a.obj",
+]
+NAMES = _INSIDE + _OUTSIDE
+DIRECTORIES = ["", ".", "sub", "../../out", "../../out", "OUT", "link", "sub/../../../out", "up/../../out"]
+_URDF = """<robot name="r">EXTRA<link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+  ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="NAME"/></geometry></collision>
+  <visual><geometry><mesh filename="NAME"/></geometry></visual></link></robot>"""
+_COMPILER = '<mujoco><compiler meshdir="DIRECTORY" strippath="false"/></mujoco>'
+
+#: (the top file, all files of the tree)
+TREES = [
+    ("t.xml", {"t.xml": f'<mujoco><compiler meshdir="DIRECTORY"/>{ASSET}{BODY}</mujoco>'}),
+    (
+        "t.xml",
+        {
+            "t.xml": f'<mujoco><include file="i.xml"/>{BODY}</mujoco>',
+            "i.xml": f'<mujoco><compiler meshdir="DIRECTORY"/>{ASSET}</mujoco>',
+        },
+    ),
+    (
+        "t.xml",
+        {
+            "t.xml": f'<mujoco><include file="i.xml"/><include file="sub/j.xml"/>{BODY}</mujoco>',
+            "i.xml": f"<mujoco>{ASSET}</mujoco>",
+            "sub/j.xml": '<mujoco><compiler assetdir="DIRECTORY"/></mujoco>',
+        },
+    ),
+    (
+        "t.xml",
+        {
+            "t.xml": '<mujoco><compiler meshdir="DIRECTORY"/><asset><model name="c" file="sub/c.xml"/>'
+            "</asset>"
+            '<worldbody><attach model="c" body="b" prefix="x_"/></worldbody></mujoco>',
+            "sub/c.xml": CHILD,
+        },
+    ),
+    (
+        "t.xml",
+        {
+            "t.xml": '<mujoco><asset><model name="c" file="sub/c.xml"/></asset>'
+            '<worldbody><attach model="c" body="b" prefix="x_"/></worldbody></mujoco>',
+            "sub/c.xml": '<mujoco><include file="deep/d.xml"/></mujoco>',
+            "sub/deep/d.xml": CHILD,
+        },
+    ),
+    (
+        "t.xml",
+        {
+            "t.xml": f'<mujoco><include file="DIRECTORY/canary.xml"/>{BODY}</mujoco>',
+        },
+    ),
+    (
+        "t.xml",
+        {
+            "t.xml": '<mujoco><asset><texture name="t" type="2d" file="../../out/canary.png"/><hfield '
+            'name="h" file="NAME" size="1 1 1 1"/></asset></mujoco>',
+        },
+    ),
+    ("r.urdf", {"r.urdf": _URDF.replace("EXTRA", "")}),
+    ("r.urdf", {"r.urdf": _URDF.replace("EXTRA", _COMPILER)}),
+    (
+        "r.urdf",
+        {
+            "r.urdf": _URDF.replace("EXTRA", "").replace("NAME", "m.obj"),
+            "m.obj": "mtllib DIRECTORY/canary.mtl\n" + MESH,
+        },
+    ),
+]
+
+SCENES = {
+    "scene.xml": """<mujoco><compiler angle="radian"/><option timestep="0.002"/><default>
+      <geom friction="0.8"/>
+      <default class="foot"><geom condim="4"/></default></default><asset><texture name="t" type="2d"
+      builtin="checker" width="8" height="8"/><material name="m" texture="t"/></asset><worldbody>
+      <geom name="floor" type="plane" size="1 1 1" material="m"/><body name="a" pos="0 0 1"><freejoint/>
+      <geom type="box" size="0.1 0.2 0.3"/><body name="b" pos="0 0 -0.3"><joint name="j" type="hinge"
+      range="-1 1" limited="true"/><geom class="foot" type="capsule" size="0.05" fromto="0 0 0 0 0 -0.4"/>
+      <site name="s" pos="0 0 -0.4"/></body></body><body name="c" pos="1 0 1"><joint type="ball"/>
+      <geom type="ellipsoid" size="0.1 0.2 0.1"/></body></worldbody><equality><connect body1="a" body2="c"
+      anchor="0 0 0"/></equality><tendon><fixed name="f" range="-1 1"><joint joint="j" coef="2"/></fixed>
+      </tendon><actuator><motor joint="j" gear="3"/></actuator><keyframe><key name="k"/></keyframe>
+      </mujoco>""",
+    "leg.urdf": """<robot name="leg"><link name="trunk"><inertial><mass value="2"/><inertia ixx="1" iyy="1"
+      izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><box size="0.1 0.2 0.3"/></geometry>
+      </collision></link><link name="shank"><inertial><origin xyz="0 0 -0.1"/><mass value="0.5"/><inertia
+      ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere
+      radius="0.05"/></geometry></collision></link><joint name="knee" type="revolute"><parent link="trunk"/>
+      <child link="shank"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+      </robot>""",
+}

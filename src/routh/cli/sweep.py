@@ -1,0 +1,95 @@
+"""``routh sweep``: a study over a grid, resumable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from routh.auditing.grids import grid_from_text
+from routh.cli.landings import ANGLES, Landed
+from routh.cli.output import Output
+from routh.cli.robots import is_robot
+from routh.sweep.measures import ambiguity
+from routh.sweep.recipe import Recipe, recipe
+from routh.sweep.studies import RunReport, Study, open_study, study
+
+
+@dataclass(frozen=True)
+class SweepRequest:
+    """How to compute a study."""
+
+    executor: str
+    workers: int | None
+    samples: int
+    seed: int
+
+
+def source_of(source: str, landed: Landed, over: list[str], further: dict[str, Any]) -> Recipe:
+    """Where the problems come from: a robot's landing, or a system by name."""
+    if not is_robot(Path(source)):
+        if landed != Landed() or any(value is not None for value in further.values()):
+            raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+        return recipe("routh.systems:problem_of", name=source)
+    file = Path(source).resolve()
+    axes = set(grid_from_text(over).axes)
+    fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
+    given = {name: value for name, value in {**fixed, **further}.items() if value}
+    made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)
+    return replace(made, files=(str(file),))
+
+
+def run_sweep(problems: Recipe, over: list[str], folder: Path, request: SweepRequest, output: Output) -> int:
+    """Make the study of a system or a robot and compute it; the exit code."""
+    if not over:
+        raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
+    made = study(
+        folder,
+        problems=problems,
+        over=grid_from_text(over).axes,
+        measure=[ambiguity(request.samples)],
+        seed=request.seed,
+    )
+    return _compute(made, request, output)
+
+
+def resume(folder: Path, request: SweepRequest, output: Output) -> int:
+    """Go on with a study where it was; the exit code."""
+    return _compute(open_study(folder), request, output)
+
+
+def _compute(made: Study, request: SweepRequest, output: Output) -> int:
+    watched = None if output.watched else False
+    report = made.run(request.executor, workers=request.workers, progress=watched)
+    output.show(_table(made))
+    output.say(_sentence(made, report))
+    output.emit(
+        {
+            "folder": str(made.folder),
+            "points": len(made.plan.grid),
+            "computed": report.computed,
+            "mended": report.mended,
+            "statuses": made.status_counts(),
+            "seconds": report.seconds,
+        }
+    )
+    return 0
+
+
+def _table(made: Study) -> Table:
+    table = Table(title=f"{len(made.plan.grid)} points", title_justify="left")
+    table.add_column("status")
+    table.add_column("points", justify="right")
+    for name, count in made.status_counts().items():
+        table.add_row(name, str(count))
+    return table
+
+
+def _sentence(made: Study, report: RunReport) -> str:
+    if not report.computed:
+        return "Everything was there already."
+    pace = report.computed / max(report.seconds, 1e-9)
+    mended = f" {report.mended} chunks could not be read and were computed again." if report.mended else ""
+    return f"{report.computed} points in {report.seconds:.1f} s ({pace:.0f} a second).{mended}"

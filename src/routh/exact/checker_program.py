@@ -1,0 +1,168 @@
+"""Paths with given contact statuses as linear programs whose active sets are then solved exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+from routh.exact.checker_parts import (
+    CheckedPath,
+    Impulse,
+    Vector,
+    along,
+    eliminate,
+    friction_status,
+    rate,
+    velocity_after,
+    velocity_change,
+)
+from routh.exact.rational import RationalProblem
+
+Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
+SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
+Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
+
+
+class PathProgram:
+    """Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each."""
+
+    def __init__(
+        self,
+        problem: RationalProblem,
+        target: Vector | None,
+        statuses: Sequence[Sequence[str]],
+        polygon: Sequence[Vector],
+    ) -> None:
+        self.problem, self.target, self.polygon = problem, target, polygon
+        # (segment, contact, impulse of a unit weight); weights are >= 0
+        self.columns: list[tuple[int, int, Impulse]] = []
+        self.equal: list[tuple[Vector, int]] = []  # (row of J, breakpoint): zero there
+        self.below: list[tuple[Vector, int, Fraction]] = []  # (row, breakpoint, share of the margin): <= 0
+        for k, words in enumerate(statuses):
+            pushing = [i for i, word in enumerate(words) if word != "separates"]
+            for i in pushing:
+                self._contact(k, i, words[i])
+            total = tuple(
+                sum(column, Fraction(0)) for column in zip(*(problem.Jn[i] for i in pushing), strict=True)
+            )
+            self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
+        self.segments = len(statuses)
+        none = tuple(Fraction(0) for _ in range(1 + problem.nt))
+        self.effects = [
+            velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
+            for _, i, impulse in self.columns
+        ]
+
+    def _contact(self, k: int, i: int, word: str) -> None:
+        problem, polygon = self.problem, self.polygon
+        mu, normal, tangents = problem.mu[i], problem.Jn[i], problem.Jt[i]
+        self.below += [(normal, end, Fraction(0)) for end in (k, k + 1)]
+        if mu == 0 or not any(map(any, tangents)):
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
+            return
+        pressing, zero, positive = friction_status(word, polygon)
+        if word == "sticks":  # pressure alone is inside the cone; where mu is large, that matters to rounding
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
+        for d in pressing:
+            impulse = (Fraction(1), *(-mu * x for x in d))
+            self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "sticks" else impulse))
+        for end in (k, k + 1):
+            self.equal += [(along(form, tangents), end) for form in zero]
+            self.below += [(along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
+
+    def _row(self, row: Vector, breakpoint_: int) -> tuple[list[Fraction], Fraction]:
+        """``row . v`` at a breakpoint as coefficients of x and a constant."""
+        coefficients = [
+            rate(row, effect) if segment < breakpoint_ else Fraction(0)
+            for (segment, *_), effect in zip(self.columns, self.effects, strict=True)
+        ]
+        return coefficients, rate(row, self.problem.v)
+
+    def solve(self, small: float) -> list[Fraction] | None:
+        """Exact weights x, from the active set of a floating-point optimum of the margin."""
+        rows = self.problem.rows
+        equations = [self._row(row, k) for row, k in self.equal]
+        if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
+            for row in rows:
+                coefficients, constant = self._row(row, self.segments)
+                equations.append((coefficients, constant - rate(row, self.target)))
+        walls = [(*self._row(row, k), share) for row, k, share in self.below]
+        speed = max(abs(float(rate(row, self.problem.v))) for row in rows)
+        sizes = [max(abs(float(rate(row, effect))) for row in rows) / speed for effect in self.effects]
+        x = self._optimum(equations, walls, np.array(sizes), speed)
+        return None if x is None else self._exact(x, np.array(sizes), speed, equations, walls, small)
+
+    def satisfied(self, weights: list[Fraction], strictly: bool) -> bool:
+        """Whether weights obey the statuses exactly; strictly: no segment starts after the end."""
+        if min(weights, default=Fraction(0)) < 0:
+            return False
+        rows = [(*self._row(row, k), share) for row, k, share in self.below]
+        for coefficients, constant, share in rows:
+            value = rate(coefficients, weights) + constant
+            if value > 0 or (strictly and share and value == 0):
+                return False
+        return all(rate(c, weights) + d == 0 for c, d in (self._row(row, k) for row, k in self.equal))
+
+    def _optimum(
+        self, equations: list[Equation], walls: list[Wall], sizes: np.ndarray, speed: float
+    ) -> np.ndarray | None:
+        """Weights in units of their own effect on the contact velocities, and the margin last."""
+        n = len(self.columns)
+        A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / sizes / speed
+        A_ub = np.array([[float(a) for a in c] for c, _, _ in walls]) / sizes / speed
+        shares = np.array([[float(share)] for _, _, share in walls])
+        result = linprog(
+            np.append(np.full(n, 1e-6), -1.0),
+            np.hstack([A_ub, shares]),
+            np.array([-float(d) for _, d, _ in walls]) / speed,
+            np.hstack([A_eq, np.zeros((len(equations), 1))]),
+            np.array([-float(d) for _, d in equations]) / speed,
+            bounds=[(0, None)] * n + [(0, 1)],
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        return result.x if result.success else None
+
+    def _exact(
+        self,
+        x: np.ndarray,
+        sizes: np.ndarray,
+        speed: float,
+        equations: list[Equation],
+        walls: list[Wall],
+        small: float,
+    ) -> list[Fraction] | None:
+        """Solve the active equations exactly; inactive weights are zero, the margin is one unknown more."""
+        n = len(self.columns)
+        free = [j for j in range(n) if x[j] > small]
+        rows = [[c[j] for j in free] + [Fraction(0), -d] for c, d in equations]
+        for c, d, share in walls:
+            value = float(d) / speed + float(share) * x[n]
+            value += sum(float(a) * b / size for a, b, size in zip(c, x[:n], sizes, strict=True)) / speed
+            if abs(value) < 10.0 * small:
+                rows.append([c[j] for j in free] + [share, -d])
+        guess = [Fraction(float(x[j] / sizes[j])) for j in free] + [Fraction(float(x[n] * speed))]
+        solution = eliminate(rows, len(guess), guess)
+        if solution is None:
+            return None
+        weights = [Fraction(0)] * n
+        for j, value in zip(free, solution, strict=False):
+            weights[j] = value
+        return weights
+
+    def path(self, weights: list[Fraction]) -> CheckedPath:
+        """Breakpoints and impulses from weights; segments without impulse are left out."""
+        points, impulses = [self.problem.v], []
+        for k in range(self.segments):
+            push = [[Fraction(0)] * (1 + self.problem.nt) for _ in range(self.problem.nc)]
+            for (segment, i, impulse), x in zip(self.columns, weights, strict=True):
+                if segment == k:
+                    push[i] = [total + share * x for total, share in zip(push[i], impulse, strict=True)]
+            if any(map(any, push)):
+                step = tuple(tuple(impulse) for impulse in push)
+                impulses.append(step)
+                points.append(velocity_after(self.problem, points[-1], step))
+        return CheckedPath(tuple(points), tuple(impulses))

@@ -1,0 +1,305 @@
+"""Many samples of one impact by HP23's Algorithm 1: threads, slices, tables, and what is compiled when."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from routh.compiling import interpreted, is_ready
+from routh.kernels.algorithm1 import PENDING, Lengths, run_known, run_pivoted
+from routh.kernels.cone import run_cone
+from routh.kernels.slices import run_slices
+from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Table, Vectors
+from routh.kernels.step_making import (
+    empty_samples,
+    make_pivoting,
+    make_sampling,
+    make_vectors,
+    out_of_time,
+    scaled_problem,
+    tangential_axes,
+)
+from routh.kernels.vertex_table import empty_table, freeze
+from routh.problem import ImpactProblem
+from routh.rng import uniforms
+from routh.status import Status
+from routh.step import make_step
+from routh.validation import Array, choice
+
+TABLE_PAYS = 1024  # samples; a table costs about as much as pivoting this many
+GROWING = (
+    1024  # samples that grow a table before one asks whether they found anything new; then twice as many
+)
+MOST_GROWING = 2**16
+FEW_NEW = 0.001  # of the vertices known, for each thousand samples
+INTERPRETED = 150  # steps solved in plain Python before the step solver is compiled
+STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
+REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
+_TABLES: WeakKeyDictionary[ImpactProblem, dict[bytes, Table]] = WeakKeyDictionary()
+
+
+def run(
+    problem: ImpactProblem,
+    n: int,
+    *,
+    step: Array,
+    max_steps: int,
+    seed: int,
+    directions: Array,
+    first: int = 0,
+    row: int = 0,
+    points: Array | None = None,
+    friction: str = "polyhedral",
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+    tabled: bool | None = None,
+) -> Samples:
+    """Draw the samples ``first`` to ``first + n - 1`` of HP23's Algorithm 1.
+
+    Parameters
+    ----------
+    step : (nc,) N s, the box that lambda_max is drawn from.
+    row : the place of the problem in its batch.
+    points : (n, steps * nc) numbers in (0, 1) for the first steps; beyond them the counter-based ones.
+    friction : "polyhedral" with ``directions`` (k, nt), in the order of their angle, or "cone".
+    device : "cpu" with ``threads`` threads (default: all), or "cuda".
+    budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
+    tabled : whether a table of vertices is grown, which changes nothing but the time; default: where it pays.
+
+    Samples on which the kernel fails are drawn again by the readable step solver, the first REDRAWN of them.
+    """
+    choice("friction", friction, ("polyhedral", "cone"))
+    choice("device", device, ("cpu", "cuda"))
+    deadline = float("inf") if budget is None else time.monotonic() + budget
+    scaled = scaled_problem(problem, directions)
+    size = np.asarray(step, dtype=np.float64) / scaled.impulse
+    given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
+    sampling = make_sampling(
+        problem, scaled, size, given, first=first, row=row, max_steps=max_steps, seed=seed
+    )
+    samples = empty_samples(problem, n)
+    if device == "cuda":
+        from routh.kernels.cuda import run_on_gpu
+
+        run_on_gpu(scaled, known_table(problem, scaled, sampling), sampling, friction == "cone", samples)
+    elif friction == "cone" and problem.nt == 2:
+        _run_cone(scaled, sampling, samples, threads, deadline)
+    else:
+        table = None
+        if tabled or (tabled is None and n >= TABLE_PAYS):
+            table = known_table(problem, scaled, sampling, samples, deadline)
+        _run_polyhedral(scaled, table, sampling, samples, threads, deadline)
+    draw_again(problem, scaled, sampling, samples, friction, deadline)
+    out_of_time(samples)
+    return samples
+
+
+@dataclass
+class StepSolver:
+    """`run_pivoted`, interpreted for the first steps, then compiled: most calls need few steps of it."""
+
+    scaled: ScaledProblem
+    sampling: Sampling
+    samples: Samples
+    vectors: Vectors = field(init=False)
+    work: Pivoting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.vectors, self.work = make_vectors(self.scaled.sizes), make_pivoting(self.scaled.sizes)
+
+    def __call__(self, table: Table, rows: tuple[int, int], *, grow: bool = False, most: int) -> None:
+        """Take at most ``most`` steps of each pending row."""
+        arguments = (
+            self.scaled.step, table, grow, self.sampling, self.samples, self.vectors, self.work, rows, most,
+        )  # fmt: skip
+        if not self.compiled(table):
+            _INTERPRETED.steps += int(np.count_nonzero(self.samples.status[slice(*rows)] == PENDING)) * min(
+                most, 8
+            )
+            with np.errstate(all="ignore"):
+                _INTERPRETED.function(*arguments)
+        else:
+            run_pivoted(*arguments)
+
+    def compiled(self, table: Table) -> bool:
+        """Whether the compiled step solver is there, or worth its compilation by now."""
+        arguments = (
+            self.scaled.step, table, False, self.sampling, self.samples, self.vectors, self.work, (0, 0), 1,
+        )  # fmt: skip
+        return _INTERPRETED.steps >= INTERPRETED or is_ready(run_pivoted, *arguments)
+
+
+class _Interpreted:
+    """The step solver as plain Python, and how many steps of this process it has solved."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.function = interpreted(run_pivoted)
+
+
+_INTERPRETED = _Interpreted()
+
+
+def _run_polyhedral(
+    scaled: ScaledProblem,
+    table: Table | None,
+    sampling: Sampling,
+    samples: Samples,
+    threads: int | None,
+    deadline: float,
+) -> None:
+    n = len(samples.status)
+    if table is None:
+        _run_pivoted(scaled, sampling, samples, threads, deadline)
+        return
+    lengths = shape_lengths(scaled)
+
+    def work(begin: int, end: int, solver: StepSolver) -> None:
+        known = (lengths, scaled.step, table.vertices, sampling, samples, solver.vectors, begin, end)
+        while run_known(*known) and time.monotonic() < deadline:
+            solver(table, (begin, end), most=1)
+
+    run_slices(
+        n, lambda: StepSolver(scaled, sampling, samples), work, threads=threads, budget=_left(deadline)
+    )
+
+
+def _run_pivoted(
+    scaled: ScaledProblem, sampling: Sampling, samples: Samples, threads: int | None, deadline: float
+) -> None:
+    """All steps by the step solver, without a table."""
+    table = empty_table(scaled, sampling.size, grows=False)
+
+    def work(begin: int, end: int, solver: StepSolver) -> None:
+        for row in range(begin, end):
+            while samples.status[row] == PENDING and time.monotonic() < deadline:
+                rows = (row, end) if solver.compiled(table) else (row, row + 1)
+                solver(table, rows, most=STEPS_AT_A_TIME)
+
+    n = len(samples.status)
+    run_slices(
+        n, lambda: StepSolver(scaled, sampling, samples), work, threads=threads, budget=_left(deadline)
+    )
+
+
+def known_table(
+    problem: ImpactProblem,
+    scaled: ScaledProblem,
+    sampling: Sampling,
+    samples: Samples | None = None,
+    deadline: float = float("inf"),
+) -> Table:
+    """The frozen table of a problem, grown by its first samples; kept as long as the problem."""
+    tables = _TABLES.setdefault(problem, {})
+    name = scaled.step.directions.tobytes() + sampling.size.tobytes()
+    if name not in tables:
+        if samples is None:
+            rows = 16 * GROWING
+            samples = empty_samples(problem, rows)
+            sampling = sampling._replace(points=np.empty((rows, 0)), first=0)
+        table = empty_table(scaled, sampling.size, grows=True)
+        solver = StepSolver(scaled, sampling, samples)
+        _grow(solver, table, deadline)
+        if len(tables) >= 4:
+            tables.pop(next(iter(tables)))
+        tables[name] = freeze(scaled, table, complete=solver.compiled(table))
+    return tables[name]
+
+
+def _grow(solver: StepSolver, table: Table, deadline: float) -> None:
+    """Fill the table by the first samples, round by round, until they find hardly anything new."""
+    scaled, samples, used = solver.scaled, solver.samples, table.dictionaries.used
+    n, lengths = min(len(samples.status), MOST_GROWING), shape_lengths(scaled)
+    begin, end = 0, min(GROWING, n)
+    while begin < end:
+        known, full = int(used[0]), used[0] >= len(table.vertices.finals)
+        walked = (lengths, scaled.step, table.vertices, solver.sampling, samples, solver.vectors, begin, end)
+        while run_known(*walked) and time.monotonic() < deadline:
+            row = begin + int(np.argmax(samples.status[begin:end] == PENDING))
+            solver(table, (row, end) if solver.compiled(table) else (row, row + 1), grow=True, most=1)
+        if full or used[0] - known <= FEW_NEW * used[0] * (end - begin) / 1000.0:
+            break
+        begin, end = end, min(3 * end, n)
+
+
+def _run_cone(
+    scaled: ScaledProblem, sampling: Sampling, samples: Samples, threads: int | None, deadline: float
+) -> None:
+    axes = tangential_axes(scaled.step.G)
+
+    def work(begin: int, end: int, vectors: Vectors) -> None:
+        for row in range(begin, end):
+            while samples.status[row] == PENDING and time.monotonic() < deadline:
+                run_cone(scaled.step, axes, sampling, samples, vectors, (row, end), STEPS_AT_A_TIME)
+
+    n = len(samples.status)
+    run_slices(n, lambda: make_vectors(scaled.sizes), work, threads=threads, budget=_left(deadline))
+
+
+def draw_again(
+    problem: ImpactProblem,
+    scaled: ScaledProblem,
+    sampling: Sampling,
+    samples: Samples,
+    friction: str,
+    deadline: float,
+) -> None:
+    """The first samples whose kernel failed, by the readable step solver, from their beginning."""
+    failed = np.flatnonzero(np.isin(samples.status, (Status.RAY, Status.MAX_PIVOTS, Status.NUMERICAL)))[
+        :REDRAWN
+    ]
+    if not failed.size:
+        return
+    facets = None if problem.nt == 1 or friction == "cone" else scaled.sizes[2]
+    solver = make_step(problem, friction=friction, facets=facets)
+    ending = -sampling.approach * scaled.velocity
+    seed = int(sampling.key[0]) | int(sampling.key[1]) << 32
+    size, v, impulse, status = sampling.size * scaled.impulse, samples.v, samples.impulse, samples.status
+    for row in failed:
+        if time.monotonic() >= deadline:
+            break
+        v[row], impulse[row], samples.residual[row], status[row] = problem.v, 0.0, 0.0, Status.MAX_STEPS
+        for k in range(sampling.max_steps):
+            at = slice(k * problem.nc, (k + 1) * problem.nc)
+            if at.stop <= sampling.points.shape[1]:
+                numbers = sampling.points[row, at]
+            else:
+                numbers = uniforms(
+                    seed, np.array([sampling.first + row]), k, problem.nc, row=int(sampling.key[2])
+                )[0]
+            result = solver.solve(v[row].copy(), size * numbers)
+            v[row], impulse[row], samples.steps[row] = result.v, impulse[row] + result.impulse, k + 1
+            samples.residual[row] = np.maximum(samples.residual[row], result.residual)  # NaN stays
+            if result.status is not Status.SOLVED or np.all(problem.Jn @ v[row] >= ending):
+                status[row] = result.status
+                break
+
+
+def solve_step(
+    problem: ImpactProblem, lambda_max: Array, directions: Array, v: Array | None = None
+) -> tuple[Array, Array, Status, float]:
+    """One step of HP23 (72) by compiled pivoting: velocity (nv,), impulse (nc, 1 + nt), status, residual.
+
+    ``lambda_max`` (nc,) in N s; ``v`` (nv,) defaults to the problem's velocity.
+    """
+    given = problem if v is None else problem.replace(v=v)
+    bound = np.asarray(lambda_max, dtype=np.float64)
+    points = np.ones((1, problem.nc))
+    found = run(given, 1, step=bound, max_steps=1, seed=0, directions=directions, points=points, threads=1)
+    status = Status(int(found.status[0]))
+    solved = status in (Status.SOLVED, Status.MAX_STEPS)
+    return found.v[0], found.impulse[0], Status.SOLVED if solved else status, float(found.residual[0])
+
+
+def shape_lengths(scaled: ScaledProblem) -> Lengths:
+    """Tuples as long as there are contacts, tangents and directions: their types tell shapes apart."""
+    nc, nt, k = scaled.sizes
+    return (0.0,) * nc, (0.0,) * nt, (0.0,) * k
+
+
+def _left(deadline: float) -> float | None:
+    return None if deadline == float("inf") else max(deadline - time.monotonic(), 0.0)

@@ -1,0 +1,276 @@
+"""A MuJoCo model as a model of `routh.simulate`: rigid contacts in place of MuJoCo's soft ones."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import engine, mass_matrix
+from routh.models.mujoco.touching import Places, Touch, cross, tangents, touches
+from routh.models.robot import UnrepresentedWarning
+from routh.problem import ImpactProblem
+from routh.status import ModelError
+from routh.validation import Array, real_array
+
+_STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
+
+
+class MujocoModel:
+    """The bodies, joints, actuators and shapes of an MjModel, with rigid contacts and joint limits.
+
+    Coordinates and velocities are MuJoCo's ``qpos`` and ``qvel``. Springs, damping and gravity act as in
+    MuJoCo; actuators act where ``u`` (``ctrl``) is given. Contacts are listed in advance (see
+    `routh.models.mujoco.touching`); joint limits are contacts without friction whose gaps are in m or rad. A
+    robot that moves in one plane has planar contacts. What is not represented is named in an
+    `UnrepresentedWarning`.
+
+    Parameters
+    ----------
+    model : MjModel; it is copied.
+    restitution : a number, or a mapping from contact names (others get 0).
+    limits : whether limits of hinges and slides count as contacts.
+    """
+
+    def __init__(
+        self, model: Any, *, restitution: float | Mapping[str, float] = 0.0, limits: bool = True
+    ) -> None:
+        mujoco = engine()
+        _refuse(model)
+        own = copy.copy(model)
+        own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+        own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.mujoco, self._data = own, mujoco.MjData(own)
+        self._last: bytes = b""
+        self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
+        found, notes = touches(own)
+        self._plane = _plane_of_motion(own, self._data)
+        self.nt = 1 if self._plane is not None else 2
+        self._touches = self._movable(found)
+        self._places = Places(own, self._touches)
+        self._limits = _joint_limits(own) if limits else []
+        self._dof = {int(own.jnt_qposadr[j]): int(own.jnt_dofadr[j]) for j in range(own.njnt)}
+        names = [touch.name for touch in self._touches] + [name for name, _, _, _ in self._limits]
+        given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
+        unknown = set(given) - set(names)
+        if unknown:
+            raise ValueError(
+                f"restitution: there is no contact {sorted(unknown)[0]!r}; wanted some of {', '.join(names)}"
+            )
+        self.contacts = tuple(
+            ContactInfo(touch.name, self._owners(touch), touch.mu, float(given.get(touch.name, 0.0)))
+            for touch in self._touches
+        ) + tuple(
+            ContactInfo(name, ("limit", name.split(":")[0]), 0.0, float(given.get(name, 0.0)))
+            for name, _, _, _ in self._limits
+        )
+        self.unrepresented = (*notes, *_notes(own))
+        if self.unrepresented:
+            warnings.warn(
+                f"not represented in the motion: {'; '.join(self.unrepresented)}",
+                UnrepresentedWarning,
+                stacklevel=2,
+            )
+
+    def state(self, data: Any) -> State:
+        """The state of an MjData."""
+        return State(data.qpos, data.qvel, float(data.time))
+
+    def mass(self, q: ArrayLike) -> Array:
+        """Mass matrix with armature, (nv, nv)."""
+        self._at(q)
+        return mass_matrix(self.mujoco, self._data)
+
+    def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
+        """Coriolis, gravity, spring and damping forces less those of actuators at ``ctrl = u``, (nv,)."""
+        mujoco, data = engine(), self._data
+        self._at(q)
+        data.qvel[:] = v
+        mujoco.mj_fwdVelocity(self.mujoco, data)
+        bias = data.qfrc_bias - data.qfrc_passive
+        if u is None:
+            return np.array(bias)
+        data.ctrl[:] = real_array("u", u, [(self.nu,)], f"shape ({self.nu},), MuJoCo's ctrl")
+        mujoco.mj_fwdActuation(self.mujoco, data)
+        return np.asarray(bias - data.qfrc_actuator)
+
+    def gaps(self, q: ArrayLike) -> Array:
+        """Signed distances, (nc,) m; rad for limits of hinges."""
+        self._at(q)
+        reached = [sign * (float(self._data.qpos[at]) - bound) for _, at, sign, bound in self._limits]
+        return np.concatenate([self._places.gap, reached])
+
+    def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
+        """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
+        self._at(q)
+        J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
+        J[: len(self._touches)] = self._rows(self._places)
+        for i, (_, at, sign, _) in enumerate(self._limits, start=len(self._touches)):
+            J[i, 0, self._dof[at]] = sign
+        return J[:, 0], J[:, 1:]
+
+    def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """``dJ/dt v``, normal first, (nc, 1 + nt) m/s^2, by differences along v of fourth order."""
+        given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+        size = float(np.abs(velocity).max(initial=0.0))
+        if size == 0.0:
+            return np.zeros((len(self.contacts), 1 + self.nt))
+        h = _STEP / size
+        near, far = (self._difference(given, velocity, k * h) for k in (1.0, 2.0))
+        return (4.0 * near - far) / 3.0
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
+        """The configuration after moving with constant velocity ``v`` for ``dt``, (nq,)."""
+        qpos = np.array(q, dtype=np.float64)
+        engine().mj_integratePos(self.mujoco, qpos, np.asarray(v, dtype=np.float64), float(dt))
+        if dt == 0.0:
+            engine().mj_normalizeQuat(self.mujoco, qpos)
+        return qpos
+
+    def potential(self, q: ArrayLike) -> float:
+        """Potential energy of gravity and springs, J."""
+        self._at(q)
+        engine().mj_energyPos(self.mujoco, self._data)
+        return float(self._data.energy[0])
+
+    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
+        """The impact of all contacts whose signed distance is at most ``gap`` (m; rad for hinges)."""
+        return impact_problem(self, state, gap=gap)
+
+    def _at(self, q: ArrayLike) -> None:
+        """Bring the workspace to a configuration; nothing is done where it is there already."""
+        qpos = np.ascontiguousarray(q, dtype=np.float64)
+        key = qpos.tobytes()
+        if key != self._last:
+            self._data.qpos[:] = qpos
+            engine().mj_fwdPosition(self.mujoco, self._data)
+            self._places.update(self._data)
+            self._last = key
+
+    def _difference(self, q: Array, v: Array, h: float) -> Array:
+        ends = [self._contact_velocity(self.integrate(q, v, step), v) for step in (h, -h)]
+        return (ends[0] - ends[1]) / (2.0 * h)
+
+    def _contact_velocity(self, q: Array, v: Array) -> Array:
+        """``J v`` (nc, 1 + nt) from the velocities of bodies; that of limits is left at zero."""
+        self._at(q)
+        data, model = self._data, self.mujoco
+        data.qvel[:] = v
+        engine().mj_comVel(model, data)
+        where = self._places
+        result = np.zeros((len(self.contacts), 1 + self.nt))
+        sides = []
+        for point, geom in ((where.on2, where.geom2), (where.on1, where.geom1)):
+            body = np.asarray(model.geom_bodyid)[geom]
+            arm = point - data.subtree_com[np.asarray(model.body_rootid)[body]]
+            twist = data.cvel[body]  # rotation first, at the centre of mass of the tree
+            sides.append(twist[:, 3:] + cross(twist[:, :3], arm))
+        result[: len(self._touches)] = (self._frames(where) @ (sides[0] - sides[1])[:, :, None])[:, :, 0]
+        return result
+
+    def _frames(self, where: Places) -> Array:
+        """Normal and tangents of the shapes' contacts, (n, 1 + nt, 3)."""
+        if self._plane is None:
+            along = tangents(where.normal)
+        else:
+            along = cross(self._plane[None], where.normal)[:, None, :]
+        return np.concatenate([where.normal[:, None, :], along], axis=1)
+
+    def _rows(self, where: Places) -> Array:
+        """Velocity of the second shape's point less that of the first's, along normal and tangents."""
+        model, data = self.mujoco, self._data
+        linear, angular = np.zeros((2, model.nbody, 3, self.nv))
+        for body in range(1, model.nbody):
+            engine().mj_jacBody(model, data, linear[body], angular[body], body)
+        frames = self._frames(where)
+        rows = np.zeros((len(where.gap), 1 + self.nt, self.nv))
+        for sign, point, geom in ((1.0, where.on2, where.geom2), (-1.0, where.on1, where.geom1)):
+            body = np.asarray(model.geom_bodyid)[geom]
+            arm = point - data.xpos[body]  # velocity of a point: linear + angular x arm
+            rows += sign * (frames @ linear[body] + cross(arm[:, None], frames) @ angular[body])
+        return rows
+
+    def _movable(self, found: list[Touch]) -> list[Touch]:
+        """Contacts whose distance some velocity changes; shapes side by side in a planar robot never meet."""
+        rng, data = np.random.default_rng(0), engine().MjData(self.mujoco)
+        moves = np.ones(len(found), dtype=bool)
+        self._places, self._limits = Places(self.mujoco, found), []
+        for _ in range(2):
+            engine().mj_integratePos(self.mujoco, data.qpos, rng.normal(size=self.nv), 0.3)
+            self._at(data.qpos)
+            moves &= np.linalg.norm(self._rows(self._places)[:, 0], axis=1) > tolerances.RANK
+        self._last = b""
+        return [touch for touch, can in zip(found, moves, strict=True) if can]
+
+    def _owners(self, touch: Touch) -> tuple[str, str]:
+        return geom_name(self.mujoco, touch.geom1), geom_name(self.mujoco, touch.geom2)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied to other processes: not the workspace."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_data", "_last")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _data=engine().MjData(state["mujoco"]), _last=b"")
+
+    def __repr__(self) -> str:
+        return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"
+
+
+def _refuse(model: Any) -> None:
+    """Raise where the equations of motion are not those of rigid bodies with contacts."""
+    kinds = (("neq", "equality constraints"), ("na", "actuators with states"), ("nflex", "flexible bodies"))
+    for field, what in kinds:
+        if getattr(model, field, 0):
+            raise ModelError(f"model: has {what}, which `routh.simulate` cannot follow; wanted none")
+
+
+def _notes(model: Any) -> list[str]:
+    """What the model holds and the motion leaves out."""
+    notes = []
+    if np.any(np.asarray(model.dof_frictionloss) > 0.0):
+        notes.append("friction in joints (frictionloss)")
+    if model.ntendon and np.any(model.tendon_limited):
+        notes.append("limits of tendons")
+    ball = int(engine().mjtJoint.mjJNT_BALL)
+    if any(model.jnt_limited[j] and int(model.jnt_type[j]) == ball for j in range(model.njnt)):
+        notes.append("limits of ball joints")
+    return notes
+
+
+def _joint_limits(model: Any) -> list[tuple[str, int, float, float]]:
+    """Limits of hinges and slides: name, index in qpos, sign of the gap, bound."""
+    kinds = engine().mjtJoint
+    simple = {int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)}
+    found = []
+    for j in range(model.njnt):
+        if model.jnt_limited[j] and int(model.jnt_type[j]) in simple:
+            name, at = model.jnt(j).name or f"joint{j}", int(model.jnt_qposadr[j])
+            low, high = (float(bound) for bound in model.jnt_range[j])
+            found += [(f"{name}:lower", at, 1.0, low), (f"{name}:upper", at, -1.0, high)]
+    return found
+
+
+def _plane_of_motion(model: Any, data: Any) -> Array | None:
+    """The normal (3,) of the plane in which every body moves; None where motion is spatial."""
+    mujoco, rng = engine(), np.random.default_rng(0)
+    rows = []
+    for _ in range(3):
+        mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 0.3)
+        mujoco.mj_fwdPosition(model, data)
+        for body in range(1, model.nbody):
+            linear = np.zeros((3, model.nv))
+            mujoco.mj_jac(model, data, linear, None, data.xpos[body] + rng.normal(size=3), body)
+            rows.append(linear.T)
+    mujoco.mj_resetData(model, data)
+    if not rows:
+        raise ModelError("model: has no body that moves; wanted at least one joint")
+    _, values, axes = np.linalg.svd(np.concatenate(rows))
+    moving = int(np.count_nonzero(values > tolerances.RANK * max(float(values[0]), 1e-300)))
+    return np.asarray(axes[2]) if moving == 2 else None

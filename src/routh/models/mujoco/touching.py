@@ -1,0 +1,227 @@
+"""Every way in which the shapes of a MuJoCo model can touch, as a fixed list: what `routh.simulate` needs.
+
+Against a plane a shape touches with points or spheres fixed to it (the ends of a capsule, the corners of a
+box) or with the lowest point of an ellipsoid; other pairs of shapes touch where MuJoCo's distance function
+says. Far pairs are judged by the spheres around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import engine
+from routh.status import ModelError
+from routh.validation import Array
+
+_RIM = 8  # points on each rim of a cylinder
+_MOST_VERTICES = 64  # of a mesh over a plane
+_FAR = 0.02  # m, beyond which spheres around two shapes stand for them
+_POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """One possible contact: geom2 touches geom1, which is a plane where ``offset`` is given."""
+
+    name: str
+    geom1: int
+    geom2: int
+    mu: float
+    offset: Array | None = None  # (3,) m in the frame of geom2: a point or the centre of a sphere
+    radius: float = 0.0  # m
+
+
+def touches(model: Any) -> tuple[list[Touch], list[str]]:
+    """All possible contacts of a model, and notes on what they do not represent."""
+    kinds = engine().mjtGeom
+    found: list[Touch] = []
+    notes: list[str] = []
+    flat = {int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH)}
+    for first, second, mu in _pairs(model):
+        if int(model.geom_type[second]) == int(kinds.mjGEOM_PLANE):
+            first, second = second, first
+        label = f"{geom_name(model, second)}/{geom_name(model, first)}"
+        if int(model.geom_type[first]) == int(kinds.mjGEOM_PLANE):
+            points = list(_points(model, second))
+            names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
+            found += [
+                Touch(name, first, second, mu, offset, radius)
+                for name, (offset, radius) in zip(names, points, strict=True)
+            ]
+            if int(model.geom_type[second]) == int(kinds.mjGEOM_CYLINDER):
+                notes.append(f"{label}: rolls on {_RIM} points of each rim")
+        else:
+            found.append(Touch(label, first, second, mu))
+            if {int(model.geom_type[first]), int(model.geom_type[second])} <= flat:
+                notes.append(f"{label}: touches at one point only")
+    return found, notes
+
+
+def _pairs(model: Any) -> Iterator[tuple[int, int, float]]:
+    """Pairs of geoms that MuJoCo lets collide, with their friction."""
+    given = {}
+    for k in range(model.npair):
+        pair = frozenset((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
+        given[pair] = float(model.pair_friction[k, 0]) if model.pair_dim[k] > 1 else 0.0
+    excluded = {int(signature) for signature in model.exclude_signature}
+    for first, second in combinations(range(model.ngeom), 2):
+        pair = frozenset((first, second))
+        if pair in given:
+            yield first, second, given[pair]
+        elif _collide(model, first, second, excluded):
+            yield first, second, _friction(model, first, second)
+
+
+def _collide(model: Any, first: int, second: int, excluded: set[int]) -> bool:
+    a, b = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
+    low, high = min(a, b), max(a, b)
+    if (low << 16) + high in excluded:
+        return False
+    welded = [int(model.body_weldid[body]) for body in (a, b)]
+    if welded[0] == welded[1]:
+        return False
+    parents = [int(model.body_weldid[model.body_parentid[body]]) for body in welded]
+    filtered = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_FILTERPARENT)
+    if filtered and 0 not in welded and (parents[0] == welded[1] or parents[1] == welded[0]):
+        return False
+    types, wants = model.geom_contype, model.geom_conaffinity
+    return bool((types[first] & wants[second]) | (types[second] & wants[first]))
+
+
+def _friction(model: Any, first: int, second: int) -> float:
+    """MuJoCo's rule: the geom of higher priority decides, else the larger coefficient."""
+    a, b = int(model.geom_priority[first]), int(model.geom_priority[second])
+    deciding = [first, second] if a == b else [first if a > b else second]
+    if max(int(model.geom_condim[geom]) for geom in deciding) == 1:
+        return 0.0
+    return max(float(model.geom_friction[geom, 0]) for geom in deciding)
+
+
+def _points(model: Any, geom: int) -> Iterator[tuple[Array | None, float]]:
+    """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point."""
+    kinds = engine().mjtGeom
+    kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
+    if kind == int(kinds.mjGEOM_SPHERE):
+        yield np.zeros(3), float(size[0])
+    elif kind == int(kinds.mjGEOM_CAPSULE):
+        for end in (-1.0, 1.0):
+            yield np.array([0.0, 0.0, end * size[1]]), float(size[0])
+    elif kind == int(kinds.mjGEOM_BOX):
+        for signs in np.ndindex(2, 2, 2):
+            yield (2.0 * np.array(signs) - 1.0) * size, 0.0
+    elif kind == int(kinds.mjGEOM_CYLINDER):
+        for angle in 2.0 * np.pi * np.arange(_RIM) / _RIM:
+            for end in (-1.0, 1.0):
+                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0
+    elif kind == int(kinds.mjGEOM_ELLIPSOID):
+        yield None, 0.0
+    elif kind == int(kinds.mjGEOM_MESH):
+        for vertex in _hull(model, geom):
+            yield vertex, 0.0
+    else:
+        raise ModelError(
+            f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
+            "wanted a sphere, capsule, box, cylinder, ellipsoid or mesh"
+        )
+
+
+def _hull(model: Any, geom: int) -> Array:
+    from scipy.spatial import ConvexHull
+
+    mesh = int(model.geom_dataid[geom])
+    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    vertices = np.array(model.mesh_vert[start : start + count], dtype=np.float64)
+    corners = vertices[ConvexHull(vertices).vertices]
+    if len(corners) > _MOST_VERTICES:
+        raise ModelError(
+            f"{geom_name(model, geom)}: its mesh has {len(corners)} corners; wanted at most {_MOST_VERTICES}"
+        )
+    return corners
+
+
+class Places:
+    """Where all possible contacts of a model are, at positions that were computed before."""
+
+    def __init__(self, model: Any, listed: list[Touch]) -> None:
+        self.model = model
+        kinds = engine().mjtGeom
+        self.geom1 = np.array([touch.geom1 for touch in listed], dtype=int)
+        self.geom2 = np.array([touch.geom2 for touch in listed], dtype=int)
+        types = np.asarray(model.geom_type)
+        flat = types[self.geom1] == int(kinds.mjGEOM_PLANE)
+        round_ = types[self.geom2] == int(kinds.mjGEOM_ELLIPSOID)
+        self.pairs, self.planes = np.flatnonzero(~flat), np.flatnonzero(flat)
+        self.ellipsoids = np.flatnonzero(flat & round_)
+        self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
+        self.radius = np.array([touch.radius for touch in listed])
+        self.gap = np.zeros(len(listed))  # m
+        self.normal, self.on1, self.on2 = (
+            np.zeros((len(listed), 3)) for _ in range(3)
+        )  # from geom1; points, m
+
+    def update(self, data: Any) -> None:
+        """Look at the data's positions."""
+        if len(self.planes):
+            self._against_planes(data)
+        if len(self.pairs):
+            self._against_each_other(data)
+
+    def _against_planes(self, data: Any) -> None:
+        at = self.planes
+        turn = np.asarray(data.geom_xmat).reshape(-1, 3, 3)
+        normal = turn[self.geom1[at], :, 2]
+        point = data.geom_xpos[self.geom2[at]] + (turn[self.geom2[at]] @ self.offset[at][:, :, None])[:, :, 0]
+        self.normal[at], self.on2[at] = normal, point - self.radius[at, None] * normal
+        for k in self.ellipsoids:  # the lowest point
+            axes, R = np.asarray(self.model.geom_size[self.geom2[k]]), turn[self.geom2[k]]
+            down = axes * (R.T @ self.normal[k])
+            self.on2[k] = data.geom_xpos[self.geom2[k]] - R @ (axes * down) / np.linalg.norm(down)
+        self.gap[at] = ((self.on2[at] - data.geom_xpos[self.geom1[at]]) * normal).sum(axis=1)
+        self.on1[at] = self.on2[at] - self.gap[at, None] * normal
+
+    def _against_each_other(self, data: Any) -> None:
+        at = self.pairs
+        first, second = self.geom1[at], self.geom2[at]
+        apart = data.geom_xpos[second] - data.geom_xpos[first]
+        distance = np.linalg.norm(apart, axis=1)
+        bounds = np.asarray(self.model.geom_rbound)
+        self.normal[at] = apart / np.where(distance > 0.0, distance, 1.0)[:, None]
+        self.gap[at] = distance - bounds[first] - bounds[second]
+        self.on1[at] = data.geom_xpos[first] + bounds[first, None] * self.normal[at]
+        self.on2[at] = data.geom_xpos[second] - bounds[second, None] * self.normal[at]
+        for k in at[self.gap[at] <= _FAR]:
+            self._closely(data, int(k))
+
+    def _closely(self, data: Any, k: int) -> None:
+        ends = np.zeros(6)
+        reach = 2.0 * _FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
+        first, second = int(self.geom1[k]), int(self.geom2[k])
+        self.gap[k] = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
+        self.on1[k], self.on2[k] = ends[:3], ends[3:]
+        along = self.on2[k] - self.on1[k]
+        size = float(np.linalg.norm(along))
+        if size > 1e-12:
+            self.normal[k] = along / (size if self.gap[k] > 0.0 else -size)
+
+
+def tangents(normals: Array) -> Array:
+    """Two tangents (n, 2, 3) that turn smoothly with the normals (n, 3): a fixed frame turned onto them."""
+    first = np.array([0.8, -0.6, 0.0])
+    axes = np.array([first, np.cross(_POLE, first)])
+    lean = np.maximum(1.0 + normals @ _POLE, 1e-12)
+    share = normals @ axes.T / lean[:, None]  # (n, 2)
+    return axes - share[:, :, None] * (_POLE + normals)[:, None, :]
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Vector products over the last axis; `numpy.cross` takes ten times as long for a few vectors."""
+    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        result[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
+    return result

@@ -1,0 +1,175 @@
+"""Chunks: runs of a grid's points, computed anywhere, stored whole under a name made from their inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.storage import read_arrays, write_arrays
+from routh.sweep.manifest import Plan, fingerprint
+from routh.sweep.measures import Columns
+
+#: Status of a point whose worker died each time it was tried, and of one whose functions raised.
+KILLED, RAISED = 100, 101
+PENDING = -1
+FOLDER = "chunks"
+
+
+@dataclass(frozen=True, order=True)
+class Chunk:
+    """The points ``start`` to ``stop - 1``."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def halves(self) -> tuple[Chunk, Chunk]:
+        """Two chunks of about the same size."""
+        middle = (self.start + self.stop) // 2
+        return Chunk(self.start, middle), Chunk(middle, self.stop)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """The results of one chunk."""
+
+    columns: Columns  # name -> (k, ...), NaN where there is no value
+    status: np.ndarray  # (k,) int8: a `Status`, or KILLED, RAISED
+    messages: dict[int, str]  # row -> what was raised there
+
+
+def compute(data: dict[str, Any], chunk: Chunk) -> Computed:
+    """Compute a chunk of the plan in a manifest. Runs on the workers; refuses to where versions differ."""
+    for name, here in fingerprint().items():
+        if data[name] != here:
+            raise RuntimeError(f"{name}: this worker has {here}, the study {data[name]}")
+    plan = _plan(data)
+    make = plan.problems.resolve()
+    status = np.full(len(chunk), int(Status.NO_CONTACT), dtype=np.int8)
+    problems: list[ImpactProblem] = []
+    rows: list[int] = []
+    messages: dict[int, str] = {}
+    for k, row in enumerate(range(chunk.start, chunk.stop)):
+        try:
+            problem = make(**plan.problems.arguments, **plan.grid.point(row))
+        except Exception as error:  # a point that fails is a row with a status
+            status[k], messages[row] = RAISED, _told(error)
+            continue
+        if problem is None:
+            continue
+        if not np.any(problem.approaching):
+            status[k] = int(Status.NO_IMPACT)
+            continue
+        status[k] = int(Status.SOLVED)
+        problems.append(problem)
+        rows.append(row)
+    columns = {
+        name: np.full((len(chunk), *shape), np.nan)
+        for measure in plan.measures
+        for name, shape in measure.columns.items()
+    }
+    _measure(plan, problems, rows, chunk, columns, status, messages)
+    return Computed(columns, status, messages)
+
+
+def _measure(
+    plan: Plan,
+    problems: Sequence[ImpactProblem],
+    rows: Sequence[int],
+    chunk: Chunk,
+    columns: Columns,
+    status: np.ndarray,
+    messages: dict[int, str],
+) -> None:
+    """Fill the columns in place: all points at once, and one by one where that raises."""
+    try:
+        found = [measure(problems, rows, plan.seed) for measure in plan.measures]
+    except Exception as error:
+        if len(rows) > 1:
+            for problem, row in zip(problems, rows, strict=True):
+                _measure(plan, [problem], [row], chunk, columns, status, messages)
+        elif rows:
+            status[rows[0] - chunk.start], messages[rows[0]] = RAISED, _told(error)
+        return
+    places = np.array(rows, dtype=int) - chunk.start
+    for part in found:
+        for name, values in part.items():
+            columns[name][places] = values
+
+
+def killed(plan: Plan, chunk: Chunk) -> Computed:
+    """The result of points whose worker died every time."""
+    columns = {
+        name: np.full((len(chunk), *shape), np.nan)
+        for measure in plan.measures
+        for name, shape in measure.columns.items()
+    }
+    status = np.full(len(chunk), KILLED, dtype=np.int8)
+    return Computed(columns, status, dict.fromkeys(range(chunk.start, chunk.stop), "its worker died"))
+
+
+def chunks_of(total: int, size: int) -> list[Chunk]:
+    """All chunks of a grid."""
+    return [Chunk(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
+    """Where a chunk is stored; the name is a digest of the manifest and the rows."""
+    name = hashlib.sha256(f"{identity}:{chunk.start}:{chunk.stop}".encode()).hexdigest()[:20]
+    return folder / FOLDER / f"{name}.npz"
+
+
+def write(path: Path, chunk: Chunk, result: Computed) -> None:
+    """Store a chunk, whole. Equal results give equal bytes: no times, no names of machines."""
+    rows = sorted(result.messages)
+    arrays = {
+        "rows": np.array([chunk.start, chunk.stop]),
+        "status": result.status,
+        "message_rows": np.array(rows, dtype=np.int64),
+        "messages": np.array([result.messages[row] for row in rows], dtype=np.str_),
+        **{f"column_{name}": values for name, values in result.columns.items()},
+    }
+    path.parent.mkdir(exist_ok=True)
+    write_arrays(path, arrays)
+
+
+def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
+    """A stored chunk; None where it is missing. Raises ValueError where it is not what was written."""
+    shapes = {name: shape for measure in plan.measures for name, shape in measure.columns.items()}
+    wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in shapes)]
+    try:
+        data = read_arrays(path, wanted)
+    except FileNotFoundError:
+        return None
+    columns = {name: data[f"column_{name}"] for name in shapes}
+    good = np.array_equal(data["rows"], [chunk.start, chunk.stop])
+    good = good and data["status"].shape == (len(chunk),)
+    good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in shapes.items())
+    if not good or data["message_rows"].shape != data["messages"].shape:
+        raise ValueError(f"{path}: holds other rows or columns than its name says")
+    messages = dict(zip(data["message_rows"].tolist(), data["messages"].tolist(), strict=True))
+    return Computed(columns, data["status"].astype(np.int8), messages)
+
+
+@lru_cache(maxsize=4)
+def _plan_of(text: str) -> Plan:
+    return Plan.from_data(json.loads(text))
+
+
+def _plan(data: dict[str, Any]) -> Plan:
+    return _plan_of(json.dumps(data, sort_keys=True))
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:500]

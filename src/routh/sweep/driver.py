@@ -1,0 +1,129 @@
+"""The loop that drives a study: hand out chunks, keep a few under way, blame those that kill fairly."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from routh.status import Status
+from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
+from routh.sweep.executors import Executor, WorkerLost
+from routh.sweep.manifest import Plan
+
+TRIES = 3  # how often a chunk may lose its worker before its points are tried one by one
+_AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
+_PROBE = 0.25  # s of computing after which the pace is known
+_LARGEST = 65536  # points of a chunk
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    total: int  # points of the study
+    done: int = 0  # points stored
+    before: int = 0  # points that were stored when the run began
+    statuses: Counter[str] = field(default_factory=Counter)  # of the points computed in this run
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Points a second in this run."""
+        return (self.done - self.before) / max(self.elapsed, 1e-9)
+
+    @property
+    def left(self) -> float:
+        """Seconds to go at this rate; infinite before the first chunk."""
+        return (self.total - self.done) / self.rate if self.done > self.before else math.inf
+
+    def count(self, result: Computed) -> None:
+        """Take note of a chunk that was stored."""
+        self.done += len(result.status)
+        self.statuses.update(status_name(int(code)) for code in result.status)
+
+
+def status_name(code: int) -> str:
+    """A word for the status of a point."""
+    special = {KILLED: "KILLED", RAISED: "RAISED", PENDING: "PENDING"}
+    return special[code] if code in special else Status(code).name
+
+
+def computed(
+    data: dict[str, Any], plan: Plan, chunks: list[Chunk], executor: Executor
+) -> Iterator[tuple[Chunk, Computed]]:
+    """Results of all chunks as they come, no more than a few of them at a time in memory.
+
+    A chunk whose worker dies is tried again alone; if it keeps killing, it is halved until the points that
+    kill stand alone, and those are recorded as KILLED.
+    """
+    waiting = deque(chunks)
+    under_way: dict[Future[Any], Chunk] = {}
+    suspects: deque[Chunk] = deque()
+    while waiting or under_way or suspects:
+        while waiting and len(under_way) < _AHEAD * executor.workers:
+            chunk = waiting.popleft()
+            under_way[executor.submit(compute, data, chunk)] = chunk
+        finished, _ = wait(under_way, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in finished:
+            chunk = under_way.pop(future)
+            try:
+                yield chunk, future.result()
+            except WorkerLost:
+                suspects.append(chunk)
+        if suspects and not under_way:
+            chunk = suspects.popleft()
+            yield chunk, _alone(data, plan, chunk, executor)
+
+
+def _alone(data: dict[str, Any], plan: Plan, chunk: Chunk, executor: Executor) -> Computed:
+    """A chunk that lost a worker: by itself some times, then in halves, a single point at last as KILLED."""
+    for _ in range(TRIES):
+        try:
+            return executor.alone(compute, data, chunk)
+        except WorkerLost:
+            continue
+    if len(chunk) == 1:
+        return killed(plan, chunk)
+    return joined([_alone(data, plan, half, executor) for half in chunk.halves()])
+
+
+def joined(parts: list[Computed]) -> Computed:
+    """Results of neighbouring chunks as one."""
+    return Computed(
+        {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns},
+        np.concatenate([part.status for part in parts]),
+        {row: text for part in parts for row, text in part.messages.items()},
+    )
+
+
+def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: float) -> int:
+    """Points that take about ``seconds``, measured on a worker with the first points of the grid."""
+    count = 1
+    while True:
+        try:
+            spent = executor.alone(timed, data, Chunk(0, count))
+        except WorkerLost:
+            return max(1, count // 4)
+        if spent >= _PROBE or count >= min(total, _LARGEST):
+            return max(1, min(_LARGEST, total, round(count * seconds / max(spent, 1e-9))))
+        count = min(total, _LARGEST, count * 4)
+
+
+def timed(data: dict[str, Any], chunk: Chunk) -> float:
+    """Seconds that a chunk takes once everything is compiled."""
+    compute(data, Chunk(chunk.start, chunk.start + 1))
+    begun = time.perf_counter()
+    compute(data, chunk)
+    return time.perf_counter() - begun

@@ -1,0 +1,214 @@
+"""Where chunks are computed: in this process, in processes of this machine, or wherever Dask has workers.
+
+An executor hands out futures. A worker that dies fails the future with `WorkerLost`; what else is under way
+there may fail with it, so the caller asks again with ``alone`` to learn who is to blame.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import suppress
+from typing import Any, Protocol
+
+from routh.status import MissingExtraError
+
+_WATCH = 1.0  # s between looks of a worker at whether its driver still lives
+
+
+class WorkerLost(Exception):
+    """The process that computed this died."""
+
+
+class Executor(Protocol):
+    """Computes calls somewhere."""
+
+    @property
+    def workers(self) -> int:
+        """How many calls can run at once."""
+        ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a call."""
+        ...
+
+    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Make a call with nothing else under way; raises WorkerLost where it kills its worker."""
+        ...
+
+    def close(self) -> None:
+        """Stop at once; what is under way is given up."""
+        ...
+
+
+class InProcess:
+    """Everything here, one call after the other."""
+
+    workers = 1
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Make the call now."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Make the call now."""
+        return function(*arguments)
+
+    def close(self) -> None:
+        """Nothing to stop."""
+
+
+class Processes:
+    """Processes of this machine, made anew when one of them dies."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a call in one of the processes."""
+        for _ in range(2):
+            try:
+                return _translated(self._pool_now().submit(function, *arguments))
+            except BrokenExecutor:
+                self.close()
+        raise WorkerLost("the pool of processes broke twice")
+
+    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Make the call in a process of its own."""
+        own = Processes(1)
+        try:
+            return own.submit(function, *arguments).result()
+        finally:
+            own.close()
+
+    def close(self) -> None:
+        """Kill the processes."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            running = list(getattr(pool, "_processes", None) or {})
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pid in running:
+                _kill(pid)
+
+    def _pool_now(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # spawned: a forked copy of compiled code and its threads may hang
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(
+                self.workers, mp_context=context, initializer=_begin, initargs=(os.getpid(),)
+            )
+        return self._pool
+
+
+class Dask:
+    """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
+
+    def __init__(self, client: Any) -> None:
+        distributed = _distributed()
+        self._own = isinstance(client, str)
+        self.client = distributed.Client(client) if isinstance(client, str) else client
+        self._lost = (distributed.scheduler.KilledWorker, distributed.client.FutureCancelledError)
+
+    @property
+    def workers(self) -> int:
+        """How many calls can run at once just now; at least one, since workers may come later."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a call on any worker."""
+        future: Future[Any] = Future()
+        remote = self.client.submit(function, *arguments, pure=False)
+        remote.add_done_callback(lambda done: self._settle(done, future))
+        return future
+
+    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Make the call; Dask itself tries it on several workers before it blames it."""
+        return self.submit(function, *arguments).result()
+
+    def close(self) -> None:
+        """Let go of the client, if it was made here; the cluster stays."""
+        if self._own:
+            self.client.close()
+
+    def _settle(self, done: Any, future: Future[Any]) -> None:
+        if done.status == "finished":
+            future.set_result(done.result())
+            return
+        error = done.exception() if done.status == "error" else WorkerLost(done.status)
+        future.set_exception(WorkerLost(str(error)) if isinstance(error, self._lost) else error)
+
+
+def make_executor(kind: Any, workers: int | None = None) -> Executor:
+    """An executor from "here", "local", a scheduler's address, a Dask client, or an executor."""
+    if kind == "here":
+        return InProcess()
+    if kind == "local":
+        return Processes(workers)
+    if isinstance(kind, str):
+        if "://" not in kind:
+            raise ValueError(
+                f"executor: got {kind!r}; wanted 'local', 'here', a scheduler's address such as "
+                "'tcp://host:8786', or a dask Client"
+            )
+        return Dask(kind)
+    if hasattr(kind, "submit") and hasattr(kind, "scheduler_info"):
+        return Dask(kind)
+    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers")):
+        return kind
+    raise ValueError(f"executor: got {type(kind).__name__}; wanted 'local', 'here', an address or a Client")
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+        import distributed.client
+        import distributed.scheduler
+    except ImportError:
+        raise MissingExtraError("dask.distributed", "sweep") from None
+    return distributed
+
+
+def _translated(inner: Future[Any]) -> Future[Any]:
+    """The same future, with a broken pool told as a lost worker."""
+    outer: Future[Any] = Future()
+
+    def settle(done: Future[Any]) -> None:
+        if done.cancelled():
+            outer.set_exception(WorkerLost("cancelled"))
+            return
+        error = done.exception()
+        if error is None:
+            outer.set_result(done.result())
+        else:
+            outer.set_exception(WorkerLost(str(error)) if isinstance(error, BrokenExecutor) else error)
+
+    inner.add_done_callback(settle)
+    return outer
+
+
+def _begin(driver: int) -> None:
+    """First thing in a worker: leave Ctrl-C to the driver, and end when the driver is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(_WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

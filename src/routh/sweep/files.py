@@ -1,0 +1,48 @@
+"""Files that are whole or not there: written beside, flushed, and put in place in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+
+def write_once(path: Path, content: bytes) -> bool:
+    """Make a file unless it exists; False where another driver was first."""
+    if path.exists():
+        return False
+    beside = _write_beside(path, content)
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return False
+    except (
+        OSError
+    ):  # a file system without links: the last of two drivers wins, with equal content or a refusal
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return True
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; None where it is missing or broken."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _write_beside(path: Path, content: bytes) -> Path:
+    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with open(beside, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    return beside

@@ -1,0 +1,230 @@
+"""What a study measures at its points. A measure turns problems into columns of numbers, on the workers.
+
+Each measure is a `Measure`: a recipe and the columns that it fills. Its function is called as
+``function(problems, rows, seed, **arguments)`` with the problems of a chunk that have an impact and their
+rows in the whole grid (random numbers depend on the seed and the row only), and returns column -> (k, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.sampling import Outcomes, sample
+from routh.sweep.recipe import Recipe, recipe
+from routh.validation import Array, integer, real
+
+Columns = dict[str, np.ndarray]
+Problems = Sequence[ImpactProblem]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A recipe for numbers, and their names: column -> shape of one point's value."""
+
+    recipe: Recipe
+    columns: dict[str, tuple[int, ...]]
+
+    def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
+        """The columns of some points, each checked against the declared shape."""
+        found = self.recipe.resolve()(problems, rows, seed, **self.recipe.arguments)
+        return {
+            name: _checked(name, found.get(name), (len(problems), *shape))
+            for name, shape in self.columns.items()
+        }
+
+    def as_data(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
+
+    @staticmethod
+    def from_data(data: dict[str, Any]) -> Measure:
+        """The measure that `as_data` wrote."""
+        return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
+
+
+def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
+    """How far apart the outcomes are, over the speed before; the share of samples that ended; contacts."""
+    item = recipe(
+        measure_ambiguities,
+        samples=integer("samples", samples, at_least=1),
+        friction=friction,
+        device=device,
+    )
+    return Measure(item, {"ambiguity": (), "ended": (), "contacts": ()})
+
+
+def extremes(
+    directions: Sequence[Sequence[float]], samples: int = 4096, *, friction: str = "cone"
+) -> Measure:
+    """The largest ``d . v`` after the impact for each direction d (k, nv)."""
+    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
+    item = recipe(
+        measure_extremes,
+        directions=rows.tolist(),
+        samples=integer("samples", samples, at_least=1),
+        friction=friction,
+    )
+    return Measure(item, {"extreme": (len(rows),)})
+
+
+def mode_shares(samples: int = 4096, *, friction: str = "cone") -> Measure:
+    """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
+    item = recipe(measure_modes, samples=integer("samples", samples, at_least=1), friction=friction)
+    return Measure(item, {"separates": (), "sticks": (), "slides": (), "combinations": ()})
+
+
+def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0) -> Measure:
+    """Width of the exact set along each direction (k, nv): of the inner set, and of the outer one."""
+    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
+    item = recipe(measure_widths, directions=rows.tolist(), seconds=real("seconds", seconds, above=0.0))
+    return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
+
+
+def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: Any) -> Measure:
+    """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
+    found = recipe(answer, **arguments)
+    item = recipe(
+        measure_audits,
+        answer=found.function,
+        arguments=found.arguments,
+        samples=integer("samples", samples, at_least=1),
+    )
+    return Measure(item, {"distance": (), "possible": ()})
+
+
+def own(
+    function: Callable[..., Mapping[str, Any]] | str,
+    columns: Mapping[str, Sequence[int]] | Sequence[str],
+    **arguments: Any,
+) -> Measure:
+    """Your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
+
+    ``columns`` are the names, or name -> shape where a value is an array.
+    """
+    shapes = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, ())
+    if not shapes:
+        raise ValueError("columns: got none; wanted the names of what the function returns")
+    found = recipe(function, **arguments)
+    item = recipe(measure_own, function=found.function, arguments=found.arguments)
+    return Measure(item, {str(name): tuple(int(x) for x in shape) for name, shape in shapes.items()})
+
+
+def measure_ambiguities(
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
+) -> Columns:
+    """The function behind `ambiguity`."""
+    found = np.full((len(problems), 3), np.nan)
+    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction, device)):
+        ended = float(outcomes.terminated.mean())
+        found[k] = outcomes.ambiguity if ended > 0.0 else np.nan, ended, outcomes.problem.nc
+    return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
+
+
+def measure_extremes(
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    *,
+    directions: list[list[float]],
+    samples: int,
+    friction: str,
+) -> Columns:
+    """The function behind `extremes`."""
+    along = np.array(directions)
+    found = np.full((len(problems), len(along)), np.nan)
+    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
+        ends = outcomes.v[outcomes.terminated]
+        if len(ends):
+            found[k] = (ends @ along.T).max(axis=0)
+    return {"extreme": found}
+
+
+def measure_modes(
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str
+) -> Columns:
+    """The function behind `mode_shares`."""
+    found = np.full((len(problems), 4), np.nan)
+    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
+        modes = outcomes.modes[outcomes.terminated]
+        if len(modes):
+            found[k, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
+            found[k, 3] = len(np.unique(modes, axis=0))
+    return dict(zip(("separates", "sticks", "slides", "combinations"), found.T, strict=True))
+
+
+def measure_widths(
+    problems: Problems, rows: Sequence[int], seed: int, *, directions: list[list[float]], seconds: float
+) -> Columns:
+    """The function behind `exact_widths`; NaN where the set was not completed."""
+    from routh.exact.build import exact_set
+
+    along = np.array(directions)
+    inner, outer = (np.full((len(problems), len(along)), np.nan) for _ in range(2))
+    for k, problem in enumerate(problems):
+        exact = exact_set(problem, seconds=seconds)
+        for j, direction in enumerate(along):
+            inner[k, j], outer[k, j] = (
+                part.support(direction) + part.support(-direction) for part in (exact.inner, exact.outer)
+            )
+    return {"inner_width": inner, "outer_width": outer}
+
+
+def measure_audits(
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    *,
+    answer: str,
+    arguments: dict[str, Any],
+    samples: int,
+) -> Columns:
+    """The function behind `audits`."""
+    from routh.auditing import audit
+
+    function = recipe(answer).resolve()
+    found = np.full((len(problems), 2), np.nan)
+    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, "cone")):
+        result = audit(outcomes.problem, function(outcomes.problem, **arguments), outcomes=outcomes)
+        found[k] = result.distance, float(not result.broken)
+    return {"distance": found[:, 0], "possible": found[:, 1]}
+
+
+def measure_own(
+    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, Any]
+) -> Columns:
+    """The function behind `own`: point by point."""
+    call = recipe(function).resolve()
+    found = [
+        dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
+    ]
+    return (
+        {name: np.array([values[name] for values in found], dtype=np.float64) for name in found[0]}
+        if found
+        else {}
+    )
+
+
+def _drawn(
+    problems: Problems, rows: Sequence[int], seed: int, samples: int, friction: str, device: str = "cpu"
+) -> list[Outcomes]:
+    """Outcomes of each problem; one thread, since a study already uses every core."""
+    return [
+        sample(problem, samples, seed=seed, row=int(row), friction=friction, device=device, threads=1)
+        for problem, row in zip(problems, rows, strict=True)
+    ]
+
+
+def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Array:
+    if values is None:
+        if shape[0] == 0:
+            return np.empty(shape)
+        raise ValueError(f"{name}: the measure did not return this column")
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"{name}: the measure returned shape {array.shape}; declared was {shape}")
+    return array

@@ -1,0 +1,215 @@
+"""Studies: a folder that holds what is computed, how far it is, and nothing that a kill could spoil."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.auditing.grids import grid
+from routh.problem import ImpactProblem
+from routh.results import Drawable
+from routh.sweep import chunks as store
+from routh.sweep.chunks import Chunk
+from routh.sweep.driver import Progress, chunk_size, computed, status_name
+from routh.sweep.executors import make_executor
+from routh.sweep.files import read_json, write_once
+from routh.sweep.manifest import Plan, check_same, identity, read_manifest, write_manifest
+from routh.sweep.measures import Measure, ambiguity
+from routh.sweep.recipe import Recipe, recipe
+from routh.sweep.table import dataset
+from routh.sweep.watching import watcher
+from routh.validation import Array, integer, real
+
+if TYPE_CHECKING:
+    import xarray
+
+LOG = logging.getLogger("routh.sweep")
+_CHUNKS = "chunks.json"
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did."""
+
+    computed: int  # points
+    stored_before: int  # points
+    mended: int  # chunks that could not be read and were computed again
+    statuses: dict[str, int]  # of the points computed in this run
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Study(Drawable):
+    """A study in a folder; see `study` and `open_study`."""
+
+    folder: Path
+    plan: Plan
+
+    def run(
+        self,
+        executor: Any = "local",
+        *,
+        workers: int | None = None,
+        chunk_seconds: float = 1.0,
+        progress: bool | Callable[[Progress], None] | None = None,
+    ) -> RunReport:
+        """Compute what is missing. Ctrl-C, a kill or a crash loses at most the chunks under way.
+
+        Parameters
+        ----------
+        executor : "local" (processes of this machine), "here" (this process), a Dask scheduler's address
+            ("tcp://...") or a Dask client.
+        workers : processes of "local"; all cores by default.
+        chunk_seconds : how long a chunk should take, s; measured in the first run and kept from then on.
+        progress : True, False, a function of `Progress`, or None: on terminals and in notebooks.
+        """
+        real("chunk_seconds", chunk_seconds, above=0.0)
+        if workers is not None:
+            integer("workers", workers, at_least=1)
+        data = self.plan.as_data()
+        check_same(self.folder, data)
+        missing, mended = self._missing()
+        if missing is not None and not missing:
+            return RunReport(0, len(self.plan.grid), mended, {}, 0.0)
+        machine = make_executor(executor, workers)
+        try:
+            if missing is None:
+                size = chunk_size(data, len(self.plan.grid), machine, chunk_seconds)
+                write_once(self.folder / _CHUNKS, json.dumps({"size": size}).encode())
+                missing, mended = self._missing()
+            stored = len(self.plan.grid) - sum(map(len, missing or []))
+            state = Progress(len(self.plan.grid), done=stored, before=stored)
+            with watcher(progress, getattr(machine, "dashboard", None)) as tell:
+                for chunk, result in computed(data, self.plan, missing or [], machine):
+                    store.write(self._path(chunk), chunk, result)
+                    state.count(result)
+                    tell(state)
+        finally:
+            machine.close()
+        return RunReport(state.done - state.before, state.before, mended, dict(state.statuses), state.elapsed)
+
+    def table(self) -> xarray.Dataset:
+        """Everything that is stored by now, on the grid's axes; NaN and status "PENDING" where nothing is.
+
+        Holds no times, paths or names of machines: equal studies give equal tables.
+        """
+        return dataset(self.plan, self.columns())
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The stored columns and "status" (int8), each with the grid's shape in front."""
+        shape = self.plan.grid.shape
+        found: dict[str, np.ndarray] = {
+            name: np.full((len(self.plan.grid), *own), np.nan)
+            for measure in self.plan.measures
+            for name, own in measure.columns.items()
+        }
+        found["status"] = np.full(len(self.plan.grid), store.PENDING, dtype=np.int8)
+        for chunk in self._chunks or []:
+            part = self._read(chunk)
+            if part is not None:
+                rows = slice(chunk.start, chunk.stop)
+                found["status"][rows] = part.status
+                for name, values in part.columns.items():
+                    found[name][rows] = values
+        return {name: values.reshape(*shape, *values.shape[1:]) for name, values in found.items()}
+
+    def messages(self) -> dict[int, str]:
+        """What went wrong at points that failed, by row."""
+        parts = [part for chunk in self._chunks or [] if (part := self._read(chunk)) is not None]
+        return {row: text for part in parts for row, text in part.messages.items()}
+
+    def status_counts(self) -> dict[str, int]:
+        """How many points have which status by now."""
+        codes, counts = np.unique(self.columns()["status"], return_counts=True)
+        return {status_name(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+
+    def export(self, path: str | Path) -> Path:
+        """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
+        from routh.sweep.table import export
+
+        return export(self.table(), path)
+
+    @cached_property
+    def _identity(self) -> str:
+        return identity(read_manifest(self.folder))
+
+    @property
+    def _chunks(self) -> list[Chunk] | None:
+        """All chunks, once their size has been settled."""
+        found = read_json(self.folder / _CHUNKS)
+        if not isinstance(found, dict) or not isinstance(found.get("size"), int) or found["size"] < 1:
+            return None
+        return store.chunks_of(len(self.plan.grid), found["size"])
+
+    def _missing(self) -> tuple[list[Chunk] | None, int]:
+        """Chunks to compute, and how many of them were there but could not be read."""
+        all_chunks = self._chunks
+        if all_chunks is None:
+            return None, 0
+        missing, mended = [], 0
+        for chunk in all_chunks:
+            try:
+                part = store.read(self._path(chunk), chunk, self.plan)
+            except ValueError as error:
+                LOG.warning("%s: computed again", error)
+                part, mended = None, mended + 1
+            if part is None:
+                missing.append(chunk)
+        return missing, mended
+
+    def _read(self, chunk: Chunk) -> store.Computed | None:
+        try:
+            return store.read(self._path(chunk), chunk, self.plan)
+        except ValueError:  # the next run computes it again
+            return None
+
+    def _path(self, chunk: Chunk) -> Path:
+        return store.path_of(self.folder, self._identity, chunk)
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{name} ({len(values)})" for name, values in self.plan.grid.axes.items())
+        return f"Study({str(self.folder)!r}, {axes})"
+
+
+def study(
+    folder: str | Path,
+    *,
+    problems: Callable[..., ImpactProblem | None] | str | Recipe,
+    over: Mapping[str, Sequence[float] | Array],
+    measure: Sequence[Measure] | None = None,
+    seed: int = 0,
+) -> Study:
+    """A study in ``folder``: made where it is new, checked where it exists.
+
+    Parameters
+    ----------
+    problems : an importable function, called with one keyword per name in ``over``; it returns the problem
+        at that point, or None where nothing is hit. `recipe` adds arguments that are the same everywhere.
+    over : name -> values; the grid is their product.
+    measure : what to compute at each point; by default ``[ambiguity()]``.
+    seed : random numbers depend on it and on the row of a point in the whole grid, on nothing else.
+    """
+    measures = (ambiguity(),) if measure is None else tuple(measure)
+    names = [name for item in measures for name in item.columns]
+    if not measures or len(set(names)) < len(names) or "status" in names:
+        raise ValueError(f"measure: got the columns {names}; wanted at least one, each once, none 'status'")
+    plan = Plan(recipe(problems), grid(over), measures, integer("seed", seed, at_least=0))
+    clash = set(plan.grid.axes) & set(plan.problems.arguments)
+    if clash:
+        raise ValueError(f"over: {sorted(clash)[0]!r} is an argument of the recipe already; wanted it once")
+    path = Path(folder)
+    write_manifest(path, plan.as_data())
+    return Study(path, plan)
+
+
+def open_study(folder: str | Path) -> Study:
+    """The study of a folder, as it was made."""
+    path = Path(folder)
+    return Study(path, Plan.from_data(read_manifest(path)))

@@ -1,0 +1,5 @@
+"""The viewer in a browser: drag a state and see every outcome of its impact (viser, extra ``view``)."""
+
+from routh.view.show import Viewer, show
+
+__all__ = ["Viewer", "show"]

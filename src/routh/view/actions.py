@@ -1,0 +1,150 @@
+"""What buttons of the viewer do: extreme outcomes, a heat map, futures with a time slider, saving."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from routh.sampling import sample
+from routh.validation import Array
+from routh.view.looks import PALETTE
+from routh.view.panels import axis_names
+from routh.view.shown import Viewing
+
+HEAT = 13  # points along each axis of the heat map
+HEAT_SAMPLES = 128
+FUTURES, DURATION = 8, 0.5  # motions, s
+_NONE = "-"
+
+
+class Actions:
+    """Folders of buttons below the panel."""
+
+    def __init__(self, server: Any, session: Viewing) -> None:
+        self._server, self._session, gui = server, session, server.gui
+        self._bundle: Any = None
+        names = tuple(control.name for control in session.mechanism.controls)
+        with gui.add_folder("extreme outcome", expand_by_default=False):
+            self._along = gui.add_dropdown("along", (_NONE,), initial_value=_NONE)
+            self._least = gui.add_checkbox("least instead of most", initial_value=False)
+            gui.add_button("show").on_click(lambda _: self.extreme())
+        with gui.add_folder("heat map of the ambiguity", expand_by_default=False):
+            self._first = gui.add_dropdown("across", names, initial_value=names[0])
+            self._second = gui.add_dropdown("upward", names, initial_value=names[min(1, len(names) - 1)])
+            gui.add_button("compute").on_click(lambda _: self._in_background(self.heat_map))
+            self._image: Any = None
+        with gui.add_folder("futures", expand_by_default=False):
+            gui.add_button("simulate").on_click(lambda _: self._in_background(self.futures))
+            self._time = gui.add_slider("time (s)", 0.0, DURATION, DURATION / 200.0, 0.0)
+            self._time.on_update(lambda _: self.show_time())
+        with gui.add_folder("save as", expand_by_default=False):
+            gui.add_button("picture (PNG)").on_click(self._picture)
+            gui.add_button("page (HTML)").on_click(self._page)
+
+    def refresh(self) -> None:
+        """The state has changed: other contacts, no futures any more."""
+        shown = self._session.shown
+        self._bundle = None
+        if shown is not None:
+            names = (_NONE, *axis_names(shown.placed.problem))
+            if tuple(self._along.options) != names:
+                self._along.options = names
+
+    def extreme(self) -> int | None:
+        """Show the outcome that is largest (or least) along the chosen contact velocity; its index."""
+        shown = self._session.shown
+        if shown is None or self._along.value == _NONE or not len(shown.ended):
+            return None
+        column = axis_names(shown.placed.problem).index(str(self._along.value))
+        values = shown.placed.problem.contact_velocity(shown.outcomes.v[shown.ended])
+        values = values.reshape(len(shown.ended), -1)[:, column] * (-1.0 if self._least.value else 1.0)
+        row = int(np.argmax(values))
+        self._session.pick(row)
+        return int(shown.ended[row])
+
+    def heat_map(self) -> Array:
+        """The ambiguity over two controls, (HEAT, HEAT), and its picture in the panel."""
+        session = self._session
+        controls = {control.name: control for control in session.mechanism.controls}
+        chosen = [controls[str(self._first.value)], controls[str(self._second.value)]]
+        values = session.panel.values()
+        axes = []
+        for control in chosen:
+            reach = 0.15 * (control.high - control.low)
+            middle = values[control.name]
+            ends = max(control.low, middle - reach), min(control.high, middle + reach)
+            axes.append(np.linspace(*ends, HEAT))
+        found = np.full((HEAT, HEAT), np.nan)
+        for i, first in enumerate(axes[0]):
+            session.panel.tell(f"heat map: {i} of {HEAT} columns")
+            for j, second in enumerate(axes[1]):
+                point = {**values, chosen[0].name: float(first), chosen[1].name: float(second)}
+                try:
+                    problem = session.mechanism.place(point).problem
+                    found[i, j] = sample(problem, HEAT_SAMPLES, seed=session.seed).ambiguity
+                except ValueError:
+                    continue
+        picture = _heat_picture(axes, found, (chosen[0].name, chosen[1].name))
+        if self._image is not None:
+            self._image.remove()
+        self._image = self._server.gui.add_image(picture, label="ambiguity")
+        session.panel.tell("heat map done")
+        return found
+
+    def futures(self) -> Any:
+        """Simulate some motions from here on, and show them at the time of the slider."""
+        session = self._session
+        shown = session.shown
+        futures = getattr(session.mechanism, "futures", None)
+        if shown is None or futures is None:
+            session.panel.tell("futures: this mechanism has no simulation")
+            return None
+        session.panel.tell("simulating ...")
+        self._bundle = futures(shown.placed, FUTURES, DURATION, session.seed)
+        session.panel.tell(f"{FUTURES} futures; drag the time")
+        self.show_time()
+        return self._bundle
+
+    def show_time(self) -> None:
+        """Ghosts of all futures at the slider's time."""
+        if self._bundle is not None:
+            q, _ = self._bundle.at(float(self._time.value))
+            self._session.scene.show_ghosts(q, np.tile(PALETTE[0], (len(q), 1)))
+
+    def _in_background(self, work: Any) -> None:
+        threading.Thread(target=work, daemon=True).start()
+
+    def _picture(self, event: Any) -> None:
+        if event.client is not None:
+            pixels = event.client.get_render(height=1080, width=1920)
+            event.client.send_file_download("routh.png", _png(pixels))
+
+    def _page(self, event: Any) -> None:
+        if event.client is not None:
+            page = self._server.get_scene_serializer().as_html()
+            event.client.send_file_download("routh.html", page.encode())
+
+
+def _png(pixels: np.ndarray) -> bytes:
+    """Pixels (h, w, 3 or 4) uint8 as a PNG file."""
+    import imageio.v3 as imageio
+
+    return bytes(imageio.imwrite("<bytes>", pixels, extension=".png"))
+
+
+def _heat_picture(axes: list[Array], values: Array, names: tuple[str, str]) -> np.ndarray:
+    """The heat map as pixels, (h, w, 3) uint8."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.0, 3.2), dpi=100, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    ax = figure.subplots()
+    image = ax.pcolormesh(*axes, np.ma.masked_invalid(values.T), cmap="viridis", vmin=0.0, shading="nearest")
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    figure.colorbar(image, ax=ax, label="ambiguity")
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -1,0 +1,112 @@
+"""What the viewer shows: a mechanism as solids, with controls that place it just before its impact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.validation import Array
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Control:
+    """A number that the viewer lets people drag."""
+
+    name: str
+    low: float
+    high: float
+    value: float
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"{self.name}: got the range {self.low} to {self.high}; wanted an interval")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A rigid solid in its own frame."""
+
+    name: str
+    vertices: Array  # (k, 3) m
+    faces: np.ndarray  # (f, 3) int
+    color: tuple[int, int, int] = (150, 160, 175)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """The mechanism just before its impact."""
+
+    q: Array  # (nq,)
+    problem: ImpactProblem
+    points: Array = field(repr=False)  # (nc, 3) m, where the contacts are; NaN where they have no place
+    normals: Array = field(repr=False)  # (nc, 3)
+    frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A robot or a planar system that can be shown and placed."""
+
+    title: str
+    size: float  # m, of the whole, for arrows and the board
+    controls: tuple[Control, ...]
+    parts: tuple[Part, ...]  # that move
+    ground: tuple[Part, ...]  # that do not, in world coordinates
+
+    def place(self, values: Values) -> Placed:
+        """The impact with these controls; raises ValueError where there is none."""
+        ...
+
+    def velocities(self, placed: Placed, v: Array) -> Array:
+        """Velocities of the whole mechanism (n, ...) from the problem's (n, nv)."""
+        ...
+
+    def advance(self, q: Array, v: Array, dt: float) -> Array:
+        """Configurations (n, nq) after ``dt`` s at the mechanism's velocities (n, ...)."""
+        ...
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Positions (n, parts, 3) and unit quaternions (n, parts, 4) of the parts at (n, nq)."""
+        ...
+
+    def others(self, placed: Placed, dt: float) -> dict[str, Array]:
+        """Configurations (nq,) a moment later by other simulators, by name."""
+        ...
+
+    def command(self, values: Values) -> str:
+        """The command line that shows this state again."""
+        ...
+
+
+def prism(outline: Array, depth: float) -> tuple[Array, np.ndarray]:
+    """A flat solid from an outline (k, 2) in the plane (x, z), star-shaped about its centre; deep along y."""
+    ring = outline[:-1] if np.allclose(outline[0], outline[-1]) else outline
+    count = len(ring)
+    layers = []
+    for y in (-0.5 * depth, 0.5 * depth):
+        corners = np.stack([ring[:, 0], np.full(count, y), ring[:, 1]], axis=1)
+        layers += [corners, corners.mean(axis=0, keepdims=True)]
+    vertices = np.concatenate(layers)
+    i, j = np.arange(count), (np.arange(count) + 1) % count
+    near, far, other = np.full(count, count), np.full(count, 2 * count + 1), count + 1
+    faces = [
+        np.stack([i, j, near], axis=1),
+        np.stack([j + other, i + other, far], axis=1),
+        np.stack([j, i, i + other], axis=1),
+        np.stack([j, i + other, j + other], axis=1),
+    ]
+    return vertices, np.concatenate(faces)
+
+
+def bar(line: Array, width: float) -> Array:
+    """The outline (5, 2) of a thin bar along a segment (2, 2)."""
+    along = line[1] - line[0]
+    side = 0.5 * width * np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-12)
+    return np.array([line[0] - side, line[1] - side, line[1] + side, line[0] + side, line[0] - side])

@@ -1,0 +1,209 @@
+"""A MuJoCo robot in the viewer: its geoms as solids, its landing as the impact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from routh.models.dropping import landing
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import engine
+from routh.models.mujoco.lowering import find_root
+from routh.models.robot import RobotProblem
+from routh.models.simultaneity import LANDING_WINDOW
+from routh.validation import Array
+from routh.view.mechanism import Control, Part, Placed, Values
+
+_ANGLES = ("roll", "pitch", "yaw")
+_GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
+_GROUND = (205, 210, 218)
+_MOST_JOINTS = 24  # sliders for more would fill the screen
+
+
+@dataclass
+class Geom:
+    """One solid of the model."""
+
+    geom: int
+    part: Part
+
+
+class RobotMechanism:
+    """An MjModel that comes down on its surroundings; see `routh.models.landing`."""
+
+    def __init__(
+        self, model: Any, *, name: str = "robot", start: Values | None = None, file: Path | None = None
+    ):
+        mujoco = engine()
+        self.model, self.title, self.file = model, name, file
+        self._data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, self._data)
+        self._root = find_root(model, self._data)
+        self._reference = np.array(model.key_qpos[0] if model.nkey else self._data.qpos)
+        geoms = [found for g in range(model.ngeom) if (found := _solid(model, self._data, g)) is not None]
+        moving = [g for g in geoms if int(model.body_weldid[model.geom_bodyid[g.geom]]) != 0]
+        self._geoms = np.array([g.geom for g in moving], dtype=int)
+        self.parts = tuple(g.part for g in moving)
+        self.ground = tuple(_in_world(self._data, g) for g in geoms if g not in moving)
+        corners = self._data.geom_xpos[self._geoms]
+        self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), 0.2)
+        self.controls = (*_general_controls(self._root.kind, start or {}), *self._joint_controls(start or {}))
+
+    def place(self, values: Values) -> Placed:
+        """The landing with these controls."""
+        turn = {name: values[name] for name in _ANGLES if values.get(name)}
+        joints = {name: value for name, value in values.items() if name not in _GENERAL}
+        found = landing(
+            self.model,
+            drop=values["drop"],
+            joints=joints,
+            qpos=self._reference,
+            window=values.get("window", 1e3 * LANDING_WINDOW) * 1e-3,
+            restitution=values.get("restitution", 0.0),
+            **turn,
+        )
+        problem = found.problem
+        if values.get("friction", 1.0) != 1.0:
+            changed = problem.replace(mu=problem.mu * values["friction"])
+            assert isinstance(changed, RobotProblem)
+            problem = changed
+        frames = np.array([contact.frame for contact in problem.contacts])
+        points = np.array([contact.pos for contact in problem.contacts])
+        return Placed(found.qpos, problem, points, frames[:, 0], frames)
+
+    def advance(self, q: Array, v: Array, dt: float) -> Array:
+        """Configurations a moment later."""
+        mujoco = engine()
+        found = np.array(q)
+        for row, velocity in zip(found, v, strict=True):
+            mujoco.mj_integratePos(self.model, row, velocity, dt)
+        return found
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Places of the geoms."""
+        mujoco, count = engine(), len(self._geoms)
+        positions, turns = np.empty((len(q), count, 3)), np.empty((len(q), count, 4))
+        for k, row in enumerate(q):
+            self._data.qpos[:] = row
+            mujoco.mj_kinematics(self.model, self._data)
+            positions[k] = self._data.geom_xpos[self._geoms]
+            for j, geom in enumerate(self._geoms):
+                mujoco.mju_mat2Quat(turns[k, j], self._data.geom_xmat[geom])
+        return positions, turns
+
+    def others(self, placed: Placed, dt: float) -> dict[str, Array]:
+        """MuJoCo's own answer: its simulation for ``dt`` s."""
+        mujoco = engine()
+        data = mujoco.MjData(self.model)
+        assert isinstance(placed.problem, RobotProblem)
+        data.qpos[:], data.qvel[:] = placed.q, placed.problem.qvel
+        steps = min(round(dt / float(self.model.opt.timestep)), 2000)
+        for _ in range(steps):
+            mujoco.mj_step(self.model, data)
+        return {"MuJoCo": np.array(data.qpos)}
+
+    def velocities(self, placed: Placed, v: Array) -> Array:
+        """The robot's velocities (n, nv of the robot) from the problem's (n, nv)."""
+        assert isinstance(placed.problem, RobotProblem)
+        return placed.problem.lift(v)
+
+    def command(self, values: Values) -> str:
+        """``routh view FILE`` with this state."""
+        parts = ["routh view", str(self.file or self.title)]
+        for control in self.controls:
+            value = values[control.name]
+            if value == control.value and control.name != "drop":
+                continue
+            known = control.name in _GENERAL
+            scale = 1e-3 if control.name == "window" else 1.0
+            parts.append(
+                f"--{control.name} {scale * value:g}" if known else f"--joint {control.name}={value:g}"
+            )
+        return " ".join(parts)
+
+    def _joint_controls(self, start: Values) -> tuple[Control, ...]:
+        mujoco, model = engine(), self.model
+        single = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
+        found = []
+        for j in range(model.njnt):
+            body_is_root = int(model.jnt_bodyid[j]) == self._root.body
+            name = str(model.joint(j).name)
+            if int(model.jnt_type[j]) not in single or body_is_root or not name:
+                continue
+            low, high = map(float, model.jnt_range[j]) if model.jnt_limited[j] else (-np.pi, np.pi)
+            value = float(np.clip(start.get(name, self._reference[model.jnt_qposadr[j]]), low, high))
+            unit = "m" if int(model.jnt_type[j]) == single[0] else "rad"
+            found.append(Control(name, low, high, value, unit))
+        return tuple(found[:_MOST_JOINTS])
+
+
+def _general_controls(kind: str, start: Values) -> list[Control]:
+    angles = _ANGLES if kind == "free" else ("pitch",)
+    controls = [Control(name, -np.pi, np.pi, start.get(name, 0.0), "rad") for name in angles]
+    return [
+        *controls,
+        Control("drop", 0.05, 5.0, start.get("drop", 1.0), "m/s"),
+        Control("friction", 0.0, 3.0, start.get("friction", 1.0), "times the model's"),
+        Control("restitution", 0.0, 1.0, start.get("restitution", 0.0)),
+        Control("window", 0.1, 50.0, 1e3 * start.get("window", LANDING_WINDOW), "ms"),
+    ]
+
+
+def _solid(model: Any, data: Any, geom: int) -> Geom | None:
+    """The solid of a geom; None where it has none or is hidden."""
+    import trimesh
+
+    kinds, kind = engine().mjtGeom, int(model.geom_type[geom])
+    size = np.array(model.geom_size[geom])
+    if float(model.geom_rgba[geom][3]) == 0.0:
+        return None
+    if kind == int(kinds.mjGEOM_PLANE):
+        extent = np.where(size[:2] > 0.0, np.minimum(size[:2], 20.0), 20.0)
+        mesh = trimesh.creation.box((2.0 * extent[0], 2.0 * extent[1], 1e-3))
+        mesh.apply_translation((0.0, 0.0, -1e-3))
+    elif kind == int(kinds.mjGEOM_SPHERE):
+        mesh = trimesh.creation.icosphere(subdivisions=2, radius=size[0])
+    elif kind == int(kinds.mjGEOM_CAPSULE):
+        mesh = trimesh.creation.capsule(height=2.0 * size[1], radius=size[0], count=[12, 12])
+        mesh.apply_translation(-mesh.bounds.mean(axis=0))
+    elif kind == int(kinds.mjGEOM_CYLINDER):
+        mesh = trimesh.creation.cylinder(radius=size[0], height=2.0 * size[1], sections=24)
+    elif kind == int(kinds.mjGEOM_BOX):
+        mesh = trimesh.creation.box(2.0 * size)
+    elif kind == int(kinds.mjGEOM_ELLIPSOID):
+        mesh = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+        mesh.apply_scale(size)
+    elif kind == int(kinds.mjGEOM_MESH):
+        return Geom(geom, _mesh_part(model, geom))
+    else:
+        return None
+    vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)
+    return Geom(geom, Part(geom_name(model, geom), vertices, faces, _color(model, geom)))
+
+
+def _mesh_part(model: Any, geom: int) -> Part:
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+    return Part(
+        geom_name(model, geom),
+        np.array(model.mesh_vert[first : first + count], dtype=np.float64),
+        np.array(model.mesh_face[start : start + faces]),
+        _color(model, geom),
+    )
+
+
+def _color(model: Any, geom: int) -> tuple[int, int, int]:
+    material = int(model.geom_matid[geom])
+    rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
+    red, green, blue = (round(255 * float(x)) for x in rgba[:3])
+    return red, green, blue
+
+
+def _in_world(data: Any, found: Geom) -> Part:
+    turn = np.array(data.geom_xmat[found.geom]).reshape(3, 3)
+    vertices = found.part.vertices @ turn.T + np.array(data.geom_xpos[found.geom])
+    return Part(found.part.name, vertices, found.part.faces, _GROUND)

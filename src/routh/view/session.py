@@ -1,0 +1,172 @@
+"""One viewer: controls on the right, the mechanism with its outcomes in the scene, the set on a board.
+
+Dragging a control wakes one worker, which always computes the latest state and skips those in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.sampling import sample
+from routh.text import for_terminal
+from routh.validation import Array
+from routh.view import panels
+from routh.view.actions import Actions
+from routh.view.board import Board
+from routh.view.looks import ALL, colors, mode_names, spread_choice
+from routh.view.mechanism import Mechanism
+from routh.view.scene import Scene
+from routh.view.shown import Shown
+
+LOG = logging.getLogger("routh.view")
+SAMPLES = 512  # outcomes drawn for each state: the board's dots
+
+
+class Session:
+    """The viewer of one mechanism in one server."""
+
+    def __init__(self, server: Any, mechanism: Mechanism, *, ghosts: int = 32, seed: int = 0) -> None:
+        self.server, self.mechanism, self.seed = server, mechanism, seed
+        self.shown: Shown | None = None
+        self.updates = 0
+        self.picked: int | None = None  # the sample that was clicked last
+        self._wake, self._closed = threading.Event(), threading.Event()
+        self._lock = threading.RLock()
+        self.scene = Scene(server.scene, mechanism)
+        start = mechanism.place({control.name: control.value for control in mechanism.controls})
+        corner = start.points[np.isfinite(start.points[:, 0])].mean(axis=0)
+        corner = corner + np.array([0.6, 0.5, 0.15]) * mechanism.size
+        self.board = Board(server.scene, corner, mechanism.size)
+        self.board.on_pick = self.pick
+        self.panel: panels.Panel = panels.Panel(server.gui, self, ghosts, self._first_moment(start.problem))
+        self.actions = Actions(server, self)
+        self._look(corner)
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+        self.touch()
+
+    def touch(self) -> None:
+        """Something was dragged: compute and draw again, as soon as the worker is free."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """Stop the worker."""
+        self._closed.set()
+        self._wake.set()
+        self._worker.join(timeout=5.0)
+
+    def refresh(self) -> Shown | None:
+        """Compute the state that the controls show and draw it; None where there is no impact."""
+        values = self.panel.values()
+        begun = time.perf_counter()
+        try:
+            placed = self.mechanism.place(values)
+        except ValueError as error:
+            self.panel.tell(f"no impact here: {for_terminal(error)}")
+            return None
+        outcomes = sample(placed.problem, SAMPLES, seed=self.seed)
+        names, which = mode_names(outcomes)
+        ended = np.flatnonzero(outcomes.terminated)
+        shown = Shown(placed, outcomes, names, which, ended, time.perf_counter() - begun)
+        with self._lock:
+            self.shown = shown
+            self.draw(shown)
+            self.updates += 1
+        return shown
+
+    def draw(self, shown: Shown) -> None:
+        """Everything that depends on the state."""
+        with self.server.atomic():
+            self.scene.show_state(shown.placed)
+            self._draw_ghosts(shown)
+            self._draw_board(shown)
+        self.panel.report(shown)
+        self.actions.refresh()
+
+    def pick(self, index: int) -> None:
+        """A sample of the board was clicked: show its ghost alone, and play its impulse path."""
+        with self._lock:
+            shown = self.shown
+            if shown is None or index >= len(shown.ended):
+                return
+            sample_index = int(shown.ended[index])
+            self.panel.tell(f"sample {sample_index}: {shown.modes[int(shown.which[sample_index])]}")
+            self.picked = sample_index
+            self._draw_ghosts(shown, only=np.array([sample_index]))
+        self._play(shown, sample_index)
+
+    def _first_moment(self, problem: ImpactProblem) -> int:
+        """A time (ms) after which outcomes differ by something that can be seen."""
+        outcomes = sample(problem, 64, seed=self.seed)
+        velocities = outcomes.contact_velocity[outcomes.terminated]
+        apart = float(np.linalg.norm(np.ptp(velocities, axis=0), axis=-1).max()) if len(velocities) else 0.0
+        wanted = 1e3 * 0.15 * self.mechanism.size / max(apart, 1e-9)
+        return int(np.clip(5 * round(wanted / 5), 20, 600))
+
+    def _look(self, corner: Array) -> None:
+        """The camera of a window that opens: mechanism and board in view."""
+        size = self.mechanism.size
+        middle = corner + np.array([0.5, -0.6, 0.2]) * size
+        self.server.initial_camera.position = middle + np.array([0.4, -2.6, 0.9]) * size
+        self.server.initial_camera.look_at = middle + np.array([0.35, 0.0, 0.1]) * size
+        self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        self.server.scene.configure_default_lights(cast_shadow=False)
+
+    def _play(self, shown: Shown, index: int) -> None:
+        path = getattr(shown.outcomes, "path", None)
+        if path is None:
+            return
+        way = path(index)
+        velocities = self._contact_axes(shown.placed.problem, way.v)
+        self.scene.play(self.board.places(velocities), way.impulse, shown.placed, self._closed)
+
+    def _draw_ghosts(self, shown: Shown, only: np.ndarray | None = None) -> None:
+        count, moment = self.panel.ghosts(), self.panel.moment()
+        chosen = only
+        if chosen is None:
+            rows = shown.ended
+            if self.panel.mode() != ALL and self.panel.mode() in shown.modes:
+                rows = rows[shown.which[rows] == shown.modes.index(self.panel.mode())]
+            if not len(rows):
+                self.scene.show_ghosts(np.empty((0, len(shown.placed.q))), np.empty((0, 3), dtype=np.uint8))
+                return
+            scaled = shown.outcomes.v[rows] @ shown.placed.problem.cholesky
+            chosen = rows[spread_choice(scaled, count)]
+        v = self.mechanism.velocities(shown.placed, shown.outcomes.v[chosen])
+        q = self.mechanism.advance(np.tile(shown.placed.q, (len(chosen), 1)), v, moment)
+        self.scene.show_ghosts(q, colors(shown.which[chosen]))
+        self.scene.show_others(panels.single_answers(self, shown, moment))
+
+    def _draw_board(self, shown: Shown) -> None:
+        problem = shown.placed.problem
+        points = self._contact_axes(problem, shown.outcomes.v[shown.ended])
+        if not len(points):
+            return
+        names = self.panel.axes(problem)
+        outlines = panels.exact_outlines(problem, lambda v: self._contact_axes(problem, v))
+        self.board.show(points, colors(shown.which[shown.ended]), names, outlines)
+
+    def _contact_axes(self, problem: ImpactProblem, v: Array) -> Array:
+        """The two contact velocities that the board shows, (n, 2) m/s."""
+        first, second = self.panel.axes(problem)
+        velocity = problem.contact_velocity(v).reshape(len(v), -1)
+        names = panels.axis_names(problem)
+        return velocity[:, [names.index(first), names.index(second)]]
+
+    def _work(self) -> None:
+        while not self._closed.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            if self._closed.is_set():
+                return
+            try:
+                self.refresh()
+            except Exception as error:  # the viewer stays up; what went wrong is told
+                LOG.exception("the viewer could not show this state")
+                self.panel.tell(f"{type(error).__name__}: {for_terminal(error)}")

@@ -1,0 +1,42 @@
+"""What is on the screen, and what the parts of a viewer may ask of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from routh.sampling import Outcomes
+from routh.view.mechanism import Mechanism, Placed
+from routh.view.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is on the screen: a state and its outcomes."""
+
+    placed: Placed
+    outcomes: Outcomes
+    modes: list[str]
+    which: np.ndarray  # (n,) int, the combination of modes of each outcome
+    ended: np.ndarray  # (m,) int, outcomes that ended
+    seconds: float  # of computing
+
+
+class Viewing(Protocol):
+    """A running viewer, as its panels see it."""
+
+    mechanism: Mechanism
+    scene: Scene
+    seed: int
+    shown: Shown | None
+    panel: Any
+
+    def touch(self) -> None:
+        """Compute and draw again."""
+        ...
+
+    def pick(self, index: int) -> None:
+        """Show one of the outcomes that ended."""
+        ...

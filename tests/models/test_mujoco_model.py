@@ -1,0 +1,165 @@
+"""MuJoCo models behind the protocol: derivatives, MuJoCo's own motion, and impacts that are verified."""
+
+import pickle
+
+import numpy as np
+import pytest
+from model_checks import check_gap_jacobian, check_jacobian_bias
+
+import routh
+from robot_zoo import mjcf_path
+from routh.models.base import Model
+from routh.models.mujoco import MujocoModel
+from routh.models.robot import UnrepresentedWarning
+from routh.sim import verify
+from routh.status import ModelError
+
+mujoco = pytest.importorskip("mujoco")
+
+FLOOR = '<geom name="floor" type="plane" size="5 5 .1" friction="0.6"/>'
+CRATE = f"""<mujoco><worldbody>{FLOOR}<body pos="0 0 0.3"><freejoint/>
+  <geom name="crate" type="box" size=".2 .15 .1" mass="2" friction="0.6"/></body></worldbody></mujoco>"""
+SHAPES = f"""<mujoco><option timestep="1e-4" integrator="RK4"/><worldbody>{FLOOR}
+  <body pos="0 0 0.6"><freejoint/><geom name="trunk" type="capsule" size=".05 .1" mass="1"/>
+    <body pos="0.1 0 0"><joint name="hip" axis="0 1 0" damping="0.1" stiffness="2" limited="true"
+        range="-40 60"/>
+      <geom name="leg" type="ellipsoid" size=".03 .04 .1" pos="0 0 -.15" mass="0.3" friction="0.8"/></body>
+    <body pos="-0.1 0 0"><joint name="slide" type="slide" axis="1 0 0"/>
+      <geom name="ball" type="sphere" size=".05" pos="-0.1 0 -.2" mass="0.2"/></body></body>
+  <body pos="0 0.5 0.6"><freejoint/><geom name="other" type="sphere" size=".1" mass="0.5"/></body>
+  </worldbody><actuator><motor joint="hip" gear="2"/></actuator></mujoco>"""
+
+
+def compiled(xml):
+    return mujoco.MjModel.from_xml_string(xml)
+
+
+def random_state(model, seed):
+    rng = np.random.default_rng(seed)
+    q = model.integrate(model.mujoco.qpos0, rng.normal(size=model.nv), 0.1)
+    return q, rng.normal(size=model.nv)
+
+
+@pytest.mark.parametrize("xml", [CRATE, SHAPES])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_derivatives_by_differences(xml, seed):
+    model = MujocoModel(compiled(xml))
+    assert isinstance(model, Model)
+    q, v = random_state(model, seed)
+    check_gap_jacobian(model, q)
+    check_jacobian_bias(model, q, v)
+
+
+def test_contacts_are_listed_in_advance():
+    model = MujocoModel(compiled(SHAPES), restitution={"ball/floor": 0.5})
+    names = {info.name: info for info in model.contacts}
+    assert set(names) == {
+        "trunk/floor#1", "trunk/floor#2", "leg/floor", "ball/floor", "other/floor",
+        "other/trunk", "other/leg", "other/ball", "ball/leg", "hip:lower", "hip:upper",
+    }  # fmt: skip
+    assert names["leg/floor"].mu == 0.8  # the larger coefficient
+    assert names["ball/floor"].mu == 1.0
+    assert names["ball/floor"].restitution == 0.5
+    assert names["hip:lower"].mu == 0.0
+
+
+def test_accelerations_are_those_of_mujoco():
+    """``M dv/dt + bias = 0`` in the air, with springs, damping and an actuator."""
+    own = compiled(SHAPES)
+    model, data = MujocoModel(own), mujoco.MjData(own)
+    q, v = random_state(model, 3)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, 0.7
+    mujoco.mj_forward(own, data)
+    assert data.ncon == 0
+    found = np.linalg.solve(model.mass(q), -model.bias(q, v, [0.7]))
+    np.testing.assert_allclose(found, data.qacc, rtol=1e-9, atol=1e-9)
+
+
+def test_free_flight_is_that_of_mujoco():
+    own = compiled(SHAPES)
+    model, data = MujocoModel(own), mujoco.MjData(own)
+    start = routh.State(own.qpos0, np.r_[0.2, 0.0, 1.0, 1.0, 2.0, -1.0, 0.5, 0.3, np.zeros(6)])
+    data.qpos[:], data.qvel[:] = start.q, start.v
+    motion = routh.simulate(model, start, duration=0.1)
+    while data.time < 0.1 - 1e-9:
+        mujoco.mj_step(own, data)
+    assert not motion.events
+    np.testing.assert_allclose(motion.final.q, data.qpos, atol=1e-9)  # RK4 with steps of 0.1 ms
+    np.testing.assert_allclose(motion.final.v, data.qvel, atol=1e-8)
+
+
+def test_one_bounce_is_that_of_mujocos_stiff_contact():
+    """A rod hits the floor with one end: the limit of ever stiffer inelastic contacts."""
+    xml = f"""<mujoco><option timestep="2e-6" cone="elliptic" impratio="100"/><worldbody>{FLOOR}
+      <body pos="0 0 0.2"><freejoint/><geom name="rod" type="capsule" size=".02 .1" mass="1" friction="0.6"
+      priority="1" solref="2e-5 50" solimp="0.999 0.9999 1e-6"/></body></worldbody></mujoco>"""
+    own = compiled(xml)
+    model, data = MujocoModel(own), mujoco.MjData(own)
+    angle = 0.7
+    q = np.r_[0.0, 0.0, 0.2, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0]
+    q[2] -= model.gaps(q).min() - 1e-4
+    start = routh.State(q, np.r_[0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    motion = routh.simulate(model, start, duration=1e-3)
+    data.qpos[:], data.qvel[:] = start.q, start.v
+    while data.time < 1e-3 - 1e-9:
+        mujoco.mj_step(own, data)
+    assert [event.kind for event in motion.events][:1] == ["impact"]
+    np.testing.assert_allclose(motion.final.v, data.qvel, atol=0.02)
+    assert np.linalg.norm(motion.final.v - start.v) > 1.0
+
+
+def test_a_crate_lands():
+    model = MujocoModel(compiled(CRATE))
+    turn = np.array([1.0, 0.02, 0.03, 0.0])
+    q = np.r_[0.0, 0.0, 0.3, turn / np.linalg.norm(turn)]
+    q[2] -= model.gaps(q).min() - 0.002
+    futures = routh.simulate_many(model, routh.State(q, [0.3, 0.0, -0.5, 0.0, 0.0, 0.0]), n=2, duration=0.012)
+    for motion in futures:
+        verdict = verify(model, motion)
+        assert verdict.ok, str(verdict)
+        assert sum(event.kind == "impact" for event in motion.events) >= 1
+
+
+def test_a_corner_that_begins_to_slip():
+    """Slip that begins in space is stiff at first: steps begin with nanoseconds and grow with it."""
+    model = MujocoModel(compiled(CRATE))
+    q = [-0.04509475227080498, 0.025674123103378573, 0.10015210998407527]
+    q += [0.9999686676869082, 0.0005071890232190236, 4.006802779300648e-06, 0.00789977137074647]
+    v = [-0.10619742657190655, -0.050824570741799455, -0.14010047040087975]
+    v += [-1.34159440576689, 0.3059430552421205, 0.9172097154766817]
+    motion = routh.simulate(model, routh.State(q, v), duration=1e-5)
+    assert [event.kind for event in motion.events] == ["close"]
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+
+
+def test_a_walker_lands_in_its_plane():
+    model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/walker2d"))))
+    assert model.nt == 1
+    q = np.r_[0.0, 1.25, 0.0, -0.1, -0.2, 0.1, -0.1, -0.3, 0.05]
+    feet = [i for i, info in enumerate(model.contacts) if "floor" in info.name]
+    q[1] -= model.gaps(q)[feet].min() - 0.001
+    motion = routh.simulate(model, routh.State(q, np.r_[0.0, -0.5, np.zeros(7)]), duration=0.015)
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+    assert any(event.kind == "impact" for event in motion.events)
+
+
+def test_it_travels_to_other_processes():
+    model = pickle.loads(pickle.dumps(MujocoModel(compiled(SHAPES))))
+    q, v = random_state(model, 5)
+    assert np.array_equal(model.gaps(q), MujocoModel(compiled(SHAPES)).gaps(q))
+    assert np.all(np.isfinite(model.bias(q, v)))
+
+
+def test_what_cannot_be_followed_is_refused_or_named():
+    tied = CRATE.replace(
+        "</mujoco>", '<equality><connect body1="crate" anchor="0 0 0"/></equality></mujoco>'
+    ).replace('<body pos="0 0 0.3">', '<body name="crate" pos="0 0 0.3">')
+    with pytest.raises(ModelError, match="equality constraints"):
+        MujocoModel(compiled(tied))
+    with pytest.raises(ValueError, match="restitution: there is no contact 'x'"):
+        MujocoModel(compiled(CRATE), restitution={"x": 0.5})
+    rough = SHAPES.replace('name="hip"', 'name="hip" frictionloss="0.1"')
+    with pytest.warns(UnrepresentedWarning, match="frictionloss"):
+        MujocoModel(compiled(rough))

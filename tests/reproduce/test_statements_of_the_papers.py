@@ -1,0 +1,48 @@
+"""Numbers and sentences of the papers that a row of the report compares with ours."""
+
+import numpy as np
+import pytest
+
+from routh import systems
+from routh.reproduce.base import Settings, entries
+from routh.reproduce.compliant import ANGLES, share_before_the_second
+from routh.reproduce.hp19 import _lifted_pushes
+
+pytest.importorskip("matplotlib")
+
+
+def rows_of(name):
+    from routh.reproduce import d19, jw17
+
+    assert d19
+    assert jw17
+    (entry,) = [entry for entry in entries() if entry.name == name]
+    return entry.make(Settings(quick=True)).rows
+
+
+@pytest.mark.parametrize("angle", [ANGLES[0], ANGLES[-1]])
+def test_hp23_the_first_corner_is_nearly_done_before_the_second_touches(angle):
+    assert round(100.0 * share_before_the_second(systems.get("rocking-block"), float(angle)), 4) == 99.9992
+
+
+def test_hp19_a_second_impact_at_the_floor_leaves_the_box_there():
+    found, tried = _lifted_pushes(6)
+    assert found == 0
+    assert tried > 20
+
+
+def test_jw17_the_icosahedrons_spin():
+    (row,) = [row for row in rows_of("jw17-impulses") if row.quantity.startswith("|w1+")]
+    assert row.paper == row.ours == 0.205539
+
+
+def test_d19_the_papers_column_holds_what_the_paper_says():
+    rows = rows_of("d19-fig-9")
+    slid = [row for row in rows if row.quantity.startswith("slid")]
+    assert len(slid) == 8
+    assert all(row.paper is None for row in slid)
+    for row in slid[::2]:
+        closed = float(row.why.split()[-1])
+        assert row.ours == pytest.approx(closed, rel=1e-3, abs=1e-7)
+    assert [row.ours for row in rows if row.quantity.startswith("µ")] == ["slides"] * 3 + ["sticks"]
+    assert np.isfinite([row.ours for row in slid]).all()

@@ -1,0 +1,291 @@
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sweep_points
+
+from routh import sweep
+from routh.sweep import chunks
+from routh.sweep.executors import InProcess, Processes
+
+pytest.importorskip("xarray")
+OVER = {"mu": [0.1, 0.3, 0.6], "speed": [0.5, 1.0]}
+HERE = Path(__file__).parent
+
+
+def made(folder, problems=sweep_points.block, over=OVER, samples=16, **options):
+    return sweep.study(folder, problems=problems, over=over, measure=[sweep.ambiguity(samples)], **options)
+
+
+def fixed_size(study, size):
+    """Settle the size of the chunks by hand, so that there are several."""
+    (study.folder / "chunks.json").write_text(json.dumps({"size": size}))
+    return study
+
+
+def files_of(study):
+    return sorted((study.folder / "chunks").iterdir())
+
+
+def assert_same(one, other):
+    assert set(one.data_vars) == set(other.data_vars)
+    for name in one.data_vars:
+        np.testing.assert_array_equal(one[name].values, other[name].values)
+
+
+def test_a_study_from_beginning_to_end(tmp_path):
+    study = made(tmp_path / "s")
+    before = study.table()
+    assert np.all(before["status"] == chunks.PENDING)
+    assert np.all(np.isnan(before["ambiguity"]))
+    report = study.run("here")
+    assert (report.computed, report.stored_before) == (6, 0)
+    table = study.table()
+    assert table["ambiguity"].dims == ("mu", "speed")
+    assert study.status_counts() == {"SOLVED": 6}
+    assert float(table["ambiguity"].sel(mu=0.6, speed=1.0)) > 0.01
+    assert "SOLVED" in table["status"].attrs["meaning"]
+    again = sweep.open(tmp_path / "s")
+    assert again.run("here").computed == 0  # nothing is left to do
+    assert_same(again.table(), table)
+
+
+def test_results_depend_neither_on_chunks_nor_on_the_executor(tmp_path):
+    tables = []
+    for name, size, executor in (("a", 1, InProcess()), ("b", 4, InProcess()), ("c", 2, Processes(2))):
+        study = fixed_size(made(tmp_path / name), size)
+        study.run(executor)
+        tables.append(study.table())
+    assert_same(tables[0], tables[1])
+    assert_same(tables[0], tables[2])
+
+
+def test_points_that_fail_are_rows_with_a_status(tmp_path):
+    study = fixed_size(made(tmp_path, sweep_points.sometimes, {"x": [0.0, 1.0, 2.0, 3.0]}), 3)
+    study.run("here")
+    assert study.status_counts() == {"SOLVED": 1, "NO_IMPACT": 1, "NO_CONTACT": 1, "RAISED": 1}
+    assert study.messages() == {2: "ZeroDivisionError: no such point"}
+    np.testing.assert_array_equal(np.isnan(study.columns()["ambiguity"]), [False, True, True, True])
+
+
+def test_a_point_that_kills_its_worker_is_recorded_and_the_rest_goes_on(tmp_path):
+    study = fixed_size(made(tmp_path, sweep_points.poison, {"x": np.arange(8.0)}), 4)
+    report = study.run(Processes(2))
+    assert report.statuses == {"SOLVED": 7, "KILLED": 1}
+    assert study.columns()["status"][5] == chunks.KILLED
+    assert study.messages() == {5: "its worker died"}
+
+
+@pytest.mark.parametrize("damage", ["truncate", "garbage", "other"])
+def test_a_chunk_that_cannot_be_read_is_computed_again(tmp_path, damage):
+    study = fixed_size(made(tmp_path), 2)
+    study.run("here")
+    table, (first, second, *_) = study.table(), files_of(study)
+    whole = first.read_bytes()
+    first.write_bytes({"truncate": whole[:-30], "garbage": b"nonsense", "other": second.read_bytes()}[damage])
+    assert study.status_counts()["PENDING"] == 2
+    report = sweep.open(tmp_path).run("here")
+    assert (report.computed, report.mended) == (2, 1)
+    assert_same(study.table(), table)
+    assert first.read_bytes() == whole  # equal results give equal bytes
+
+
+def test_another_study_in_the_folder_is_refused_with_the_difference(tmp_path):
+    made(tmp_path)
+    with pytest.raises(ValueError, match=r"seed: 0 there, 1 here"):
+        made(tmp_path, seed=1)
+    with pytest.raises(ValueError, match=r"over\.mu: '3 values' there, '1 values' here"):
+        made(tmp_path, over={"mu": [0.1], "speed": [0.5, 1.0]})
+    with pytest.raises(ValueError, match=r"measures\[0\]\.arguments\.samples: 16 there, 17 here"):
+        made(tmp_path, samples=17)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "numpy": "0.1"}))
+    with pytest.raises(ValueError, match=r"numpy: '0\.1' there"):
+        sweep.open(tmp_path).run("here")
+
+
+def test_a_changed_source_file_is_another_study(tmp_path, monkeypatch):
+    module = tmp_path / "moving_ground.py"
+    module.write_text("from sweep_points import block\ndef at(mu):\n    return block(mu)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    sweep.study(tmp_path / "s", problems="moving_ground:at", over={"mu": [0.1]})
+    module.write_text("from sweep_points import block\ndef at(mu):\n    return block(2 * mu)\n")
+    with pytest.raises(ValueError, match=r"problems\.digest"):
+        sweep.open(tmp_path / "s").run("here")
+
+
+def test_a_folder_without_a_study_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds no study"):
+        sweep.open(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(ValueError, match="holds no study"):
+        sweep.open(tmp_path)
+
+
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path, monkeypatch):
+    study = fixed_size(made(tmp_path), 2)
+    write, count = chunks.write_arrays, []
+
+    def full(path, content):
+        count.append(path)
+        if len(count) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write(path, content)
+
+    monkeypatch.setattr(chunks, "write_arrays", full)
+    with pytest.raises(OSError, match="No space left"):
+        study.run("here")
+    assert len(files_of(study)) == 1
+    assert study.run("here").computed == 4
+    assert study.status_counts() == {"SOLVED": 6}
+
+
+def test_own_measures_and_bad_ones(tmp_path):
+    own = sweep.own(sweep_points.energy, {"energy": (), "place": (2,)}, factor=2.0)
+    study = sweep.study(tmp_path / "a", problems=sweep_points.block, over=OVER, measure=[own], seed=7)
+    study.run("here")
+    found = study.columns()
+    assert found["energy"][0, 0] == 2.0 * sweep_points.block(0.1, 0.5).kinetic_energy()
+    np.testing.assert_array_equal(found["place"][2, 1], [5, 7])
+    bad = sweep.own(sweep_points.wrong_shape, ["energy"])
+    study = sweep.study(tmp_path / "b", problems=sweep_points.block, over={"mu": [0.1]}, measure=[bad])
+    study.run("here")
+    assert "declared was (1,)" in study.messages()[0]
+    with pytest.raises(ValueError, match="each once"):
+        sweep.study(tmp_path / "c", problems=sweep_points.block, over=OVER, measure=[own, own])
+
+
+def test_all_measures_give_finite_columns(tmp_path):
+    directions = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    measures = [
+        sweep.ambiguity(64),
+        sweep.extremes(directions, 64),
+        sweep.mode_shares(64),
+        sweep.audits("sweep_points:rest", 64),
+    ]
+    study = sweep.study(tmp_path, problems=sweep_points.block, over=OVER, measure=measures)
+    study.run("here")
+    found = study.columns()
+    assert study.messages() == {}
+    assert all(np.all(np.isfinite(values)) for values in found.values())
+    np.testing.assert_allclose(found["separates"] + found["sticks"] + found["slides"], 1.0)
+    assert np.all(found["possible"] == 1.0)
+
+
+def test_exact_widths_bound_the_samples(tmp_path):
+    pytest.importorskip("ppl")
+    measures = [sweep.exact_widths([[0.0, 0.0, 1.0]]), sweep.extremes([[0, 0, 1.0], [0, 0, -1.0]], 256)]
+    study = sweep.study(tmp_path, problems=sweep_points.block, over={"mu": [0.3, 0.6]}, measure=measures)
+    study.run("here")
+    found = study.columns()
+    sampled = found["extreme"].sum(axis=-1)
+    assert np.all(sampled <= found["outer_width"][:, 0] + 1e-6)
+    assert np.all(found["inner_width"] <= found["outer_width"] + 1e-12)
+
+
+def test_tables_for_others(tmp_path):
+    import xarray
+
+    study = made(tmp_path / "s")
+    study.run("here")
+    netcdf, csv = study.export(tmp_path / "t.nc"), study.export(tmp_path / "t.csv")
+    with xarray.open_dataset(netcdf, engine="scipy") as read:
+        np.testing.assert_array_equal(read["ambiguity"].values, study.table()["ambiguity"].values)
+    lines = csv.read_text().splitlines()
+    assert lines[0] == "mu,speed,ambiguity,ended,contacts,status"
+    assert [float(x) for x in lines[2].split(",")][:2] == [0.1, 1.0]
+    assert len(lines) == 7
+    with pytest.raises(ValueError, match=r"ends in \.csv or \.nc"):
+        study.export(tmp_path / "t.xlsx")
+    assert len(study.table().to_dataframe()) == 6
+
+
+def test_pictures_and_report(tmp_path):
+    pytest.importorskip("matplotlib")
+    from routh.viz.sweeps import write_report
+
+    study = made(tmp_path / "s", sweep_points.sometimes, {"x": [0.0, 1.0, 2.0]})
+    study.plot()  # also before anything is there
+    study.run("here")
+    page = write_report(study, tmp_path / "r.html").read_text()
+    assert "ZeroDivisionError" in page
+    assert "data:image/png" in page
+
+
+COMMAND = [sys.executable, "-c", "from routh.cli import main; main()", "sweep"]
+
+
+def command(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, env=environment, **options
+    )
+
+
+def test_the_command_makes_resumes_and_explains(tmp_path):
+    folder = tmp_path / "s"
+    arguments = ("rocking-block", "--over", "mu=0.2:0.6:3", "--executor", "here", "-n", "16", "--json")
+    first = command(*arguments, "--out", folder)
+    assert first.returncode == 0, first.stderr
+    assert json.loads(first.stdout)["statuses"] == {"SOLVED": 3}
+    again = command("--resume", folder, "--json", "--executor", "here")
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["computed"] == 0
+    other = command(*arguments, "--out", folder, "--seed", "1")
+    assert other.returncode == 2
+    assert "seed: 0 there, 1 here" in other.stderr
+    assert command("--resume", tmp_path / "none").returncode == 2
+
+
+def test_kills_at_random_moments_change_nothing(tmp_path):
+    """A driver is killed again and again, also while it writes; in the end the table is the calm one."""
+    over = {"x": np.arange(40.0)}
+    calm = fixed_size(made(tmp_path / "calm", sweep_points.slow, over), 1)
+    calm.run("here")
+    study = fixed_size(made(tmp_path / "s", sweep_points.slow, over), 1)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        run = subprocess.Popen(
+            [*COMMAND, "--resume", str(study.folder), "--executor", "here", "-q"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        seen, deadline = len(list(study.folder.glob("chunks/*.npz"))), time.monotonic() + 60
+        while run.poll() is None and len(list(study.folder.glob("chunks/*.npz"))) < seen + 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(float(rng.uniform(0.0, 0.05)))
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    study.run("here")
+    assert_same(study.table(), calm.table())
+    assert [p.read_bytes() for p in files_of(study)] != []
+
+
+def test_dask_gives_the_same_table(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    here = fixed_size(made(tmp_path / "a"), 2)
+    here.run("here")
+    there = fixed_size(made(tmp_path / "b"), 2)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        there.run(client)
+    assert_same(here.table(), there.table())
+
+
+def test_executors_are_named_where_unknown(tmp_path):
+    study = made(tmp_path)
+    with pytest.raises(ValueError, match="executor: got 'cloud'"):
+        study.run("cloud")

@@ -1,0 +1,169 @@
+"""What the viewer computes and draws, without a browser."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser")
+pytest.importorskip("mujoco")
+
+import routh
+from routh.view import guard, show
+from routh.view.mechanism import bar, prism
+from routh.view.planar import PlanarMechanism
+from routh.view.robot import RobotMechanism
+
+CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+  <body pos="0 0 1"><freejoint/><geom name="&lt;b&gt;box" type="box" size="0.2 0.3 0.1"/>
+    <body pos="0 0 0.1"><joint name="arm" type="hinge" axis="0 1 0" range="-90 90" limited="true"/>
+      <geom name="arm" type="capsule" size="0.03" fromto="0 0 0 0 0 0.3"/></body></body>
+</worldbody></mujoco>"""
+
+
+def crate():
+    import mujoco
+
+    return mujoco.MjModel.from_xml_string(CRATE)
+
+
+def until(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def block():
+    with show("rocking-block", ghosts=4) as viewer:
+        until(lambda: viewer.session.updates > 0)
+        yield viewer
+
+
+def test_a_prism_is_closed_and_has_the_area_of_its_outline():
+    trimesh = pytest.importorskip("trimesh")
+    outline = np.array([[0.0, 0], [2, 0], [2, 1], [0, 1], [0, 0]])
+    mesh = trimesh.Trimesh(*prism(outline, 0.5))
+    assert mesh.is_watertight
+    assert abs(mesh.volume) == pytest.approx(1.0)
+    assert bar(np.array([[0.0, 0], [3, 0]]), 0.2).shape == (5, 2)
+
+
+def test_planar_bodies_stand_where_the_model_has_them():
+    mechanism = PlanarMechanism("rocking-block")
+    placed = mechanism.place({c.name: c.value for c in mechanism.controls})
+    positions, turns = mechanism.poses(placed.q[None])
+    system = routh.systems.get("rocking-block")
+    ((_, outline),) = system.model.outlines(placed.q)[:1]
+    w, _, y, _ = turns[0, 0]
+    angle = -2.0 * np.arctan2(y, w)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    corners = mechanism.parts[0].vertices[:4][:, [0, 2]] @ turn.T + positions[0, 0, [0, 2]]
+    np.testing.assert_allclose(corners, outline[:4], atol=1e-12)
+    np.testing.assert_allclose(
+        placed.points[:, [0, 2]], system.model.contact_points(placed.q)[:2], atol=1e-12
+    )
+
+
+def test_a_robots_parts_and_outcomes_move_with_it():
+    mechanism = RobotMechanism(crate(), start={"drop": 2.0, "arm": 0.5})
+    values = {c.name: c.value for c in mechanism.controls}
+    assert values["drop"] == 2.0
+    placed = mechanism.place(values)
+    assert placed.problem.nc == 4
+    later = mechanism.advance(placed.q[None], np.zeros((1, 7)), 0.1)
+    np.testing.assert_array_equal(later[0], placed.q)
+    fallen = mechanism.advance(placed.q[None], placed.problem.qvel[None], 0.1)
+    moved = mechanism.poses(fallen)[0] - mechanism.poses(placed.q[None])[0]
+    np.testing.assert_allclose(moved[0], np.tile([0.0, 0.0, -0.2], (2, 1)), atol=1e-12)
+    assert set(mechanism.others(placed, 0.05)) == {"MuJoCo"}
+    assert mechanism.command({**values, "arm": 0.25}) == "routh view robot --drop 2 --joint arm=0.25"
+
+
+def test_dragging_a_slider_moves_the_ghosts(block):
+    session = block.session
+    positions = np.array(session.scene._ghosts[0].batched_positions)
+    session.panel.set("speed", 1.2)
+    until(lambda: session.shown.placed.problem.v[1] == pytest.approx(-1.2))
+    until(lambda: not np.array_equal(positions, session.scene._ghosts[0].batched_positions))
+    until(lambda: "--set speed=1.2" in session.panel._command.value)
+
+
+def test_the_panel_tells_the_ambiguity_and_filters_by_mode(block):
+    session = block.session
+    assert f"{session.shown.outcomes.ambiguity:.3g}" in session.panel._table.content
+    mode = session.shown.modes[-1]
+    before = session.updates
+    session.panel._mode.value = mode
+    until(lambda: session.updates > before)
+    session.panel._mode.value = "all modes"
+
+
+def test_a_click_on_the_board_shows_one_ghost_and_plays_its_path(block):
+    session = block.session
+    session.pick(3)
+    assert session.picked == int(session.shown.ended[3])
+    assert session.scene._ghost_count == 1
+
+
+def test_extreme_outcomes(block):
+    session, actions = block.session, block.session.actions
+    actions._along.value = "A normal"
+    index = actions.extreme()
+    normal = session.shown.placed.problem.contact_velocity(session.shown.outcomes.v)[:, 0, 0]
+    assert normal[index] == normal[session.shown.ended].max()
+
+
+def test_single_answers_stand_beside_the_set(block):
+    session = block.session
+    before = session.updates
+    session.panel._laws.value = True
+    until(lambda: session.updates > before)
+    assert len(session.scene._other) > 0
+    session.panel._laws.value = False
+
+
+def test_a_heat_map_over_two_controls(block, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("routh.view.actions.HEAT", 3)
+    actions = block.session.actions
+    actions._first.value, actions._second.value = "mu", "speed"
+    found = actions.heat_map()
+    assert found.shape == (3, 3)
+    assert np.all(found > 0.0)
+
+
+def test_futures_follow_the_time_slider(block, monkeypatch):
+    monkeypatch.setattr("routh.view.actions.FUTURES", 2)
+    monkeypatch.setattr("routh.view.actions.DURATION", 0.05)
+    actions = block.session.actions
+    bundle = actions.futures()
+    assert len(bundle) == 2
+    actions._time.value = 0.02
+    actions.show_time()
+    assert block.session.scene._ghost_count == 2
+
+
+def test_the_scene_is_saved_as_one_page_that_loads_nothing(block, tmp_path):
+    page = block.save(tmp_path / "scene.html").read_text()
+    assert "__VISER_EMBED_DATA__" in page
+    assert 'src="http' not in page
+
+
+def test_a_state_without_an_impact_is_told_and_names_are_text():
+    with show(crate(), state={"drop": 1.0}, ghosts=2) as viewer:
+        session = viewer.session
+        until(lambda: session.updates > 0)
+        assert "<b>" not in session.panel._table.content.replace("<b>ambiguity", "")
+        session.mechanism.place = lambda values: (_ for _ in ()).throw(ValueError("<i>nothing</i>"))
+        session.refresh()
+        assert "&lt;i&gt;nothing" in session.panel._message.content
+
+
+def test_what_cannot_be_shown_is_refused_before_a_port_is_opened():
+    with pytest.raises(ValueError, match="what: got int"):
+        show(3)
+    with pytest.raises(ValueError, match="no system 'rockin-block'"):
+        show("rockin-block")
+    assert guard.LOOPBACK == "127.0.0.1"
