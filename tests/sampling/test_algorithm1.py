@@ -45,14 +45,14 @@ def test_a_sample_does_not_depend_on_its_batch():
 
 def test_sampling_scales_with_the_velocity():
     problem = routh.systems.get("disk-stack").problem
-    one = routh.sample(problem, 20)
-    other = routh.sample(problem.replace(v=1024.0 * problem.v), 20)
+    one = routh.sample(problem, 20, method="algorithm1")
+    other = routh.sample(problem.replace(v=1024.0 * problem.v), 20, method="algorithm1")
     np.testing.assert_array_equal(other.v, 1024.0 * one.v)
 
 
 def test_the_default_step_is_each_contacts_momentum_scale():
     problem = routh.systems.get("rocking-block").problem
-    outcomes = routh.sample(problem, 4)
+    outcomes = routh.sample(problem, 4, method="algorithm1")
     expected = problem.speed * np.sqrt(problem.scaling.mass)
     np.testing.assert_allclose(outcomes.settings["step"], expected)
 
@@ -149,7 +149,7 @@ def test_random_spatial_problems_with_both_cones(problem):
 
 def test_no_impact_is_a_status():
     block = routh.systems.get("rocking-block").problem
-    outcomes = routh.sample(block.replace(v=np.zeros(3)), 5)
+    outcomes = routh.sample(block.replace(v=np.zeros(3)), 5, method="algorithm1")
     assert outcomes.status_counts() == {routh.Status.NO_IMPACT: 5}
     assert np.all(outcomes.terminated)
     assert np.all(outcomes.steps == 0)
@@ -178,7 +178,9 @@ def test_no_impact_is_a_status():
 def test_bad_options_are_named(options, message):
     arguments = {"n": 4, **options}
     with pytest.raises(ValueError, match=message):
-        routh.sample(routh.systems.get("rocking-block").problem, arguments.pop("n"), **arguments)
+        routh.sample(
+            routh.systems.get("rocking-block").problem, arguments.pop("n"), **arguments, method="algorithm1"
+        )
 
 
 def test_random_problems_end_or_say_why():
