@@ -152,6 +152,7 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
             seed=seed,
             friction="polyhedral",
             facets=exact.facets,
+            method="algorithm1",
         )
         ended = outcomes.v[outcomes.terminated]
         worst.append(float(np.max(exact.outer.violation(ended), initial=0.0)))
@@ -196,7 +197,9 @@ def filling() -> None:
         spent = time.process_time() - started
         ours = routh.coverage(filling.outcomes, exact)
         step = system.paper.step
-        uniform = routh.sample(system.problem, 2**12, step=step, max_steps=system.paper.max_steps)
+        uniform = routh.sample(
+            system.problem, 2**12, step=step, max_steps=system.paper.max_steps, method="algorithm1"
+        )
         theirs = routh.coverage(uniform, exact)
         print(
             f"{name:16} {100 * ours.worst:6.2f} % ({len(filling.outcomes)}, {spent:.1f}, {filling.stopped}), "

@@ -7,7 +7,7 @@ for result in routh.laws.Simultaneous().all(gait):
     print("all at once  ", result.v.round(4), f"{result.kinetic_energy:.4f} J")
 for order in (("A", "B"), ("B", "A")):
     print("first", order[0], "      ", routh.laws.Sequential(order=order)(gait).v.round(4))
-outcomes = routh.sample(gait, 2000, step=0.25)
+outcomes = routh.sample(gait, 2000)
 print(
     "samples: energy",
     outcomes.kinetic_energy.min().round(4),

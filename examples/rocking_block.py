@@ -3,7 +3,7 @@
 import routh
 
 block = routh.systems.get("rocking-block").problem
-outcomes = routh.sample(block, 4096, step=0.3, seed=0)
+outcomes = routh.sample(block, 4096, seed=0)
 for row in outcomes.summary():
     print(f"{row.share:6.1%}  A: {row.modes[0]:9} B: {row.modes[1]}")
 outcomes.plot().savefig("rocking_block.png", dpi=200)

@@ -99,7 +99,7 @@ def test_the_best_impulse_is_a_projection():
 
 def test_refining_comes_nearer(block):
     problem = block.problem
-    target = routh.sample(problem, 1, seed=99).v[0]
+    target = routh.sample(problem, 1, seed=99, method="algorithm1").v[0]
     rough = routh.audit(problem, target, n=12, friction="polyhedral")
     fine = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
     assert fine.distance <= rough.distance
@@ -155,7 +155,7 @@ def test_pictures(block):
 
 def test_a_set_without_a_sample_that_ended(block):
     problem = block.problem
-    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1)
+    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1, method="algorithm1")
     found = routh.audit(problem, np.zeros(3), outcomes=nothing)
     assert found.distance == np.inf
     assert not found.inside

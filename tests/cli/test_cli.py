@@ -62,7 +62,7 @@ def test_run_prints_a_table_and_writes_a_picture(routh_command, tmp_path):
 def test_json_is_only_json_and_agrees_with_the_library(routh_command):
     code, out, err = routh_command("run", "rocking-block", *FEW, "--seed", "5", "--no-picture", "--json")
     data = json.loads(out)
-    outcomes = routh.sample(systems.get("rocking-block").problem, 40, step=0.3, seed=5)
+    outcomes = routh.sample(systems.get("rocking-block").problem, 40, seed=5)
     assert (code, err) == (0, "")
     assert data["picture"] is None
     assert data["samples"] == data["terminated"] == 40

@@ -15,6 +15,7 @@ from routh.status import CapacityError
 from routh.validation import Array
 
 PATH_SAMPLES = 2**16  # samples whose way is followed
+DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
 PATH_STEPS = 10  # increments of a sample whose way is followed
 ENUMERATED_CONTACTS = 5  # beyond this only the canonical simultaneous solution is computed
 
@@ -59,18 +60,33 @@ def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
     """
     settings, problem = outcomes.settings, outcomes.problem
     n = min(len(outcomes), PATH_SAMPLES)
+    if settings.get("method") == "events":
+        return _along_paths(outcomes, min(n, DRAWN_AGAIN))
     keys = ("step", "seed", "points", "friction", "facets", "hypothesis")
     drawn = {name: settings[name] for name in keys if name in settings}
     steps = outcomes.steps[:n]
     rng = np.random.default_rng(settings.get("seed", 0))
     start, found = np.broadcast_to(problem.v, (n, problem.nv)), []
     for k in range(1, min(int(steps.max(initial=0)), PATH_STEPS) + 1):
-        stopped = sample(problem, n, max_steps=k, **drawn, **options).v
+        stopped = sample(problem, n, method="algorithm1", max_steps=k, **drawn, **options).v
         moving = steps >= k
         share = rng.random((int(moving.sum()), 1))
         found.append(start[moving] + share * (stopped[moving] - start[moving]))
         start = stopped
     return np.concatenate(found) if found else np.empty((0, problem.nv))
+
+
+def _along_paths(outcomes: Outcomes, n: int) -> Array:
+    """A velocity at a random place of each straight piece of the first n samples, (k, nv); none in space."""
+    problem = outcomes.problem
+    if problem.nt != 1 or outcomes.replay is None:
+        return np.empty((0, problem.nv))
+    rng = np.random.default_rng(outcomes.settings.get("seed", 0))
+    found = [np.empty((0, problem.nv))]
+    for i in range(n):
+        v = outcomes.path(i).v[: PATH_STEPS + 1]
+        found.append(v[:-1] + rng.random((len(v) - 1, 1)) * np.diff(v, axis=0))
+    return np.concatenate(found)
 
 
 def friction_of(outcomes: Outcomes) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from routh.models.robot import RobotProblem
 from routh.models.simultaneity import redundancy
 from routh.problem import ImpactProblem
-from routh.sampling.algorithm1 import sample
 from routh.sampling.ambiguity import measure_ambiguity
+from routh.sampling.sampler import sample
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.rng import uniforms
-from routh.sampling.algorithm1 import sample
 from routh.sampling.outcomes import Outcomes
+from routh.sampling.sampler import sample
 from routh.step import make_step
 from routh.validation import Array, integer, real, real_array
 
@@ -106,7 +106,9 @@ def audit(
     after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)
-    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction})
+    # refining changes the increments of Algorithm 1
+    method = {"method": "algorithm1"} if refine else {}
+    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction}, method)
     nearest, distance = _nearest(drawn, after)
     if refine:
         nearest, distance = _refine(drawn, after, nearest, distance, refine)
@@ -124,10 +126,13 @@ def audit(
     )
 
 
-def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: dict[str, Any]) -> Outcomes:
+def _drawn(
+    problem: ImpactProblem, outcomes: Outcomes | None, options: dict[str, Any], method: dict[str, Any]
+) -> Outcomes:
     """The outcomes given, or drawn by the options; what cannot be honoured is refused."""
     asked = {name: value for name, value in options.items() if value is not None}
     if outcomes is None:
+        asked = {**asked, **method}
         return sample(problem, **{"n": 1024, **asked})
     for name, value in asked.items():
         raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")

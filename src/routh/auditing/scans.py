@@ -10,8 +10,8 @@ import numpy as np
 
 from routh.problem import ImpactProblem
 from routh.results import Drawable
-from routh.sampling.algorithm1 import sample
 from routh.sampling.ambiguity import measure_ambiguity
+from routh.sampling.sampler import sample
 from routh.validation import Array, integer
 
 

@@ -81,7 +81,8 @@ def run(
 
     Each sample lets the impulses of the contacts grow at random relative rates until no contact approaches
     (HP23, Algorithm 1). The table says how often the contacts separate, stick or slide afterwards; the
-    picture shows the velocities. By default the step is that of the paper.
+    picture shows the velocities. Samples are drawn by events; --step, --max-steps, --points or a GPU choose
+    HP23's Algorithm 1.
 
     [bold]Examples:[/bold]
 

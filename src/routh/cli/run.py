@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    step = None if changes else system.paper.step
-    return _run_problem(system.problem, title, system.paper.source, request, place, output, step=step)
+    return _run_problem(system.problem, title, system.paper.source, request, place, output)
 
 
 def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
@@ -65,16 +64,13 @@ def _run_problem(
     request: Request,
     place: Path | None,
     output: Output,
-    *,
-    step: float | None = None,
 ) -> int:
-    """Sample what has a set; ``step`` (N s) is the default one."""
+    """Sample what has a set."""
     if has_single_elastic_contact(problem):
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
-    wanted = request if request.step is not None else replace(request, step=step)
-    return sample_and_show(problem, title, source, wanted, place, output)
+    return sample_and_show(problem, title, source, request, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -130,14 +126,20 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes
         return sample(
             problem,
             n,
-            step=request.step,
-            max_steps=request.max_steps,
+            **_method_of(request),
             seed=request.seed,
-            points=request.points,
             friction=request.friction,
             device=request.device,
             threads=request.threads,
         )
+
+
+def _method_of(request: Request) -> dict[str, Any]:
+    """Algorithm 1 where one of its options, or the GPU, is asked for; else by events."""
+    points = None if request.points == "random" else request.points
+    given = {"step": request.step, "max_steps": request.max_steps, "points": points}
+    asked = {name: value for name, value in given.items() if value is not None}
+    return {"method": "algorithm1", **asked} if asked or request.device == "cuda" else {}
 
 
 def _show(shown: Comparison, output: Output) -> None:
@@ -151,7 +153,7 @@ def _show(shown: Comparison, output: Output) -> None:
         output.show(tables.law_table(shown))
     else:
         output.say("Laws with a single answer are inelastic: none stands beside an impact with restitution.")
-    if len(shown.simultaneous) > 1:
+    if len(shown.simultaneous) > 1 and shown.outcomes.settings.get("method") != "events":
         output.say(
             "Steps of this impact can have several solutions. Each sample takes one of them by a fixed "
             "rule (Lemke's), so the set may be larger than what the samples show."

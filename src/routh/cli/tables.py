@@ -27,12 +27,15 @@ _STYLES = {"separates": "green", "sticks": "bold", "slides": "yellow"}
 def describe(outcomes: Outcomes, seconds: float) -> str:
     """Sizes and settings in one line."""
     problem, settings = outcomes.problem, outcomes.settings
-    step = np.asarray(settings.get("step", np.nan))
-    size = f"{step.min():.3g}" if np.ptp(step) == 0.0 else f"{step.min():.3g} to {step.max():.3g}"
+    how = f"by events, {outcomes.events.mean():.3g} pieces each on average"
+    if settings.get("method") != "events":
+        step = np.asarray(settings.get("step", np.nan))
+        size = f"{step.min():.3g}" if np.ptp(step) == 0.0 else f"{step.min():.3g} to {step.max():.3g}"
+        how = f"steps up to {size} N s"
     contacts = "1 contact" if problem.nc == 1 else f"{problem.nc} contacts"
     return (
         f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {_seconds(seconds)} s, "
-        f"steps up to {size} N s, seed {settings.get('seed', 0)}"
+        f"{how}, seed {settings.get('seed', 0)}"
     )
 
 

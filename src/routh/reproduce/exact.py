@@ -52,7 +52,12 @@ def _maker(name: str) -> Callable[[Settings], Exhibit]:
         spent = time.process_time() - started
         n = min(SAMPLES[settings.quick], system.paper.samples or SAMPLES[settings.quick])
         outcomes = sample(
-            exact.problem, n, step=system.paper.step, seed=settings.seed, device=settings.device
+            exact.problem,
+            n,
+            method="algorithm1",
+            step=system.paper.step,
+            seed=settings.seed,
+            device=settings.device,
         )
         singles = single_outcomes(exact)
         figure = exact_figure(exact, outcomes, singles)

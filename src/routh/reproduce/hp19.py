@@ -21,7 +21,9 @@ SEPARATES, STICKS, _ = ContactMode
 
 def _sampled(name: str, settings: Settings, *, most: int = 2**17) -> Outcomes:
     n = QUICK_SAMPLES if settings.quick else most
-    return sample(problem_of(systems.get(name)), n, seed=settings.seed, device=settings.device)
+    return sample(
+        problem_of(systems.get(name)), n, method="algorithm1", seed=settings.seed, device=settings.device
+    )
 
 
 @exhibit("hp19-fig-3", title="The rimless wheel on two feet", source="HP19 Fig. 3 and poster")
@@ -95,7 +97,7 @@ def _poster(
 ) -> Exhibit:
     problem = problem_of(systems.get(name))
     n = quick if settings.quick else most
-    outcomes = sample(problem, n, seed=settings.seed, device=settings.device)
+    outcomes = sample(problem, n, method="algorithm1", seed=settings.seed, device=settings.device)
     figures = {f"{stem}a": snapshot_figure(systems.get(name)), f"{stem}b": outcomes_figure(outcomes)}
     combinations = len(outcomes.summary())
     rows = (

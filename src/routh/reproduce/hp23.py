@@ -47,7 +47,14 @@ def problem_of(system: System) -> ImpactProblem:
 def sampled(system: System, settings: Settings) -> Outcomes:
     """Samples with the paper's step, as many as the paper's unless quick."""
     n = QUICK_SAMPLES if settings.quick else system.paper.samples or QUICK_SAMPLES
-    return sample(problem_of(system), n, step=system.paper.step, seed=settings.seed, device=settings.device)
+    return sample(
+        problem_of(system),
+        n,
+        method="algorithm1",
+        step=system.paper.step,
+        seed=settings.seed,
+        device=settings.device,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,11 @@ def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Setting
         for leader in range(problem.nc if scale < 1.0 else 1):
             steps = np.full(problem.nc, step * scale)
             steps[leader] = step
-            found.append(sample(problem, n, step=steps, seed=settings.seed, device=settings.device))
+            found.append(
+                sample(
+                    problem, n, method="algorithm1", step=steps, seed=settings.seed, device=settings.device
+                )
+            )
     return joined(found)
 
 

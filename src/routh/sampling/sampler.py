@@ -47,7 +47,7 @@ def sample(
     problem: ImpactProblem | ImpactBatch,
     n: int,
     *,
-    method: str = "algorithm1",
+    method: str = "events",
     rates: Any = None,
     persistence: float | None = None,
     tolerance: float | None = None,
