@@ -212,3 +212,24 @@ def test_the_front_door_draws_by_this_kernel():
     for friction, dirs in (("cone", CONE), ("polyhedral", facet_directions(2, 8))):
         found = routh.sample(problem, 30, method="events", friction=friction)
         assert np.array_equal(found.v, samples([problem], 30, dirs=dirs).v[0])
+        assert (found.error is None) == (friction == "polyhedral")
+    assert np.all((found := routh.sample(problem, 30, method="events", friction="cone")).error <= 1e-5)
+    assert np.all(found.terminated)
+
+
+@pytest.mark.parametrize("rates", ["uniform", "extreme"])
+def test_other_rates_give_members_too(rates):
+    problem = problem_of_size(np.random.default_rng(9), 3, 2, 0.5)
+    problem = problem.replace(v=np.linalg.lstsq(problem.Jn, -np.ones(3), rcond=None)[0])
+    mixed = routh.sample(problem, 50, method="events", friction="cone")
+    found = routh.sample(problem, 50, method="events", friction="cone", rates=rates)
+    assert found.terminated.all()
+    assert not np.array_equal(found.v, mixed.v)
+
+
+def test_what_the_kernel_cannot_do_raises():
+    problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
+    with pytest.raises(ValueError, match="rates: got a function"):
+        routh.sample(problem, 3, method="events", friction="cone", rates=lambda uniforms, near, out: None)
+    with pytest.raises(ValueError, match="device: got 'cuda'"):
+        routh.sample(problem, 3, method="events", friction="cone", device="cuda")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.arrays import MU, RESTITUTION, Draw, Outputs, Rows
+from routh.kernels.arrays import MU, RATES, RESTITUTION, Draw, Outputs, Rows
 from routh.kernels.random import event_key, event_number
 from routh.kernels.slices import run_slices
 from routh.kernels.space_draws import CUT, SHARE, draw_roles, fewer_roles
@@ -95,7 +95,7 @@ def run_sample(
             share = event_number(key, SHARE)
         used = 0
         kind = BROKEN
-        if draw_roles(nc, key, phase, x, s, k):
+        if draw_roles(nc, draw.rates, key, phase, x, s, k):
             kind, used = run_stage(
                 nc, mode, draw.tolerance, restitution, G, mu, dirs, x, s, k, slides, d, g, after, share,
                 PIECES,
@@ -189,6 +189,10 @@ def run(
     rates: Any = "mixed",
 ) -> None:
     """Draw all samples of all rows with friction polygons ``directions`` (k, 2); k = 0: the true cone."""
+    if callable(rates):
+        raise ValueError(f"rates: got a function; wanted one of {', '.join(RATES)} in space")
+    if device != "cpu":
+        raise ValueError(f"device: got {device!r}; sampling by events in space runs on 'cpu' only")
     elastic = outputs.work.shape[3] > 0
     mode = (2 if draw.poisson else 1) if elastic else 0
     nc = rows.contact.shape[2]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.arrays import EXTREME, UNIFORM
 from routh.kernels.random import event_number
 from routh.kernels.space_names import BUDGET, DRIVEN, FREE, HELD, KEPT, ROLE, WEIGHT, C
 
@@ -21,13 +22,14 @@ HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below t
 
 
 @kernel
-def draw_roles(nc: int, key: Any, phase: int, x: Any, s: Any, k: Any) -> bool:
+def draw_roles(nc: int, rates: int, key: Any, phase: int, x: Any, s: Any, k: Any) -> bool:
     """ROLE and WEIGHT of one stage; whether anything is driven.
 
     ``phase`` 0: as drawn; 1: one contact at a time, zeros held; 2: all that approach, with equal weights,
     zeros held; 3: one contact at a time and nothing held.
     """
     count, sure = np.int64(0), 0
+    drawn = phase == 0 and rates != UNIFORM
     for i in range(nc):
         number = event_number(key, PER_CONTACT + 2 * i)
         k[ROLE, i] = FREE
@@ -35,23 +37,24 @@ def draw_roles(nc: int, key: Any, phase: int, x: Any, s: Any, k: Any) -> bool:
         if y < 0.0 or s[BUDGET, i] > 0.0:
             k[ROLE, i] = DRIVEN
             sure += 1
-        elif y == 0.0 and (phase == 1 or phase == 2 or (phase == 0 and number < HOLD)):
+        elif y == 0.0 and phase != 3 and (not drawn or number < HOLD):
             k[ROLE, i] = HELD
-        elif y == 0.0 and phase == 0 and number < PUSH:
+        elif y == 0.0 and drawn and number < PUSH:
             k[ROLE, i] = DRIVEN
         count += 1 if k[ROLE, i] == DRIVEN else 0
     if sure == 0:
         return False
-    return draw_weights(nc, key, phase, count, s, k)
+    return draw_weights(nc, rates, key, phase, count, s, k)
 
 
 @kernel
-def draw_weights(nc: int, key: Any, phase: int, count: Any, s: Any, k: Any) -> bool:
+def draw_weights(nc: int, rates: int, key: Any, phase: int, count: Any, s: Any, k: Any) -> bool:
     """WEIGHT of the driven contacts, with sum one; those without become free."""
     kind = event_number(key, KIND)
-    if phase == 0 and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(nc, s, k):
+    mixed = phase == 0 and rates != UNIFORM
+    if mixed and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(nc, s, k):
         return True
-    if phase == 1 or phase == 3 or (phase == 0 and kind < ALONE):
+    if phase == 1 or phase == 3 or (mixed and (kind < ALONE or rates == EXTREME)):
         chosen = int(event_number(key, WHO) * count)
         for i in range(nc):
             if k[ROLE, i] != DRIVEN:
@@ -64,8 +67,10 @@ def draw_weights(nc: int, key: Any, phase: int, count: Any, s: Any, k: Any) -> b
     total, power = 0.0, 4.0 if kind < FACE else 1.0
     for i in range(nc):
         if k[ROLE, i] == DRIVEN:
-            rough = -math.log(event_number(key, PER_CONTACT + 2 * i + 1))
-            s[WEIGHT, i] = 1.0 if phase == 2 else rough**power
+            number = event_number(key, PER_CONTACT + 2 * i + 1)
+            s[WEIGHT, i] = number if rates == UNIFORM else (-math.log(number)) ** power
+            if phase == 2:
+                s[WEIGHT, i] = 1.0
             total += s[WEIGHT, i]
     for i in range(nc):
         if k[ROLE, i] == DRIVEN:

@@ -143,6 +143,7 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **o
         {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
+        error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
         replay=partial(path_of, rates=rates, keys=settings.get("keys")),
     )
 

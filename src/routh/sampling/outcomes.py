@@ -27,7 +27,7 @@ from routh.validation import Array
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
 _ARRAYS = ("v", "impulse", "steps", "status", "residual")
-_WORK = ("stored", "returned")
+_OPTIONAL = ("stored", "returned", "error")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Outcomes(Drawable):
     settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
-
+    # (n,) sum of the local errors along a curved path, a share of the speed; None where paths are straight
+    error: Array | None = field(default=None, repr=False)
     replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # see `path`
 
     def __len__(self) -> int:
@@ -152,7 +153,7 @@ class Outcomes(Drawable):
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
         problem = {f"problem_{name}": getattr(self.problem, name) for name in _PROBLEM}
-        work = {name: getattr(self, name) for name in _WORK if getattr(self, name) is not None}
+        work = {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
         arrays = {
             "format": _FORMAT,
             **{name: getattr(self, name) for name in _ARRAYS},
@@ -172,7 +173,7 @@ class Outcomes(Drawable):
         if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
             raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
-        data = read_arrays(path, wanted, optional=_WORK, max_bytes=max_bytes)
+        data = read_arrays(path, wanted, optional=_OPTIONAL, max_bytes=max_bytes)
         try:
             return cls(**_checked(data))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -200,6 +201,7 @@ def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
         "settings": ((), "U"),
         "stored": ((n, nc), "f"),
         "returned": ((n, nc), "f"),
+        "error": ((n,), "f"),
     }
     for name, (shape, kind) in shapes.items():
         if name in data and (data[name].shape != shape or data[name].dtype.kind != kind):
@@ -211,5 +213,5 @@ def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
     settings = json.loads(str(data["settings"]))
     if not isinstance(settings, dict):
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
-    arrays = {name: data[name] for name in (*_ARRAYS, *_WORK) if name in data}
+    arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
     return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}
