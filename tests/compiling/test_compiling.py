@@ -53,7 +53,8 @@ def pair(cache):
 
     def build():
         linked = kernel(inner)
-        return linked, kernel(types.FunctionType(outer.__code__, {"inner_kernel": linked}, "outer"))
+        names = {"inner_kernel": linked, "__name__": __name__}
+        return linked, kernel(types.FunctionType(outer.__code__, names, "outer"))
 
     return build
 
@@ -63,6 +64,20 @@ def test_an_inner_kernel_is_linked_and_can_still_be_called_from_python(pair):
     assert outer(VALUES) == 21.0
     assert inner(2.0) == 6.0  # without the entry this call would end the process
     assert inner.overloads
+
+
+def test_somebody_elses_jitted_code_may_call_kernels_that_call_kernels():
+    from routh.kernels.random import draw_bounds
+    from routh.rng import uniforms
+
+    @numba.njit
+    def theirs(key, size, bound):
+        draw_bounds(2, key, 3, 1, size, bound)
+        return bound[0]
+
+    bound = np.empty(2)
+    theirs((np.uint32(7), np.uint32(0), np.uint32(0)), np.ones(2), bound)
+    assert bound.tobytes() == uniforms(7, np.array([3]), 1, 2)[0].tobytes()
 
 
 def test_a_second_process_loads_from_disk_and_does_not_compile(pair, cache):

@@ -133,6 +133,20 @@ class LinkedLibrary(JITCodeLibrary):
         """Nothing is linked, optimised or emitted here."""
         self._finalized = True
 
+    def own_module(self) -> Any:
+        """This function alone, for linking."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """This function and all that it calls, for the libraries of somebody else's jitted code."""
+        module = self.own_module().clone()
+        for library in _reached(self._linking_libraries):
+            linked = isinstance(library, LinkedLibrary)
+            module.link_in(
+                library.own_module() if linked else library._get_module_for_linking(), preserve=True
+            )
+        return module
+
     def get_pointer_to_function(self, name: str) -> int:
         """None: a call from Python would end the process, so `routh.compiling.Kernel` makes none."""
         return 0
@@ -150,15 +164,25 @@ class EntryLibrary(JITCodeLibrary):
 
     def finalize(self) -> None:
         """Collect every linked function once, however it is reached, then optimise and emit."""
-        found: list[Any] = []
-        waiting = list(self._linking_libraries)
-        while waiting:
-            library = waiting.pop()
-            if library not in found:
-                found.append(library)
-                waiting.extend(library._linking_libraries if isinstance(library, LinkedLibrary) else ())
-        self._linking_libraries = found
+        found = _reached(self._linking_libraries)
+        for library in found:
+            if isinstance(library, LinkedLibrary):
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library.own_module(), preserve=True)
+        self._linking_libraries = [one for one in found if not isinstance(one, LinkedLibrary)]
         super().finalize()
+
+
+def _reached(libraries: list[Any]) -> list[Any]:
+    """These libraries and, through linked ones, all that they need, each once."""
+    found: list[Any] = []
+    waiting = list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found.append(library)
+            waiting.extend(library._linking_libraries if isinstance(library, LinkedLibrary) else ())
+    return found
 
 
 class LinkedCompiler(compiler.Compiler):
