@@ -21,6 +21,8 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh list                   the systems that come with routh
   routh run rocking-block      sample one: a table and a picture
   routh impact problem.npz     the same for your own matrices
+  routh impact robot.xml --drop 1.0      a robot's landing
+  routh view robot.xml         drag its state in a browser
   routh reproduce --quick      the papers' figures, with a report
 """
 Command = TypeVar("Command", bound=Callable[..., Any])
