@@ -90,4 +90,4 @@ def test_tableau_takes_the_reference_s_path(seed):
 def test_the_true_cone_is_sampled_on_the_cpu_only():
     problem = random_elastic_problem(np.random.default_rng(0), nc=1, nt=2)
     with pytest.raises(ValueError, match="device: got 'cuda'; restitution with the true cone"):
-        routh.sample(problem.replace(restitution=0.5), 8, friction="cone", device="cuda")
+        routh.sample(problem.replace(restitution=0.5), 8, method="algorithm1", friction="cone", device="cuda")

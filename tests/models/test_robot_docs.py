@@ -13,7 +13,7 @@ def test_examples_run(capsys, tmp_path, monkeypatch):
     pytest.importorskip("pinocchio")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names = {}
     for block in blocks:
         exec(compile(block, str(DOCUMENT), "exec"), names)

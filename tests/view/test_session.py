@@ -34,6 +34,15 @@ def until(condition, seconds=60.0):
         time.sleep(0.02)
 
 
+def settled(session):
+    """Wait until the worker has nothing more to do."""
+    seen = -1
+    while seen != session.updates or session._wake.is_set():
+        seen = session.updates
+        time.sleep(0.5)
+    return session
+
+
 @pytest.fixture(scope="module")
 def block():
     with show("rocking-block", ghosts=4) as viewer:
@@ -101,14 +110,14 @@ def test_the_panel_tells_the_ambiguity_and_filters_by_mode(block):
 
 
 def test_a_click_on_the_board_shows_one_ghost_and_plays_its_path(block):
-    session = block.session
+    session = settled(block.session)
     session.pick(3)
     assert session.picked == int(session.shown.ended[3])
     assert session.scene._ghost_count == 1
 
 
 def test_extreme_outcomes(block):
-    session, actions = block.session, block.session.actions
+    session, actions = settled(block.session), block.session.actions
     actions._along.value = "A normal"
     index = actions.extreme()
     normal = session.shown.placed.problem.contact_velocity(session.shown.outcomes.v)[:, 0, 0]
@@ -137,7 +146,7 @@ def test_a_heat_map_over_two_controls(block, monkeypatch):
 def test_futures_follow_the_time_slider(block, monkeypatch):
     monkeypatch.setattr("routh.view.actions.FUTURES", 2)
     monkeypatch.setattr("routh.view.actions.DURATION", 0.05)
-    actions = block.session.actions
+    actions = settled(block.session).actions
     bundle = actions.futures()
     assert len(bundle) == 2
     actions._time.value = 0.02

@@ -134,7 +134,7 @@ def view(
     pitch: landings.Pitch = 0.0,
     yaw: landings.Yaw = 0.0,
     joint: landings.Joint = None,
-    friction: Annotated[float | None, typer.Option(min=0.0, help="Times the model's friction.")] = None,
+    grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
     restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
     window: robots.Window = None,
     change: Annotated[
@@ -161,7 +161,7 @@ def view(
     from routh.cli.view import run_view, start_of
 
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    further = {"friction": friction, "restitution": restitution, "window": window}
+    further = {"friction": grip, "restitution": restitution, "window": window}
     start = start_of(source, landed, change or [], further)
     raise typer.Exit(
         run_view(
