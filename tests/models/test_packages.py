@@ -43,6 +43,17 @@ def written(folder, name):
     return file
 
 
+@pytest.mark.filterwarnings("ignore::routh.models.UnrepresentedWarning")
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e400"])
+@pytest.mark.parametrize("field", ['mass value="1"', 'ixx="0.1"', 'ixz="0"'])
+def test_numbers_that_are_not_finite_are_refused_before_they_are_added_up(tmp_path, number, field):
+    key = field.partition("=")[0]
+    file = tmp_path / "r.urdf"
+    file.write_text(URDF.format(name="x.stl").replace(field, f'{key}="{number}"'))
+    with pytest.raises(ModelError, match=r"link 'base' has .* wanted finite numbers"):
+        routh.models.mujoco.load(file, floating=True)
+
+
 NAME = "package://robot_description/meshes/base.stl"
 
 

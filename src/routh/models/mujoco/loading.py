@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
+from routh.text import for_terminal
 from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def _read_urdf(path: Path, roots: Sequence[Path]) -> MjSpec:
     text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS)
     tell_left_out(left_out, path)
     root = ElementTree.fromstring(text)
+    _refuse_infinite(root, path)
     extension = root.find("mujoco")
     if extension is None:
         extension = ElementTree.SubElement(root, "mujoco")
@@ -74,6 +77,23 @@ def _read_urdf(path: Path, roots: Sequence[Path]) -> MjSpec:
         compiler = ElementTree.SubElement(extension, "compiler")
     compiler.set("strippath", "false")
     return _filled("from_string", ElementTree.tostring(root, encoding="unicode"))
+
+
+def _refuse_infinite(root: ElementTree.Element, path: Path) -> None:
+    """Masses, inertias and places of links must be finite before they are added up."""
+    for link in root.iter("link"):
+        for element in (part for inertial in link.iter("inertial") for part in inertial.iter()):
+            for key, value in element.items():
+                if not all(_is_finite(word) for word in value.split()):
+                    where = f"link {link.get('name', '')!r} has {element.tag} {key}={for_terminal(value)!r}"
+                    raise ModelError(f"{path}: {where}; wanted finite numbers")
+
+
+def _is_finite(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return True  # no number at all: MuJoCo says so itself
 
 
 def _read(path: str) -> MjSpec:
