@@ -186,3 +186,21 @@ def test_an_interrupt_ends_a_command_within_a_second(tmp_path, command, after):
     assert not list(tmp_path.rglob("*.part"))
     for picture in tmp_path.rglob("*.png"):
         assert picture.read_bytes() == b"old" or picture.read_bytes()[-8:-4] == b"IEND"
+
+
+def test_an_interrupt_inside_a_callback_says_nothing():
+    """Python prints a traceback of what a weak reference's callback raises, and goes on."""
+    code = (
+        "import signal, sys, time, weakref\n"
+        "from routh.cli.ending import stop_promptly\n"
+        "stop_promptly()\n"
+        "class Thing: pass\n"
+        "thing = Thing()\n"
+        "def raised(_): raise KeyboardInterrupt\n"
+        "seen = weakref.ref(thing, raised)\n"
+        "del thing\n"
+        "print('on')\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout == "on\n"
+    assert found.stderr == ""

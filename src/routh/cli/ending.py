@@ -50,7 +50,14 @@ def stop_promptly() -> None:
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
     signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    sys.unraisablehook = _without_interrupts
     threading.Thread(target=_end_after_interrupt, args=(ears, os.getpid()), daemon=True).start()
+
+
+def _without_interrupts(unraisable: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C that falls into a weak reference's callback is swallowed there; the thread ends the process."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def _end_after_interrupt(ears: int, process: int) -> None:
