@@ -8,14 +8,13 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from routh.status import Status
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
 from routh.sweep.executors import Executor, WorkerLost
-from routh.sweep.manifest import Plan
+from routh.sweep.manifest import Plan, PlanData
 
 TRIES = 3  # how often a chunk may lose its worker before its points are tried one by one
 _AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
@@ -61,7 +60,7 @@ def status_name(code: int) -> str:
 
 
 def computed(
-    data: dict[str, Any], plan: Plan, chunks: list[Chunk], executor: Executor
+    data: PlanData, plan: Plan, chunks: list[Chunk], executor: Executor
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
@@ -69,7 +68,7 @@ def computed(
     kill stand alone, and those are recorded as KILLED.
     """
     waiting = deque(chunks)
-    under_way: dict[Future[Any], Chunk] = {}
+    under_way: dict[Future[Computed], Chunk] = {}
     suspects: deque[Chunk] = deque()
     while waiting or under_way or suspects:
         while waiting and len(under_way) < _AHEAD * executor.workers:
@@ -87,7 +86,7 @@ def computed(
             yield chunk, _alone(data, plan, chunk, executor)
 
 
-def _alone(data: dict[str, Any], plan: Plan, chunk: Chunk, executor: Executor) -> Computed:
+def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor) -> Computed:
     """A chunk that lost a worker: by itself some times, then in halves, a single point at last as KILLED."""
     for _ in range(TRIES):
         try:
@@ -108,7 +107,7 @@ def joined(parts: list[Computed]) -> Computed:
     )
 
 
-def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: float) -> int:
+def chunk_size(data: PlanData, total: int, executor: Executor, seconds: float) -> int:
     """Points that take about ``seconds``, measured on a worker with the first points of the grid."""
     count = 1
     while True:
@@ -121,7 +120,7 @@ def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: fl
         count = min(total, _LARGEST, count * 4)
 
 
-def timed(data: dict[str, Any], chunk: Chunk) -> float:
+def timed(data: PlanData, chunk: Chunk) -> float:
     """Seconds that a chunk takes once everything is compiled."""
     compute(data, Chunk(chunk.start, chunk.start + 1))
     begun = time.perf_counter()

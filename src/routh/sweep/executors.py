@@ -14,11 +14,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
 from routh.status import MissingExtraError
 
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import Future as DaskFuture
+
 _WATCH = 1.0  # s between looks of a worker at whether its driver still lives
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
 
 
 class WorkerLost(Exception):
@@ -33,11 +41,11 @@ class Executor(Protocol):
         """How many calls can run at once."""
         ...
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call."""
         ...
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make a call with nothing else under way; raises WorkerLost where it kills its worker."""
         ...
 
@@ -51,16 +59,16 @@ class InProcess:
 
     workers = 1
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Make the call now."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         try:
             future.set_result(function(*arguments))
         except Exception as error:
             future.set_exception(error)
         return future
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make the call now."""
         return function(*arguments)
 
@@ -75,7 +83,7 @@ class Processes:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call in one of the processes."""
         for _ in range(2):
             try:
@@ -84,7 +92,7 @@ class Processes:
                 self.close()
         raise WorkerLost("the pool of processes broke twice")
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make the call in a process of its own."""
         own = Processes(1)
         try:
@@ -114,7 +122,7 @@ class Processes:
 class Dask:
     """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: str | Client) -> None:
         distributed = _distributed()
         self._own = isinstance(client, str)
         self.client = distributed.Client(client) if isinstance(client, str) else client
@@ -125,14 +133,14 @@ class Dask:
         """How many calls can run at once just now; at least one, since workers may come later."""
         return max(1, sum(self.client.nthreads().values()))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call on any worker."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         remote = self.client.submit(function, *arguments, pure=False)
         remote.add_done_callback(lambda done: self._settle(done, future))
         return future
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make the call; Dask itself tries it on several workers before it blames it."""
         return self.submit(function, *arguments).result()
 
@@ -141,7 +149,7 @@ class Dask:
         if self._own:
             self.client.close()
 
-    def _settle(self, done: Any, future: Future[Any]) -> None:
+    def _settle(self, done: DaskFuture, future: Future[Result]) -> None:
         if done.status == "finished":
             future.set_result(done.result())
             return
@@ -149,7 +157,7 @@ class Dask:
         future.set_exception(WorkerLost(str(error)) if isinstance(error, self._lost) else error)
 
 
-def make_executor(kind: Any, workers: int | None = None) -> Executor:
+def make_executor(kind: str | Executor | Client, workers: int | None = None) -> Executor:
     """An executor from "here", "local", a scheduler's address, a Dask client, or an executor."""
     if kind == "here":
         return InProcess()
@@ -169,7 +177,7 @@ def make_executor(kind: Any, workers: int | None = None) -> Executor:
     raise ValueError(f"executor: got {type(kind).__name__}; wanted 'local', 'here', an address or a Client")
 
 
-def _distributed() -> Any:
+def _distributed() -> ModuleType:
     try:
         import distributed
         import distributed.client
@@ -179,11 +187,11 @@ def _distributed() -> Any:
     return distributed
 
 
-def _translated(inner: Future[Any]) -> Future[Any]:
+def _translated(inner: Future[Result]) -> Future[Result]:
     """The same future, with a broken pool told as a lost worker."""
-    outer: Future[Any] = Future()
+    outer: Future[Result] = Future()
 
-    def settle(done: Future[Any]) -> None:
+    def settle(done: Future[Result]) -> None:
         if done.cancelled():
             outer.set_exception(WorkerLost("cancelled"))
             return

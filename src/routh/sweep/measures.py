@@ -9,17 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
-from routh.sweep.recipe import Recipe, recipe
+from routh.sweep.recipe import Recipe, RecipeData, recipe
 from routh.validation import Array, integer, real
 
 Columns = dict[str, np.ndarray]
 Problems = Sequence[ImpactProblem]
+
+
+class MeasureData(RecipeData):
+    """A measure as JSON holds it."""
+
+    columns: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -31,18 +38,19 @@ class Measure:
 
     def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
         """The columns of some points, each checked against the declared shape."""
-        found = self.recipe.resolve()(problems, rows, seed, **self.recipe.arguments)
+        measure = cast("Callable[..., Columns]", self.recipe.resolve())
+        found = measure(problems, rows, seed, **self.recipe.arguments)
         return {
             name: _checked(name, found.get(name), (len(problems), *shape))
             for name, shape in self.columns.items()
         }
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> MeasureData:
         """For the manifest."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> Measure:
+    def from_data(data: MeasureData) -> Measure:
         """The measure that `as_data` wrote."""
         return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
 
@@ -85,7 +93,7 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
 
 
-def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: Any) -> Measure:
+def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
     found = recipe(answer, **arguments)
     item = recipe(
@@ -98,9 +106,9 @@ def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: A
 
 
 def own(
-    function: Callable[..., Mapping[str, Any]] | str,
+    function: Callable[..., Mapping[str, ArrayLike]] | str,
     columns: Mapping[str, Sequence[int]] | Sequence[str],
-    **arguments: Any,
+    **arguments: object,
 ) -> Measure:
     """Your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
 
@@ -180,13 +188,13 @@ def measure_audits(
     seed: int,
     *,
     answer: str,
-    arguments: dict[str, Any],
+    arguments: dict[str, object],
     samples: int,
 ) -> Columns:
     """The function behind `audits`."""
     from routh.auditing import audit
 
-    function = recipe(answer).resolve()
+    function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
     for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, "cone")):
         result = audit(outcomes.problem, function(outcomes.problem, **arguments), outcomes=outcomes)
@@ -195,10 +203,10 @@ def measure_audits(
 
 
 def measure_own(
-    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, Any]
+    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, object]
 ) -> Columns:
     """The function behind `own`: point by point."""
-    call = recipe(function).resolve()
+    call = cast("Callable[..., Mapping[str, ArrayLike]]", recipe(function).resolve())
     found = [
         dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
     ]
@@ -219,7 +227,7 @@ def _drawn(
     ]
 
 
-def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Array:
+def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if values is None:
         if shape[0] == 0:
             return np.empty(shape)
