@@ -17,7 +17,7 @@ Statuses = tuple[int, ...]  # per contact
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Conditions on impulses x: normal ones of pushing contacts, segment by segment, friction of sticking ones."""
+    """Conditions on impulses x: of pushing contacts the normal ones, of sticking ones friction too."""
 
     G: Array  # (2 nc, 2 nc) scaled Delassus matrix
     start: Array  # (2 nc,) scaled contact velocity (y_1, t_1, ...) before
