@@ -93,7 +93,7 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> Mechanism:
 
         urdf = Path(text).suffix.lower() == ".urdf"
         model = mujoco.load(text, floating=urdf, ground=0.0 if urdf else None)
-        return RobotMechanism(model, name=Path(text).stem, start=start, file=Path(text))
+        return RobotMechanism(model, name=Path(text).stem, start=start, source=(text,))
     if isinstance(what, str):
         from routh.view.planar import PlanarMechanism
 
