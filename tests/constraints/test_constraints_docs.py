@@ -1,9 +1,9 @@
-"""The example of docs/constraints.md runs as written."""
+"""The example of docs/theory/constraints.md runs as written."""
 
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "constraints.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "theory" / "constraints.md"
 
 
 def test_the_example_runs(capsys):

@@ -1,9 +1,9 @@
-"""The examples of docs/models.md run as written, and print what their comments say."""
+"""The examples of docs/guide/models.md run as written, and print what their comments say."""
 
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "guide" / "models.md"
 
 
 def test_examples_run(capsys):

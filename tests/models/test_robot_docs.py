@@ -1,11 +1,11 @@
-"""The examples of docs/robots.md run as written, and print what their comments say."""
+"""The examples of docs/guide/robots.md run as written, and print what their comments say."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "robots.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "guide" / "robots.md"
 
 
 def test_examples_run(capsys, tmp_path, monkeypatch):

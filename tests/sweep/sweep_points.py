@@ -53,7 +53,11 @@ def wide(problem, row, seed):
 
 
 def mixed(x):
-    """Points of several sizes: nothing, the block, the block between walls, the cradle's three balls."""
+    """Points of several sizes: nothing, the block, the box at a wall, the block into a wall."""
     names = [None, "rocking-block", "box-wall", "block-into-wall"]
     name = names[int(x) % len(names)]
     return None if name is None else routh.systems.get(name).problem
+
+
+def no_problem(x):
+    return {"mass": x}

@@ -108,6 +108,13 @@ def test_points_that_fail_are_rows_with_a_status(tmp_path):
     np.testing.assert_array_equal(np.isnan(study.columns()["ambiguity"]), [False, True, True, True])
 
 
+def test_a_function_that_returns_no_problem_is_told_point_by_point(tmp_path):
+    study = made(tmp_path, sweep_points.no_problem, {"x": [0.0, 1.0]})
+    study.run("here")
+    assert study.status_counts() == {"RAISED": 2}
+    assert study.messages()[1] == "TypeError: problems: got dict; wanted an ImpactProblem or None"
+
+
 def test_a_point_that_kills_its_worker_is_recorded_and_the_rest_goes_on(tmp_path):
     study = fixed_size(made(tmp_path, sweep_points.poison, {"x": np.arange(8.0)}), 4)
     report = study.run(Processes(2))

@@ -8,14 +8,13 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from routh.status import Status
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
 from routh.sweep.executors import Executor, WorkerLost
-from routh.sweep.manifest import Plan
+from routh.sweep.manifest import Plan, PlanData
 
 TRIES = 3  # how often a single point may lose its worker before it is given up
 _COMPANY = 2  # how often it may lose it among others before it is tried alone
@@ -62,7 +61,7 @@ def status_name(code: int) -> str:
 
 
 def computed(
-    data: dict[str, Any], plan: Plan, chunks: list[Chunk], executor: Executor
+    data: PlanData, plan: Plan, chunks: list[Chunk], executor: Executor
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
@@ -71,7 +70,7 @@ def computed(
     alone, and those are recorded as KILLED. Dask tells who killed, so there it is halved at once.
     """
     waiting = deque(chunks)
-    under_way: dict[Future[Any], Chunk] = {}
+    under_way: dict[Future[Computed], Chunk] = {}
     suspects: deque[Chunk] = deque()
     losses: Counter[Chunk] = Counter()
     while waiting or under_way or suspects:
@@ -92,9 +91,7 @@ def computed(
             yield chunk, _alone(data, plan, chunk, executor, known=executor.blames)
 
 
-def _alone(
-    data: dict[str, Any], plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False
-) -> Computed:
+def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
     """A chunk that lost a worker, or is ``known`` to kill: by itself, then in halves, a point as KILLED."""
     tries = 1 if len(chunk) > 1 or executor.blames else TRIES
     for _ in range(0 if known else tries):
@@ -116,7 +113,7 @@ def joined(parts: list[Computed]) -> Computed:
     )
 
 
-def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: float) -> int:
+def chunk_size(data: PlanData, total: int, executor: Executor, seconds: float) -> int:
     """Points that take about ``seconds``, measured on a worker with the first points of the grid."""
     count = 1
     while True:
@@ -129,7 +126,7 @@ def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: fl
         count = min(total, _LARGEST, count * 4)
 
 
-def timed(data: dict[str, Any], chunk: Chunk) -> float:
+def timed(data: PlanData, chunk: Chunk) -> float:
     """Seconds that a chunk takes once everything is compiled."""
     compute(data, Chunk(chunk.start, chunk.start + 1))
     begun = time.perf_counter()

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
-from routh.sweep.recipe import Recipe, recipe
+from routh.sweep.recipe import Recipe, RecipeData, recipe
 from routh.validation import Array, integer, real
 
 #: Bytes of outcomes that a worker holds at a time.
@@ -25,6 +26,12 @@ _PIECE = 64 * 2**20
 
 Columns = dict[str, np.ndarray]
 Problems = Sequence[ImpactProblem]
+
+
+class MeasureData(RecipeData):
+    """A measure as JSON holds it."""
+
+    columns: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -36,18 +43,19 @@ class Measure:
 
     def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
         """The columns of some points, each checked against the declared shape."""
-        found = self.recipe.resolve()(problems, rows, seed, **self.recipe.arguments)
+        measure = cast("Callable[..., Columns]", self.recipe.resolve())
+        found = measure(problems, rows, seed, **self.recipe.arguments)
         return {
             name: _checked(name, found.get(name), (len(problems), *shape))
             for name, shape in self.columns.items()
         }
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> MeasureData:
         """For the manifest."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> Measure:
+    def from_data(data: MeasureData) -> Measure:
         """The measure that `as_data` wrote."""
         return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
 
@@ -97,7 +105,7 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
 
 
-def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: Any) -> Measure:
+def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
     found = recipe(answer, **arguments)
     item = recipe(
@@ -110,9 +118,9 @@ def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: A
 
 
 def own(
-    function: Callable[..., Mapping[str, Any]] | str,
+    function: Callable[..., Mapping[str, ArrayLike]] | str,
     columns: Mapping[str, Sequence[int]] | Sequence[str],
-    **arguments: Any,
+    **arguments: object,
 ) -> Measure:
     """Your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
 
@@ -194,13 +202,13 @@ def measure_audits(
     seed: int,
     *,
     answer: str,
-    arguments: dict[str, Any],
+    arguments: dict[str, object],
     samples: int,
 ) -> Columns:
     """The function behind `audits`."""
     from routh.auditing import audit
 
-    function = recipe(answer).resolve()
+    function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
     for places, inside, drawn in _drawn(problems, rows, seed, samples):
         for place, row in zip(places, inside, strict=True):
@@ -211,10 +219,10 @@ def measure_audits(
 
 
 def measure_own(
-    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, Any]
+    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, object]
 ) -> Columns:
     """The function behind `own`: point by point."""
-    call = recipe(function).resolve()
+    call = cast("Callable[..., Mapping[str, ArrayLike]]", recipe(function).resolve())
     found = [
         dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
     ]
@@ -226,7 +234,13 @@ def measure_own(
 
 
 def _drawn(
-    problems: Problems, rows: Sequence[int], seed: int, samples: int, **options: str
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    samples: int,
+    *,
+    friction: str = "cone",
+    device: str = "cpu",
 ) -> Iterator[tuple[np.ndarray, np.ndarray, BatchOutcomes]]:
     """Outcomes in batches that fit the memory: places in ``problems``, their rows of the batch, the batch.
 
@@ -239,13 +253,15 @@ def _drawn(
         end = begin + 1
         while end < len(problems) and rows[end] - rows[begin] < room:
             end += 1
-        places = np.arange(begin, end)
         inside = np.asarray(rows[begin:end]) - rows[begin]
         slots: list[ImpactProblem | None] = [None] * (int(inside[-1]) + 1)
-        for place, row in zip(places, inside, strict=True):
-            slots[row] = problems[place]
+        for row, problem in zip(inside.tolist(), problems[begin:end], strict=True):
+            slots[row] = problem
         batch = ImpactBatch.from_problems(slots)
-        yield places, inside, sample(batch, samples, seed=seed, row=int(rows[begin]), threads=1, **options)
+        drawn = sample(
+            batch, samples, seed=seed, row=int(rows[begin]), friction=friction, device=device, threads=1
+        )
+        yield np.arange(begin, end), inside, drawn
         begin = end
 
 
@@ -253,7 +269,7 @@ def _bytes_of_a_sample(problem: ImpactProblem) -> int:
     return 8 * (problem.nv + problem.nc * (2 + problem.nt) + 5)
 
 
-def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Array:
+def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if values is None:
         if shape[0] == 0:
             return np.empty(shape)
