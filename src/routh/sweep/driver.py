@@ -16,7 +16,8 @@ from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute
 from routh.sweep.executors import Executor, WorkerLost
 from routh.sweep.manifest import Plan, PlanData
 
-TRIES = 3  # how often a chunk may lose its worker before its points are tried one by one
+TRIES = 3  # how often a single point may lose its worker before it is given up
+_COMPANY = 2  # how often it may lose it among others before it is tried alone
 _AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
 _PROBE = 0.25  # s of computing after which the pace is known
 _LARGEST = 65536  # points of a chunk
@@ -64,12 +65,14 @@ def computed(
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
-    A chunk whose worker dies is tried again alone; if it keeps killing, it is halved until the points that
-    kill stand alone, and those are recorded as KILLED.
+    A chunk whose worker dies waits for its turn again, and from the second time on is tried alone, since a
+    pool of processes dies as a whole; if it keeps killing, it is halved until the points that kill stand
+    alone, and those are recorded as KILLED. Dask tells who killed, so there it is halved at once.
     """
     waiting = deque(chunks)
     under_way: dict[Future[Computed], Chunk] = {}
     suspects: deque[Chunk] = deque()
+    losses: Counter[Chunk] = Counter()
     while waiting or under_way or suspects:
         while waiting and len(under_way) < _AHEAD * executor.workers:
             chunk = waiting.popleft()
@@ -80,15 +83,18 @@ def computed(
             try:
                 yield chunk, future.result()
             except WorkerLost:
-                suspects.append(chunk)
+                losses[chunk] += 1
+                sure = executor.blames or losses[chunk] >= _COMPANY
+                (suspects if sure else waiting).append(chunk)
         if suspects and not under_way:
             chunk = suspects.popleft()
-            yield chunk, _alone(data, plan, chunk, executor)
+            yield chunk, _alone(data, plan, chunk, executor, known=executor.blames)
 
 
-def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor) -> Computed:
-    """A chunk that lost a worker: by itself some times, then in halves, a single point at last as KILLED."""
-    for _ in range(TRIES):
+def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
+    """A chunk that lost a worker, or is ``known`` to kill: by itself, then in halves, a point as KILLED."""
+    tries = 1 if len(chunk) > 1 or executor.blames else TRIES
+    for _ in range(0 if known else tries):
         try:
             return executor.alone(compute, data, chunk)
         except WorkerLost:

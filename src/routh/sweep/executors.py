@@ -41,6 +41,11 @@ class Executor(Protocol):
         """How many calls can run at once."""
         ...
 
+    @property
+    def blames(self) -> bool:
+        """Whether a lost call has killed several workers by itself; otherwise others may have."""
+        ...
+
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call."""
         ...
@@ -58,6 +63,7 @@ class InProcess:
     """Everything here, one call after the other."""
 
     workers = 1
+    blames = False
 
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Make the call now."""
@@ -79,9 +85,12 @@ class InProcess:
 class Processes:
     """Processes of this machine, made anew when one of them dies."""
 
+    blames = False  # a pool dies as a whole
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
+        self._single: Processes | None = None
 
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call in one of the processes."""
@@ -93,15 +102,14 @@ class Processes:
         raise WorkerLost("the pool of processes broke twice")
 
     def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call in a process of its own."""
-        own = Processes(1)
-        try:
-            return own.submit(function, *arguments).result()
-        finally:
-            own.close()
+        """Make the call in a process beside the pool, where nothing else runs."""
+        self._single = self._single or Processes(1)
+        return self._single.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Kill the processes."""
+        if self._single is not None:
+            self._single.close()
         pool, self._pool = self._pool, None
         if pool is not None:
             running = list(getattr(pool, "_processes", None) or {})
@@ -122,6 +130,8 @@ class Processes:
 class Dask:
     """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
 
+    blames = True  # the scheduler gives a call several workers before it says that it kills
+
     def __init__(self, client: str | Client) -> None:
         distributed = _distributed()
         self._own = isinstance(client, str)
@@ -132,6 +142,12 @@ class Dask:
     def workers(self) -> int:
         """How many calls can run at once just now; at least one, since workers may come later."""
         return max(1, sum(self.client.nthreads().values()))
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of Dask's own page; None where the scheduler has none."""
+        found: str | None = self.client.dashboard_link
+        return found
 
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call on any worker."""
@@ -172,7 +188,7 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
         return Dask(kind)
     if hasattr(kind, "submit") and hasattr(kind, "scheduler_info"):
         return Dask(kind)
-    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers")):
+    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers", "blames")):
         return kind
     raise ValueError(f"executor: got {type(kind).__name__}; wanted 'local', 'here', an address or a Client")
 

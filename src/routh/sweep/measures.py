@@ -7,17 +7,22 @@ rows in the whole grid (random numbers depend on the seed and the row only), and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
-from routh.sampling import Outcomes, sample
+from routh.sampling import sample
+from routh.sampling.batch import BatchOutcomes
 from routh.sweep.recipe import Recipe, RecipeData, recipe
 from routh.validation import Array, integer, real
+
+#: Bytes of outcomes that a worker holds at a time.
+_PIECE = 64 * 2**20
 
 Columns = dict[str, np.ndarray]
 Problems = Sequence[ImpactProblem]
@@ -67,7 +72,11 @@ def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu
 
 
 def extremes(
-    directions: Sequence[Sequence[float]], samples: int = 4096, *, friction: str = "cone"
+    directions: Sequence[Sequence[float]],
+    samples: int = 4096,
+    *,
+    friction: str = "cone",
+    device: str = "cpu",
 ) -> Measure:
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
@@ -76,13 +85,16 @@ def extremes(
         directions=rows.tolist(),
         samples=integer("samples", samples, at_least=1),
         friction=friction,
+        device=device,
     )
     return Measure(item, {"extreme": (len(rows),)})
 
 
-def mode_shares(samples: int = 4096, *, friction: str = "cone") -> Measure:
+def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
-    item = recipe(measure_modes, samples=integer("samples", samples, at_least=1), friction=friction)
+    item = recipe(
+        measure_modes, samples=integer("samples", samples, at_least=1), friction=friction, device=device
+    )
     return Measure(item, {"separates": (), "sticks": (), "slides": (), "combinations": ()})
 
 
@@ -127,9 +139,10 @@ def measure_ambiguities(
 ) -> Columns:
     """The function behind `ambiguity`."""
     found = np.full((len(problems), 3), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction, device)):
-        ended = float(outcomes.terminated.mean())
-        found[k] = outcomes.ambiguity if ended > 0.0 else np.nan, ended, outcomes.problem.nc
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        found[places, 0] = drawn.ambiguity[inside]
+        found[places, 1] = drawn.terminated.mean(axis=1)[inside]
+        found[places, 2] = drawn.batch.size[inside, 1]
     return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
 
 
@@ -141,27 +154,28 @@ def measure_extremes(
     directions: list[list[float]],
     samples: int,
     friction: str,
+    device: str,
 ) -> Columns:
     """The function behind `extremes`."""
-    along = np.array(directions)
-    found = np.full((len(problems), len(along)), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
-        ends = outcomes.v[outcomes.terminated]
-        if len(ends):
-            found[k] = (ends @ along.T).max(axis=0)
+    found = np.full((len(problems), len(directions)), np.nan)
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        for k, direction in enumerate(directions):
+            found[places, k] = drawn.extreme(direction).value[inside]
     return {"extreme": found}
 
 
 def measure_modes(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
 ) -> Columns:
     """The function behind `mode_shares`."""
     found = np.full((len(problems), 4), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
-        modes = outcomes.modes[outcomes.terminated]
-        if len(modes):
-            found[k, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
-            found[k, 3] = len(np.unique(modes, axis=0))
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        for place, row in zip(places, inside, strict=True):
+            there = drawn.batch.present[row]
+            modes = drawn.modes[row][drawn.terminated[row]][:, there]
+            if len(modes):
+                found[place, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
+                found[place, 3] = len(np.unique(modes, axis=0))
     return dict(zip(("separates", "sticks", "slides", "combinations"), found.T, strict=True))
 
 
@@ -196,9 +210,11 @@ def measure_audits(
 
     function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, "cone")):
-        result = audit(outcomes.problem, function(outcomes.problem, **arguments), outcomes=outcomes)
-        found[k] = result.distance, float(not result.broken)
+    for places, inside, drawn in _drawn(problems, rows, seed, samples):
+        for place, row in zip(places, inside, strict=True):
+            problem = problems[place]
+            result = audit(problem, function(problem, **arguments), outcomes=drawn[int(row)])
+            found[place] = result.distance, float(not result.broken)
     return {"distance": found[:, 0], "possible": found[:, 1]}
 
 
@@ -218,13 +234,39 @@ def measure_own(
 
 
 def _drawn(
-    problems: Problems, rows: Sequence[int], seed: int, samples: int, friction: str, device: str = "cpu"
-) -> list[Outcomes]:
-    """Outcomes of each problem; one thread, since a study already uses every core."""
-    return [
-        sample(problem, samples, seed=seed, row=int(row), friction=friction, device=device, threads=1)
-        for problem, row in zip(problems, rows, strict=True)
-    ]
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    samples: int,
+    *,
+    friction: str = "cone",
+    device: str = "cpu",
+) -> Iterator[tuple[np.ndarray, np.ndarray, BatchOutcomes]]:
+    """Outcomes in batches that fit the memory: places in ``problems``, their rows of the batch, the batch.
+
+    A batch holds neighbouring rows of the grid, with gaps where there is no impact, since random numbers
+    belong to rows. One thread, since a study already uses every core.
+    """
+    begin = 0
+    while begin < len(problems):
+        room = max(1, _PIECE // (samples * _bytes_of_a_sample(problems[begin])))
+        end = begin + 1
+        while end < len(problems) and rows[end] - rows[begin] < room:
+            end += 1
+        inside = np.asarray(rows[begin:end]) - rows[begin]
+        slots: list[ImpactProblem | None] = [None] * (int(inside[-1]) + 1)
+        for row, problem in zip(inside.tolist(), problems[begin:end], strict=True):
+            slots[row] = problem
+        batch = ImpactBatch.from_problems(slots)
+        drawn = sample(
+            batch, samples, seed=seed, row=int(rows[begin]), friction=friction, device=device, threads=1
+        )
+        yield np.arange(begin, end), inside, drawn
+        begin = end
+
+
+def _bytes_of_a_sample(problem: ImpactProblem) -> int:
+    return 8 * (problem.nv + problem.nc * (2 + problem.nt) + 5)
 
 
 def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:
