@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that a report lists
 
 
-def draw_study(study: Study, axes: Any = None) -> Axes:
+def draw_study(study: Study, axes: Axes | None = None) -> Axes:
     """The first column over one axis as a curve, over two as a heat map; of more axes the first two.
 
     Along further axes the largest value is shown. Points without a value stay grey.
