@@ -10,7 +10,6 @@ restitution, the farthest outcome with the same contact statuses as theirs is fo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
 from routh.status import Status
 from routh.step.elastic import ENERGETIC
-from routh.validation import Array, integer, real
+from routh.validation import Array, Options, integer, real
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _SEEDS = 32  # farthest samples, and as many others, from which climbing starts
@@ -87,7 +86,7 @@ def fill(
     integer("batch", batch, at_least=1)
     integer("climbs", climbs, at_least=0)
     integer("seed", seed, at_least=0)
-    options: dict[str, Any] = {"friction": friction, "facets": facets, "threads": threads}
+    options: Options = {"friction": friction, "facets": facets, "threads": threads}
     search = _Search(problem, directions, {"seed": seed, "hypothesis": hypothesis}, options)
     if climbs and search.polisher is None:
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
@@ -134,9 +133,7 @@ def watch_directions(problem: ImpactProblem, count: int) -> Array:
 class _Search:
     """The samples drawn so far, how far they reach, and the keys that are worth a change."""
 
-    def __init__(
-        self, problem: ImpactProblem, count: int, settings: dict[str, Any], options: dict[str, Any]
-    ) -> None:
+    def __init__(self, problem: ImpactProblem, count: int, settings: Options, options: Options) -> None:
         self.problem, self.settings, self.options = problem, settings, options
         self.rows = watch_directions(problem, count)
         self.rng = np.random.default_rng(settings["seed"])
