@@ -66,7 +66,8 @@ def main():
                 print(f"{name:44} {'-':>8} {'-':>9} {'-':>6} {'-':>9}  {str(error)[:150]}")
                 continue
         landed += 1
-        said += [str(item.message)[:100] for item in caught[:1]]
+        told = [str(item.message) for item in caught if issubclass(item.category, UnrepresentedWarning)]
+        said += [text.partition(": ")[2][:120] for text in told]  # without the path
         if found.moved:
             said.append(f"{len(found.moved)} joints moved inside their limits")
         score = "-"

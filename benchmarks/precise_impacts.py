@@ -1,6 +1,6 @@
 """A slow, independent solution of two-body impacts: SciPy's eighth-order method on the polar equations.
 
-It shares nothing with the kernel but the equations (docs/two_body.md): theta' = f, (ln r)' = g, I_z' = r, ...
+It shares nothing with the kernel but the equations of docs/theory/two_body.md: theta' = f, (ln r)' = g.
 Events are placed by SciPy and corrected by Newton; closed forms stand only on the lines after the sliding
 velocity has vanished. Stronge's hypothesis.
 """

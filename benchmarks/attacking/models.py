@@ -6,6 +6,7 @@ packages name files beside the model's folder in every way; the kernel tells whe
 """
 
 import importlib
+import os
 import random
 import re
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from attacking.forks import in_forks
 from attacking.report import Found
-from attacking.scenes import CANARIES, DIRECTORIES, MESH, NAMES, SCENES, TREES
+from attacking.scenes import CANARIES, DIRECTORIES, MESH, NAMES, PACKAGED, SCENES, TREES
 from attacking.watch import Watch
 
 NUMBERS = ["nan", "inf", "-1", "0", "1e308", "-1e308", "1e-320", "99999999999999", "0.5 0.5", "", "x", "1e5"]
@@ -32,11 +33,14 @@ def attack(count, seed):
 
 def _attack(name, count, seed, folder, make):
     found = Found(name)
-    outside = folder / "out"
-    outside.mkdir(parents=True)
-    for canary, text in CANARIES.items():
-        (outside / canary).write_text(text)
-    watch = Watch(outside)
+    outside = [folder / "out", folder / "hidden" / "far"]
+    for place in outside:
+        place.mkdir(parents=True)
+        for canary, text in CANARIES.items():
+            (place / canary).write_text(text)
+    (folder / "hidden" / "far" / "package.xml").write_text("<package/>")
+    packages(folder)
+    watch = Watch(*outside)
     texts = sources()
     made = (make(folder / str(k), texts, random.Random(f"{seed}-{name}-{k}")) for k in range(count))
     for path, verdict, seconds in in_forks_in_turn(made, judge):
@@ -51,6 +55,17 @@ def _attack(name, count, seed, folder, make):
         remove(path.parent.parent)
     watch.close()
     return found
+
+
+def packages(folder):
+    """Packages where ROS and Ament look for them, each with links that lead outside; all forks know them."""
+    for name in ("ros/rospkg", "ament/share/amentpkg"):
+        place = folder / name
+        place.mkdir(parents=True)
+        (place / "a.obj").write_text(MESH)
+        (place / "link").symlink_to(folder / "out")
+        (place / "link.obj").symlink_to(folder / "out" / "canary.obj")
+    os.environ |= {"ROS_PACKAGE_PATH": str(folder / "ros"), "AMENT_PREFIX_PATH": str(folder / "ament")}
 
 
 def in_forks_in_turn(made, judge, together=50):
@@ -68,15 +83,17 @@ def judge(path):
     """In the fork: "model", "clear error" (a ModelError of some length), or the exception."""
     from routh.status import ModelError
 
+    case = int(path.parent.parent.name)
+    roots = [path.parents[2] / "ros"] if case % 8 == 0 else []
     try:
-        if path.suffix == ".urdf" and len(path.parent.parent.name) % 2:
+        if path.suffix == ".urdf" and case % 2:
             from routh.models import pinocchio
 
-            pinocchio.load(path, floating=True)
+            pinocchio.load(path, floating=True, roots=roots)
         else:
             from routh.models import mujoco
 
-            mujoco.load(path)
+            mujoco.load(path, roots=roots)
     except ModelError as error:
         return "clear error" if len(str(error)) > 20 else f"ModelError {error}"
     except Exception as error:
@@ -119,8 +136,16 @@ def tree(folder, _, rng):
             (place / link).symlink_to(target)
     if rng.random() < 0.3:
         (place / "package:").symlink_to("../../out")
+    if rng.random() < 0.5:
+        (place / "far").symlink_to("../../hidden/far")  # a folder that says it is a package, behind a link
+    beside = folder / "beside"
+    beside.mkdir()
+    (beside / "package.xml").write_text("<package/>")
+    (beside / "a.obj").write_text(MESH)
+    (beside / "link.obj").symlink_to("../../out/canary.obj")
+    names = PACKAGED if top.endswith(".urdf") else NAMES
     for name, text in files.items():
-        text = re.sub("NAME", lambda _: spelled(rng.choice(NAMES), folder, rng), text)
+        text = re.sub("NAME", lambda _: spelled(rng.choice(names), folder, rng), text)
         text = re.sub("DIRECTORY", lambda _: spelled(rng.choice(DIRECTORIES), folder, rng), text)
         if rng.random() < 0.1:
             text = mutate(text, rng)

@@ -1,5 +1,7 @@
 """Texts that the attack on model files starts from."""
 
+import re
+
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 4 3\nf 1 2 4\nf 2 3 4\n"
 BODY = '<worldbody><body name="b"><freejoint/><geom type="mesh" mesh="a"/></body></worldbody>'
 ASSET = '<asset><mesh name="a" file="NAME"/></asset>'
@@ -29,11 +31,42 @@ _OUTSIDE = [
     "model://link.obj",
     "up/model/a.obj",
 ]
+#: Packages as `routh.models.packages` looks for them: above the file (b is the folder of all cases), beside
+#: it, in the paths of ROS and Ament, installed; and ways out of each.
+_PACKAGES = [
+    "package://model/a.obj",
+    "package://model/link/canary.obj",
+    "package://b/out/canary.obj",
+    "package://out/canary.obj",
+    "package://hidden/canary.obj",
+    "package://far/canary.obj",
+    "package://beside/a.obj",
+    "package://beside/link.obj",
+    "package://rospkg/a.obj",
+    "package://rospkg/link/canary.obj",
+    "package://rospkg/link.obj",
+    "package://rospkg/../../out/canary.obj",
+    "package://rospkg/./../../out/canary.obj",
+    "package://rospkg//OUT/canary.obj",
+    "package://rospkg/OUT/canary.obj",
+    "package://share/../../out/canary.obj",
+    "package://amentpkg/a.obj",
+    "package://amentpkg/link/canary.obj",
+    "package://../out/canary.obj",
+    "package://./out/canary.obj",
+    "package:///OUT/canary.obj",
+    "package://example-robot-data/../../out/canary.obj",
+    "model://rospkg/link.obj",
+    "model://rospkg/a.obj",
+    "PACKAGE://rospkg/a.obj",
+]
 NAMES = _INSIDE + _OUTSIDE
+PACKAGED = NAMES + 2 * _PACKAGES  # for URDF
 DIRECTORIES = ["", ".", "sub", "../../out", "../../out", "OUT", "link", "sub/../../../out", "up/../../out"]
 _URDF = """<robot name="r">EXTRA<link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
   ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="NAME"/></geometry></collision>
   <visual><geometry><mesh filename="NAME"/></geometry></visual></link></robot>"""
+_ONE_NAME = re.sub("<visual>.*</visual>", "", _URDF.replace("EXTRA", ""))
 _COMPILER = '<mujoco><compiler meshdir="DIRECTORY" strippath="false"/></mujoco>'
 
 #: (the top file, all files of the tree)
@@ -86,6 +119,8 @@ TREES = [
         },
     ),
     ("r.urdf", {"r.urdf": _URDF.replace("EXTRA", "")}),
+    ("r.urdf", {"r.urdf": _ONE_NAME}),
+    ("r.urdf", {"r.urdf": _ONE_NAME}),
     ("r.urdf", {"r.urdf": _URDF.replace("EXTRA", _COMPILER)}),
     (
         "r.urdf",

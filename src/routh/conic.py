@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from routh.validation import Array
+from routh.validation import Array, DenseOrSparse
 
 Cone = tuple[str, int]  # kind, and its size: rows, or for "semidefinite" the matrix's
 _KINDS = {
@@ -33,11 +32,11 @@ class ConicAnswer:
 
 def minimise(
     linear: Array,
-    table: Any,
+    table: DenseOrSparse,
     constants: Array,
     cones: Sequence[Cone],
     *,
-    quadratic: Any = None,
+    quadratic: DenseOrSparse | None = None,
     tolerance: float = 1e-8,
 ) -> ConicAnswer:
     """Minimise ``x.P x / 2 + linear . x`` with ``constants - table x`` in the cones, one after the other.

@@ -6,12 +6,14 @@ import math
 import numbers
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Options: TypeAlias = dict[str, Any]  # keywords of a function that knows their types
+DenseOrSparse: TypeAlias = Any  # a NumPy array or a SciPy sparse matrix, and SciPy has no types
 
 _FEW = 64
 
@@ -52,7 +54,7 @@ def _all_finite(array: Array) -> bool:
 
 def real(
     field: str,
-    value: Any,
+    value: object,
     *,
     above: float | None = None,
     at_least: float | None = None,
@@ -73,7 +75,7 @@ def real(
     return number
 
 
-def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+def integer(field: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
     """An integer within the given bounds."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Integral, np.integer)):
         raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted an integer")
@@ -83,7 +85,7 @@ def integer(field: str, value: Any, *, at_least: int, at_most: int | None = None
     return number
 
 
-def count_that_fits(field: str, value: Any, bytes_each: int) -> int:
+def count_that_fits(field: str, value: object, bytes_each: int) -> int:
     """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into this machine."""
     number = integer(field, value, at_least=1)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -95,7 +97,7 @@ def count_that_fits(field: str, value: Any, bytes_each: int) -> int:
     return number
 
 
-def choice(field: str, value: Any, options: Sequence[str]) -> str:
+def choice(field: str, value: object, options: Sequence[str]) -> str:
     """One of the listed words."""
     if value not in options:
         raise ValueError(f"{field}: got {value!r}; wanted one of {', '.join(map(repr, options))}")
@@ -112,7 +114,7 @@ def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted, strict=True))
 
 
-def _describe_type(value: Any, raw: np.ndarray) -> str:
+def _describe_type(value: object, raw: np.ndarray) -> str:
     if value is None or isinstance(value, str):
         return repr(value)
     return f"{type(value).__name__} of dtype {raw.dtype}"

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from routh.cli.app import app
 from routh.cli.robots import Placed, parse_values
+from routh.models import UnrepresentedWarning
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -89,3 +90,49 @@ def test_values():
         parse_values("--qvel", "2:x")
     with pytest.raises(ValueError, match="--ground"):
         Placed(ground=0.5).refuse_for("a.npz")
+
+
+def test_a_state_from_a_file(crate, tmp_path):
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"qpos": [0, 0, 0.1, 1, 0, 0, 0], "qvel": [0, 0, -1, 0, 0, 0]}))
+    given = run("impact", crate, "--state", state, "--samples", 4, "--json", "--no-picture")
+    typed = run("impact", crate, "--qvel", "2:-1", "--samples", 4, "--json", "--no-picture")
+    assert given.exit_code == 0, given.output
+    assert json.loads(given.output)["modes"] == json.loads(typed.output)["modes"]
+    both = run("impact", crate, "--state", state, "--keyframe", "land")
+    assert "--state: given together with --keyframe" in str(both.exception)
+
+
+def test_the_posture_of_a_scan_is_that_of_the_state(crate, tmp_path):
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"qpos": [0, 0, 1, 0.7071067811865476, 0.7071067811865476, 0, 0]}))
+    words = ("scan", crate, "--over", "pitch=0,0.3", "--samples", 16, "--json", "--no-picture")
+    flat, turned = (json.loads(run(*words, *more).output) for more in ((), ("--state", state)))
+    assert flat["contacts"][0] == turned["contacts"][0] == 4
+    assert flat["ambiguity"] != turned["ambiguity"]
+
+
+def test_folders_of_packages_are_named_with_root(tmp_path):
+    import struct
+
+    corners = [(0.0, 0.0, 0.0), (0.3, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.3)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    rows = [struct.pack("<12fH", 0, 0, 0, *(x for k in face for x in corners[k]), 0) for face in faces]
+    (tmp_path / "packages" / "robot").mkdir(parents=True)
+    (tmp_path / "packages" / "robot" / "base.stl").write_bytes(
+        b"\0" * 80 + struct.pack("<I", 4) + b"".join(rows)
+    )
+    file = tmp_path / "here" / "robot.urdf"
+    file.parent.mkdir()
+    file.write_text(
+        '<robot name="r"><link name="base"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" '
+        'ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="package://robot/base.stl"/>'
+        "</geometry></collision></link></robot>"
+    )
+    words = ("impact", file, "--drop", 1, "--samples", 4, "--no-picture")
+    with pytest.warns(UnrepresentedWarning, match="there is no such file"):
+        without = run(*words)
+    assert "wanted collision shapes" in str(without.exception)
+    found = run(*words, "--root", tmp_path / "packages")
+    assert found.exit_code == 0, found.output
+    assert "base/ground" in found.output

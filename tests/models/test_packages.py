@@ -137,3 +137,23 @@ def test_meshes_that_cannot_be_read_are_named_and_other_shapes_suffice(package, 
     with pytest.warns(UnrepresentedWarning, match=f"base: {name} .{why}"):
         model = routh.models.mujoco.load(written(package / "urdf", name), floating=True, ground=0.0)
     assert routh.models.landing(model).problem.nc == 4
+
+
+def test_a_folder_above_is_no_package_because_of_its_name(tmp_path):
+    """``package://home/...`` would open all that lies in /home."""
+    home = tmp_path / "home"
+    (home / "me" / "downloads").mkdir(parents=True)
+    (home / "secret.stl").write_bytes(tetrahedron())
+    source = home / "me" / "downloads" / "robot.urdf"
+    assert locate("package://home/secret.stl", source, []) is None
+    (home / "package.xml").write_text("<package/>")
+    assert locate("package://home/secret.stl", source, []) == home / "secret.stl"
+
+
+def test_a_link_beside_the_model_is_no_package(package, tmp_path):
+    """A link that came with the model leads to whatever says that it is a package."""
+    (package / "package.xml").write_text("<package/>")
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "robot_description").symlink_to(package)
+    assert locate(NAME, model / "robot.urdf", []) is None

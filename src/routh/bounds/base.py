@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,7 @@ class OuterBound(ABC):
     def bound(self, direction: Array, last: int) -> float:
         """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
 
-    def support(self, direction: ArrayLike) -> Any:
+    def support(self, direction: ArrayLike) -> float | Array:
         """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
         nv = self.problem.nv
         d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from routh import conic
 from routh.validation import Array
 
 Term = tuple[np.ndarray, Array]  # indices of variables, and their coefficients (rows x indices, or indices)
+Entry = tuple[ArrayLike, np.ndarray, Array]  # rows, columns and values, which are broadcast
 
 
 class ConeProgram:
@@ -49,7 +50,7 @@ class ConeProgram:
     def second_order(self, head: Sequence[Term], tail: Sequence[Term]) -> None:
         """``|tail| <= head``, each a sum of terms."""
         size = 1 + len(tail[0][1])
-        entries: list[Any] = [(np.zeros(len(i), dtype=int), i, values) for i, values in head]
+        entries: list[Entry] = [(np.zeros(len(i), dtype=int), i, values) for i, values in head]
         for indices, values in tail:
             row, column = np.indices(values.shape)
             entries.append((row + 1, indices[column], values))
@@ -69,7 +70,7 @@ class ConeProgram:
         edge = np.array([place[i, n] for i in range(n)])
         upper = np.triu_indices(n, 1)
         beside = np.array([place[int(i), int(j)] for i, j in zip(*upper, strict=True)])
-        entries: list[Any] = []
+        entries: list[Entry] = []
         for index, matrix in square:
             entries.append((diagonal, np.full(n, index), np.diag(matrix)))
             entries.append((beside, np.full(len(beside), index), np.sqrt(2.0) * matrix[upper]))
@@ -93,7 +94,7 @@ class ConeProgram:
         return answer.x if answer.solved else None
 
     def _block(
-        self, entries: Sequence[Any], height: int, kind: str, constant: Array | None = None, size: int = 0
+        self, entries: Sequence[Entry], height: int, kind: str, constant: Array | None = None, size: int = 0
     ) -> None:
         for row, column, value in entries:
             shape = np.broadcast_shapes(np.shape(row), np.shape(column), np.shape(value))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +22,8 @@ from routh import conic
 from routh.bounds.base import OuterBound
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
+
+Block = tuple[Array, Array, list[conic.Cone]]  # rows, offsets, cones
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +156,7 @@ class EnergyBound(OuterBound):
         """``|covector|_(M^-1)``, so that ``covector . v <= dual_norm |v|_M``."""
         return float(np.sqrt(max(0.0, float(covector @ self.problem.solve_mass(covector)))))
 
-    def _norm_rows(self, map_: Array, offset: Array) -> Any:
+    def _norm_rows(self, map_: Array, offset: Array) -> Block:
         """``|map x + offset|_(M^-1) <= tau`` where tau follows the nv entries of p in x."""
         problem = self.problem
         lower = problem.cholesky
@@ -168,7 +169,7 @@ class EnergyBound(OuterBound):
         values = np.append(0.0, np.linalg.solve(lower, offset))
         return np.vstack([head, half]), values, [("second order", problem.nv + 1)]
 
-    def _polar_rows(self, *, sign: float, margin: float, width: int) -> Any:
+    def _polar_rows(self, *, sign: float, margin: float, width: int) -> Block:
         """``sign (J M^-1 p)_n - margin >= mu |(J M^-1 p)_t|`` for each contact."""
         problem = self.problem
         size = 1 + problem.nt
@@ -183,7 +184,7 @@ class EnergyBound(OuterBound):
         return table, offsets.ravel(), [("second order", size)] * problem.nc
 
 
-def _solve(cost: Array, blocks: list[Any]) -> Array | None:
+def _solve(cost: Array, blocks: list[Block]) -> Array | None:
     """Minimise ``cost . x`` with ``rows x + offsets`` in the cones of each block; None where it fails."""
     rows = np.vstack([block[0] for block in blocks])
     offsets = np.concatenate([block[1] for block in blocks])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import routh
-from routh.cli import landings, looking, options, robots
+from routh.cli import landings, looking, options, robot_files, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
 
@@ -130,6 +131,8 @@ def impact(
     joint: landings.Joint = None,
     deepest: robots.Deepest = robots.DEEPEST,
     past_limit: robots.PastLimit = robots.PAST_LIMIT,
+    root: robot_files.Roots = None,
+    state: robot_files.StateFile = None,
     friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
@@ -165,8 +168,9 @@ def impact(
     request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
+    placed = replace(placed, root=tuple(root or ()), state=state)
     place, output = options.picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
-    if robots.is_robot(file):
+    if robot_files.is_robot(file):
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
     placed.refuse_for(file)
     raise typer.Exit(run_file(file, request, place, output))
@@ -184,6 +188,8 @@ def audit(
     gap: robots.Gap = None,
     floating: robots.Floating = False,
     ground: robots.Ground = None,
+    root: robot_files.Roots = None,
+    state: robot_files.StateFile = None,
     friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
     seed: options.Seed = 0,
@@ -201,6 +207,7 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
+    placed = replace(placed, root=tuple(root or ()), state=state)
     options.output_file(out, (".html", ".htm"))
     settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -118,9 +117,3 @@ def tell_moved(found: Landing, output: Output) -> None:
             f"[dim]joints that the file has past their limits were moved inside: {escape(', '.join(shown))}"
             f"{more} (--joint)[/dim]"
         )
-
-
-def robot_file(file: Path, *, floating: bool, ground: float | None, landing: bool) -> dict[str, Any]:
-    """What `routh.models.mujoco.load` is told: a URDF that lands floats, over level ground."""
-    lands = landing and file.suffix.lower() == ".urdf"
-    return {"floating": floating or lands, "ground": 0.0 if ground is None and lands else ground}

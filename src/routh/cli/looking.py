@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from routh.cli import landings, options, robots
+from routh.cli import landings, options, robot_files, robots
 from routh.cli.base import command
 from routh.cli.output import Output
 
@@ -35,6 +35,8 @@ def scan(
     yaw: landings.Yaw = 0.0,
     joint: landings.Joint = None,
     keyframe: robots.Keyframe = None,
+    state: robot_files.StateFile = None,
+    root: robot_files.Roots = None,
     window: robots.Window = None,
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
     seed: options.Seed = 0,
@@ -55,7 +57,8 @@ def scan(
     from routh.cli.scan import ScanRequest, run_scan
 
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    request = ScanRequest(tuple(over or ()), samples, seed, window, keyframe)
+    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
+    request = ScanRequest(tuple(over or ()), samples, seed, window, robot)
     place = options.picture_place(out, no_picture, f"{Path(source).stem}-scan.png")
     raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
@@ -81,6 +84,8 @@ def sweep(
     yaw: landings.Yaw = 0.0,
     joint: landings.Joint = None,
     keyframe: robots.Keyframe = None,
+    state: robot_files.StateFile = None,
+    root: robot_files.Roots = None,
     window: robots.Window = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Go on with the study in this folder.")
@@ -117,7 +122,8 @@ def sweep(
     if source is None or out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    problems = source_of(source, landed, over or [], {"window": window, "keyframe": keyframe})
+    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
+    problems = source_of(source, landed, over or [], robot, window)
     raise typer.Exit(run_sweep(problems, over or [], out, request, output))
 
 
@@ -134,6 +140,9 @@ def view(
     pitch: landings.Pitch = 0.0,
     yaw: landings.Yaw = 0.0,
     joint: landings.Joint = None,
+    keyframe: robots.Keyframe = None,
+    state: robot_files.StateFile = None,
+    root: robot_files.Roots = None,
     grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
     restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
     window: robots.Window = None,
@@ -162,9 +171,7 @@ def view(
 
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     further = {"friction": grip, "restitution": restitution, "window": window}
-    start = start_of(source, landed, change or [], further)
-    raise typer.Exit(
-        run_view(
-            source, start, {"host": host, "port": port, "ghosts": ghosts, "seed": seed}, Output(quiet=quiet)
-        )
-    )
+    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
+    start = start_of(source, landed, change or [], further, robot)
+    serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
+    raise typer.Exit(run_view(source, start, robot, serving, Output(quiet=quiet)))

@@ -5,23 +5,24 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from routh.cli import options
-from routh.cli.landings import WINDOWS, Landed, make_landing, robot_file, tell_place, window_line
+from routh.cli.landings import WINDOWS, Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
+from routh.cli.robot_files import SUFFIXES, RobotFile
 from routh.text import for_rich
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+    from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
     from routh.cli.run import Request
     from routh.models.robot import RobotProblem
 
-SUFFIXES = (".xml", ".mjcf", ".urdf")
 _ROBOT = "Robots"
 
 Keyframe = Annotated[
@@ -100,6 +101,13 @@ class Placed:
     landed: Landed = field(default_factory=Landed)
     deepest: float = DEEPEST
     past_limit: float = PAST_LIMIT
+    root: tuple[Path, ...] = ()
+    state: Path | None = None
+
+    @property
+    def source(self) -> RobotFile:
+        """How the file is read."""
+        return RobotFile(self.root, self.state, self.keyframe)
 
     def refuse_for(self, file: Path) -> None:
         """An option that a file of matrices cannot honour is an error."""
@@ -115,11 +123,6 @@ class AuditRequest:
     seed: int
     friction: str
     max_impacts: int
-
-
-def is_robot(file: Path) -> bool:
-    """Whether a file is a robot's, by its name."""
-    return file.suffix.lower() in SUFFIXES
 
 
 def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, output: Output) -> int:
@@ -165,18 +168,17 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
 def load_state(file: Path, placed: Placed) -> tuple[MjModel, MjData]:
     """The MjModel of a file and the MjData of the state that was asked for."""
     from routh.models import mujoco
+    from routh.models.states import read_state
 
     lands = placed.landed.drop is not None
-    model = mujoco.load(
-        file, **robot_file(file, floating=placed.floating, ground=placed.ground, landing=lands)
-    )
-    state = mujoco.state(
-        model,
-        keyframe=placed.keyframe,
-        qpos=parse_values("--qpos", placed.qpos),
-        qvel=parse_values("--qvel", placed.qvel),
-    )
-    return model, state
+    model = placed.source.load(file, floating=placed.floating, ground=placed.ground, lands=lands)
+    qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)
+    if placed.state is None:
+        return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)
+    if placed.keyframe is not None or qpos is not None:
+        raise ValueError("--state: given together with --keyframe or --qpos; wanted one of them")
+    found = read_state(placed.state, int(model.nq), int(model.nv))
+    return model, mujoco.state(model, qpos=found.qpos, qvel=found.qvel if qvel is None else qvel)
 
 
 def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
@@ -217,7 +219,7 @@ def _landing_problem(model: MjModel, data: MjData, placed: Placed, output: Outpu
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
     window = LANDING_WINDOW if placed.window is None else placed.window
-    given = placed.qpos is not None or placed.keyframe is not None
+    given = any(value is not None for value in (placed.qpos, placed.keyframe, placed.state))
     qpos = data.qpos if given else None
     found = make_landing(model, placed.landed, qpos=qpos, window=window)
     tell_place(found, output)
@@ -241,7 +243,7 @@ def parse_values(option: str, text: str | None) -> dict[int | str, float] | list
         raise ValueError(f'{option}: got {text!r}; wanted "2:-1.0,5:0.3" or all values') from None
 
 
-def audit_table(found: RolloutAudit) -> Any:
+def audit_table(found: RolloutAudit) -> Table:
     """One row per impact."""
     from rich.table import Table
 
@@ -256,7 +258,7 @@ def audit_table(found: RolloutAudit) -> Any:
     return table
 
 
-def audit_data(found: RolloutAudit) -> dict[str, Any]:
+def audit_data(found: RolloutAudit) -> dict[str, object]:
     """The audit for machines."""
     return {
         "duration": found.duration,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
-from routh.cli.landings import ANGLES, Landed, make_landing, robot_file
+from routh.cli.landings import ANGLES, Landed, make_landing
 from routh.cli.output import Output
-from routh.cli.robots import is_robot
+from routh.cli.robot_files import RobotFile, is_robot
 from routh.problem import ImpactProblem
 from routh.text import for_rich
 
@@ -25,7 +24,7 @@ class ScanRequest:
     samples: int
     seed: int
     window: float | None = None
-    keyframe: str | None = None
+    source: RobotFile = field(default_factory=RobotFile)
 
 
 def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | None, output: Output) -> int:
@@ -33,8 +32,8 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
-    robot = is_robot(Path(source))
-    if not robot and landed != Landed():
+    robot = is_robot(source)
+    if not robot and (landed != Landed() or request.source != RobotFile()):
         raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
     problem_at = Landings(source, landed, request) if robot else Parameters(source)
     with output.busy(f"{len(grid)} impacts"):
@@ -51,14 +50,12 @@ class Landings:
     """The impact with which a robot lands, by angles, drop and joints."""
 
     def __init__(self, source: str, landed: Landed, request: ScanRequest) -> None:
-        from routh.models import mujoco
         from routh.models.simultaneity import LANDING_WINDOW
 
-        file = Path(source)
         self.landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
-        self.model = mujoco.load(file, **robot_file(file, floating=False, ground=None, landing=True))
+        self.model = request.source.load(Path(source), lands=True)
         window = LANDING_WINDOW if request.window is None else request.window
-        self.options = {"keyframe": request.keyframe, "window": window}
+        self.options = {**request.source.posture(self.model), "window": window}
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point; None where nothing is hit."""
@@ -97,7 +94,7 @@ def worst_table(found: Scan) -> Table:
     return table
 
 
-def as_data(found: Scan) -> dict[str, Any]:
+def as_data(found: Scan) -> dict[str, object]:
     """The scan for machines."""
     return {
         "axes": found.axes,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
-from routh.cli.robots import is_robot
+from routh.cli.robot_files import RobotFile, is_robot
 from routh.sweep.measures import ambiguity
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, open_study, study
@@ -27,14 +26,18 @@ class SweepRequest:
     seed: int
 
 
-def source_of(source: str, landed: Landed, over: list[str], further: dict[str, Any]) -> Recipe:
+def source_of(source: str, landed: Landed, over: list[str], robot: RobotFile, window: float | None) -> Recipe:
     """Where the problems come from: a robot's landing, or a system by name."""
-    if not is_robot(Path(source)):
-        if landed != Landed() or any(value is not None for value in further.values()):
+    if not is_robot(source):
+        if landed != Landed() or robot != RobotFile() or window is not None:
             raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
     axes = set(grid_from_text(over).axes)
+    further: dict[str, object] = {"window": window, "keyframe": robot.keyframe}
+    further["roots"] = [str(folder.resolve()) for folder in robot.root]
+    if robot.state is not None:
+        further["qpos"] = robot.posture(robot.load(file, lands=True))["qpos"].tolist()
     fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
     made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)

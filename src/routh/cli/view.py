@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
-from routh.cli.robots import is_robot
+from routh.cli.robot_files import RobotFile, is_robot
 from routh.cli.run import parse_changes
+from routh.validation import Options
 
 
 def start_of(
-    source: str, landed: Landed, changes: list[str], further: dict[str, float | None]
+    source: str,
+    landed: Landed,
+    changes: list[str],
+    further: dict[str, float | None],
+    robot: RobotFile,
 ) -> dict[str, float]:
     """Where the viewer starts: a landing's angles, joints and speeds, or a system's parameters."""
-    if not is_robot(Path(source)):
-        if landed != Landed() or any(value is not None for value in further.values()):
+    if not is_robot(source):
+        given = any(value is not None for value in further.values())
+        if given or landed != Landed() or robot != RobotFile():
             raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it, or --set")
         return {name: float(value) for name, value in parse_changes(changes).items()}
     if changes:
@@ -28,11 +33,20 @@ def start_of(
     return {**found, **landed.joints(), **{k: v for k, v in further.items() if v is not None}}
 
 
-def run_view(source: str, start: dict[str, float], options: dict[str, Any], output: Output) -> int:
+def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:
     """Serve the viewer; the exit code."""
     from routh.view import show
 
-    viewer = show(source, state=start, **options)
+    what: object = source
+    if is_robot(source):
+        from routh.view.robot import RobotMechanism
+
+        file = Path(source)
+        model = robot.load(file, lands=True)
+        what = RobotMechanism(
+            model, name=file.stem, start=start, source=source_words(source, robot), **robot.posture(model)
+        )
+    viewer = show(what, state=start, **serving)
     try:
         print(viewer.address, flush=True)  # alone on its line: terminals make it a link, scripts read it
         output.say("[dim]open this address in a browser; Ctrl-C ends it[/dim]")
@@ -40,3 +54,13 @@ def run_view(source: str, start: dict[str, float], options: dict[str, Any], outp
             time.sleep(0.2)
     finally:
         viewer.close()
+
+
+def source_words(source: str, robot: RobotFile) -> tuple[str, ...]:
+    """The words of a command line that name this robot and the posture it starts from."""
+    words = [source, *(word for folder in robot.root for word in ("--root", str(folder)))]
+    if robot.state is not None:
+        words += ["--state", str(robot.state)]
+    if robot.keyframe is not None:
+        words += ["--keyframe", robot.keyframe]
+    return tuple(words)

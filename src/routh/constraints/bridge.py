@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,8 @@ from routh.constraints.mass import SparseMass
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
-from routh.validation import Array
+from routh.models.spatial.model import SpatialModel
+from routh.validation import Array, DenseOrSparse
 
 #: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
@@ -77,15 +77,15 @@ def from_model(
     if force is not None:
         f = f + np.asarray(force, dtype=np.float64)
     rows: list[Contact | Bilateral | Unilateral] = []
-    thin = model.nv >= SPARSE_NV and hasattr(model, "sparse_mass")
+    thin = model.nv >= SPARSE_NV
     if model.contacts:
         rows.append(contacts_of(model, state, compliance, deformation, thin=thin))
     rows += [constraint.at(state) for constraint in constraints]
-    mass = model.sparse_mass(state.q) if thin else model.mass(state.q)  # type: ignore[attr-defined]
+    mass = model.sparse_mass(state.q) if thin and isinstance(model, SpatialModel) else model.mass(state.q)
     return ConstrainedSystem(_reused(mass, earlier), f, state.v, rows, dt)
 
 
-def _reused(mass: Any, earlier: ConstrainedSystem | None) -> Any:
+def _reused(mass: DenseOrSparse, earlier: ConstrainedSystem | None) -> DenseOrSparse:
     if earlier is None:
         return mass
     if isinstance(earlier.mass, SparseMass):
@@ -98,10 +98,14 @@ def contacts_of(
 ) -> Contact:
     """The contacts of a model at a state."""
     gaps = model.gaps(state.q)
-    jacobians: tuple[Any, Any] = model.sparse_jacobians(state.q) if thin else model.jacobians(state.q)  # type: ignore[attr-defined]
+    if thin and isinstance(model, SpatialModel):
+        Jn, Jt = model.sparse_jacobians(state.q)
+    else:
+        Jn, Jt = model.jacobians(state.q)
     K, B = compliance.stiffness, compliance.damping
     return Contact(
-        *jacobians,
+        Jn,
+        Jt,
         gaps,
         mu=[info.mu for info in model.contacts],
         stiffness=K(gaps) if callable(K) else K,

@@ -7,8 +7,6 @@ repeats, gives Coulomb's law. Each answer is polished by Newton's method on the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -25,7 +23,7 @@ from routh.constraints.coulomb import (
 from routh.constraints.mass import DenseMass
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import Rows
-from routh.validation import Array
+from routh.validation import Array, DenseOrSparse
 
 _MAX_PROGRAMS = 30
 
@@ -96,7 +94,7 @@ class AssociatedProgram:
         self.kept = np.concatenate([np.arange(rows.tangents.start), self.tangent.ravel()]).astype(int)
         self.P, self.A, self.cones = self._matrices()
 
-    def _matrices(self) -> tuple[Any, Any, list[conic.Cone]]:
+    def _matrices(self) -> tuple[DenseOrSparse, DenseOrSparse, list[conic.Cone]]:
         rows, n = self.rows, len(self.kept)
         nv = rows.mass.nv
         if isinstance(rows.mass, DenseMass):
@@ -115,7 +113,7 @@ class AssociatedProgram:
         cones += [("second order", 1 + rows.nt)] * len(self.frictional)
         return P, sparse.vstack(blocks, format="csc"), cones
 
-    def _cone(self, n: int) -> Any:
+    def _cone(self, n: int) -> DenseOrSparse:
         rows, nt, count = self.rows, self.rows.nt, len(self.frictional)
         normal = rows.nb + rows.nu + self.frictional
         ratio = rows.mu[self.frictional] * rows.S[normal] / rows.S[self.tangent[:, 0]]

@@ -9,7 +9,6 @@ by ``mu lambda_n / |tau|``. Each iteration is one linear solve of spring rows (`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +18,7 @@ from routh.constraints.linear import solve_springs
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import Rows
 from routh.friction import ContactMode
-from routh.validation import Array
+from routh.validation import Array, DenseOrSparse
 
 SEPARATES, STICKS, SLIDES = ContactMode
 _MAX_ITERATIONS = 20
@@ -168,11 +167,11 @@ def _same(one: Modes, two: Modes) -> bool:
     )
 
 
-def _select(G: Any, index: np.ndarray) -> Any:
+def _select(G: DenseOrSparse, index: np.ndarray) -> DenseOrSparse:
     return G if len(index) == G.shape[0] and np.array_equal(index, np.arange(len(index))) else G[index]
 
 
-def _combine(G: Any, index: np.ndarray, weights: Array) -> Any:
+def _combine(G: DenseOrSparse, index: np.ndarray, weights: Array) -> DenseOrSparse:
     """Rows ``sum_k weights[i, k] G[index[i, k]]``."""
     n, k = index.shape
     if sparse.issparse(G):
@@ -181,7 +180,9 @@ def _combine(G: Any, index: np.ndarray, weights: Array) -> Any:
     return np.einsum("ik,ikv->iv", weights, G[index])
 
 
-def _tilted(measure: Any, position: np.ndarray, rows: Rows, index: np.ndarray, weights: Array) -> Any:
+def _tilted(
+    measure: DenseOrSparse, position: np.ndarray, rows: Rows, index: np.ndarray, weights: Array
+) -> DenseOrSparse:
     """``measure`` with ``weights . G[index]`` added to the rows at ``position``."""
     extra = _combine(rows.G, index, weights)
     if sparse.issparse(measure):
@@ -193,5 +194,5 @@ def _tilted(measure: Any, position: np.ndarray, rows: Rows, index: np.ndarray, w
     return push
 
 
-def _append(G: Any, extra: Any) -> Any:
+def _append(G: DenseOrSparse, extra: DenseOrSparse) -> DenseOrSparse:
     return sparse.vstack([G, extra], format="csr") if sparse.issparse(G) else np.concatenate([G, extra])

@@ -8,15 +8,13 @@ factored with both unknowns in it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from routh.constraints.mass import Mass, SparseMass
-from routh.validation import Array
+from routh.validation import Array, DenseOrSparse
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
 _AUGMENTED_ROWS = 240
@@ -27,7 +25,7 @@ _GRAM_STIFFNESS = 1e10
 
 
 def solve_springs(
-    mass: Mass, Gm: Any, Gf: Any, S: Array, c: Array, *, keep_zeros: bool = False
+    mass: Mass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array, *, keep_zeros: bool = False
 ) -> tuple[Array, Array]:
     """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause.
 
@@ -138,7 +136,9 @@ def _primal(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
     return c - N @ x, x
 
 
-def _sparse(mass: SparseMass, Gm: Any, Gf: Any, S: Array, c: Array) -> tuple[Array, Array]:
+def _sparse(
+    mass: SparseMass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array
+) -> tuple[Array, Array]:
     """Both unknowns in one sparse LU, rows brought to unit size."""
     scale = sparse.diags_array(S)
     push = -(mass.inverse @ Gf.T @ scale)

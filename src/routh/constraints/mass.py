@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.csgraph import connected_components
 
 from routh import tolerances
-from routh.validation import Array, real_array
+from routh.validation import Array, DenseOrSparse, real_array
 
 
 class DenseMass:
@@ -18,7 +16,7 @@ class DenseMass:
 
     sparse = False
 
-    def __init__(self, M: Any) -> None:
+    def __init__(self, M: DenseOrSparse) -> None:
         self.M = real_array("M", M, [(None, None)], "shape (nv, nv)")
         _check_symmetric(self.M)
         # the inverse of the triangular factor: bodies are few where matrices are dense, calls are many
@@ -47,7 +45,7 @@ class SparseMass:
 
     sparse = True
 
-    def __init__(self, M: Any) -> None:
+    def __init__(self, M: DenseOrSparse) -> None:
         self.given = M
         self.M = sparse.csr_array(M, dtype=np.float64)
         if self.M.shape[0] != self.M.shape[1]:
@@ -68,7 +66,7 @@ class SparseMass:
         """``M^-1 b``."""
         return self.inverse @ b
 
-    def diagonal(self, G: Any) -> Array:
+    def diagonal(self, G: DenseOrSparse) -> Array:
         """Diagonal of ``G M^-1 G^T``, (n,)."""
         return np.asarray((G @ self.inverse).multiply(G).sum(axis=1)).ravel()
 
@@ -76,7 +74,7 @@ class SparseMass:
 Mass = DenseMass | SparseMass
 
 
-def mass_of(M: Any) -> Mass:
+def mass_of(M: DenseOrSparse) -> Mass:
     """The factored mass matrix; refuses a massless direction."""
     return SparseMass(M) if sparse.issparse(M) else DenseMass(M)
 
@@ -102,7 +100,7 @@ def _factor(M: Array) -> Array:
     return L
 
 
-def _inverse_of_blocks(M: Any) -> Any:
+def _inverse_of_blocks(M: DenseOrSparse) -> DenseOrSparse:
     count, label = connected_components(M, directed=False)
     if count == M.shape[0]:
         diagonal = M.diagonal()

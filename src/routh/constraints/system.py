@@ -6,7 +6,6 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from scipy import sparse
 
 from routh.constraints.mass import DenseMass, Mass, SparseMass, mass_of
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
-from routh.validation import Array, real, real_array
+from routh.validation import Array, DenseOrSparse, real, real_array
 
 #: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
 TANGENTIAL_DAMPER = 1e6
@@ -34,14 +33,14 @@ class ConstrainedSystem:
     dt : step in s, > 0.
     """
 
-    M: Any
+    M: DenseOrSparse
     f: Array
     v: Array
     constraints: tuple[Constraint, ...]
     dt: float
 
     def __init__(
-        self, M: Any, f: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], dt: float
+        self, M: DenseOrSparse, f: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], dt: float
     ) -> None:
         mass = M if isinstance(M, DenseMass | SparseMass) else mass_of(M)
         nv = mass.nv
@@ -186,7 +185,7 @@ def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
     return [_Part(index, item, system.dt) for index, item in pairs if isinstance(item, kind)]
 
 
-def _stack(blocks: list[Any], system: ConstrainedSystem) -> Any:
+def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSparse:
     if system.mass.sparse:
         empty = sparse.csr_array((0, system.nv))
         return sparse.vstack([empty, *map(sparse.csr_array, blocks)], format="csr")

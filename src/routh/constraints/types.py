@@ -7,21 +7,18 @@ Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from routh.validation import Array, real_array
-
-#: a dense (n, nv) array or a SciPy sparse matrix of that shape
-Jacobian = Any
+from routh.validation import Array, DenseOrSparse, real_array
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class _Rows:
-    G: Jacobian
+    G: DenseOrSparse
     phi: Array
     stiffness: Array
     damping: Array
@@ -30,7 +27,7 @@ class _Rows:
 
     def __init__(
         self,
-        G: Jacobian,
+        G: DenseOrSparse,
         phi: ArrayLike,
         *,
         stiffness: ArrayLike,
@@ -109,8 +106,8 @@ class Contact:
     anticipate : whether a contact acts that is open now but would be closed at the end of the step.
     """
 
-    Jn: Jacobian
-    Jt: Jacobian  # (nc * nt, nv), contact-major
+    Jn: DenseOrSparse
+    Jt: DenseOrSparse  # (nc * nt, nv), contact-major
     phi: Array
     mu: Array
     stiffness: Array
@@ -125,8 +122,8 @@ class Contact:
 
     def __init__(
         self,
-        Jn: Jacobian,
-        Jt: Jacobian,
+        Jn: DenseOrSparse,
+        Jt: DenseOrSparse,
         phi: ArrayLike,
         *,
         mu: ArrayLike,
@@ -181,7 +178,7 @@ def _coefficient(field: str, value: ArrayLike, n: int) -> Array:
     return np.array(np.broadcast_to(array, (n,)))
 
 
-def _jacobian(field: str, value: Jacobian, rows: int | None) -> Jacobian:
+def _jacobian(field: str, value: DenseOrSparse, rows: int | None) -> DenseOrSparse:
     if sparse.issparse(value):
         matrix = sparse.csr_array(value, dtype=np.float64)
         if not np.all(np.isfinite(matrix.data)):
@@ -192,7 +189,7 @@ def _jacobian(field: str, value: Jacobian, rows: int | None) -> Jacobian:
     return real_array(field, value, [(rows, None)], f"shape ({'n' if rows is None else rows}, nv)")
 
 
-def _tangents(Jt: Jacobian, nc: int, nv: int, nt: int | None) -> tuple[Jacobian, int]:
+def _tangents(Jt: DenseOrSparse, nc: int, nv: int, nt: int | None) -> tuple[DenseOrSparse, int]:
     if sparse.issparse(Jt):
         if nt not in (1, 2):
             raise ValueError(f"nt: got {nt!r}; wanted 1 or 2, the tangents per contact of the sparse Jt")

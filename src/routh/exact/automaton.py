@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     )
 
 
-def _fast(rows: Sequence[Sequence[Any]]) -> Matrix:
+def _fast(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     """The same numbers in the arithmetic of GMP, which is what PPL computes with."""
     try:
         from gmpy2 import mpq
@@ -127,16 +126,16 @@ def _forms(J: Matrix, chosen: list[int], back: Matrix) -> list[Vector]:
 
 
 def _modes(
-    mu: Any, forms: Sequence[Vector], image: Sequence[Vector], directions: Sequence[Vector]
+    mu: Fraction, forms: Sequence[Vector], image: Sequence[Vector], directions: Sequence[Vector]
 ) -> tuple[Mode, ...]:
     """Separated, then one pushing status for each cell of the friction fan."""
     normal, tangents = image[0], transpose(image[1:])
     slips = transpose(forms[1:])
 
-    def force(direction: Sequence[Any]) -> Row:
+    def force(direction: Sequence[Fraction]) -> Row:
         return integers(n - mu * dot(direction, t) for n, t in zip(normal, tangents, strict=True))
 
-    def form(direction: Sequence[Any]) -> Row:
+    def form(direction: Sequence[Fraction]) -> Row:
         return integers(dot(direction, column) for column in slips)
 
     separated = Mode(pushing=False)

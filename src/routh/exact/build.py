@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from routh.exact.algebra import dot, simplest
+from routh.exact.algebra import Vector, dot, simplest
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.budget import Budget
 from routh.exact.displacement import Displacement, displacement
@@ -20,6 +20,9 @@ from routh.exact.terminal import terminal_pieces
 from routh.problem import ImpactProblem
 from routh.status import CapacityError, Status
 from routh.validation import integer, real
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron
 
 _LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
@@ -146,13 +149,13 @@ def _outer(
     return _union(outer_polytopes(given, auto, room), auto, frame), "energy and momentum bound"
 
 
-def _union(parts: list[Any], auto: Automaton, frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+def _union(parts: list[C_Polyhedron], auto: Automaton, frame: Frame, radius: float = 0.0) -> PolytopeUnion:
     return PolytopeUnion(tuple(polytope(part, auto, frame) for part in parts), radius)
 
 
-def _start(auto: Automaton) -> Any:
+def _start(auto: Automaton) -> C_Polyhedron:
     return Reach(auto).point(auto.start)
 
 
-def _value(row: tuple[int, ...], z: tuple[Any, ...]) -> Any:
-    return sum(a * b for a, b in zip(row, z, strict=True))
+def _value(row: tuple[int, ...], z: Vector) -> Fraction:
+    return dot(tuple(map(Fraction, row)), z)

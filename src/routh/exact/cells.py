@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
 
 from routh.exact.automaton import Automaton, Row
 from routh.exact.pieces import Piece
+
+if TYPE_CHECKING:
+    from ppl import Constraint, Constraint_System, Generator_System, Linear_Expression
 
 Location = tuple[int, ...]  # per contact: index into its modes
 Rays = list[list[int]]
@@ -15,19 +19,19 @@ Rays = list[list[int]]
 class Tools(Protocol):
     """What a cell needs of the exploration that it belongs to."""
 
-    ppl: Any
+    ppl: ModuleType
     auto: Automaton
     flows: dict[Location, Rays]
-    walls: list[list[tuple[Any, ...]]]
-    at_rest: list[Any]
+    walls: list[list[tuple[Constraint, ...]]]
+    at_rest: list[Constraint]
 
     def flow_rays(self, location: Location) -> Rays:
         """Extreme rays of the forces."""
 
-    def traps(self, location: Location, flow: Rays) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def traps(self, location: Location, flow: Rays) -> tuple[tuple[Constraint, ...], tuple[Constraint, ...]]:
         """Constraints that make exploring useless."""
 
-    def form(self, row: Row) -> Any:
+    def form(self, row: Row) -> Linear_Expression:
         """A linear form in z as a PPL expression."""
 
 
@@ -43,7 +47,7 @@ class Cell:
         self.thin, self.stuck = reach.traps(location, self.flow)
 
     @cached_property
-    def constraints(self) -> Any:
+    def constraints(self) -> Constraint_System:
         """The cell itself, a ppl.Constraint_System."""
         system = self._reach.ppl.Constraint_System()
         for walls, index in zip(self._reach.walls, self._location, strict=True):
@@ -52,7 +56,7 @@ class Cell:
         return system
 
     @cached_property
-    def rays(self) -> Any:
+    def rays(self) -> Generator_System:
         """The flow as a ppl.Generator_System."""
         ppl = self._reach.ppl
         rays = ppl.Generator_System()
@@ -61,7 +65,7 @@ class Cell:
         return rays
 
     @cached_property
-    def ends(self) -> Any:
+    def ends(self) -> Constraint_System:
         """The face on which every pushing contact has stopped, a ppl.Constraint_System."""
         system = self._reach.ppl.Constraint_System()
         for at_rest, index in zip(self._reach.at_rest, self._location, strict=True):
@@ -70,7 +74,7 @@ class Cell:
         return system
 
     @cached_property
-    def ended(self) -> Any:
+    def ended(self) -> Constraint:
         """The same face as one ppl.Constraint: the sum of the pushing normal velocities is 0."""
         normals = [row for row, index in zip(self._reach.auto.normals, self._location, strict=True) if index]
         total = tuple(sum(column) for column in zip(*normals, strict=True))

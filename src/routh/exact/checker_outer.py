@@ -14,11 +14,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from routh.exact.checker_parts import LINE, Form, Proof, Vector, along, friction_status, velocity_change
 from routh.exact.loading import load_ppl
 from routh.exact.rational import RationalProblem
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron, Constraint_System, Generator, Linear_Expression
 
 Vertices = Sequence[Vector]  # of one polytope, exact velocities
 
@@ -67,7 +71,9 @@ def verify_invariance(
     return _ends_inside(ppl, problem, pieces, ends)
 
 
-def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: list[Any]) -> Proof:
+def _ends_inside(
+    ppl: ModuleType, problem: RationalProblem, pieces: list[C_Polyhedron], ends: list[C_Polyhedron]
+) -> Proof:
     forms = [_form(ppl, row, Fraction(0)) for row in problem.Jn]
     for index, piece in enumerate(pieces):
         apart = ppl.C_Polyhedron(piece)
@@ -82,8 +88,8 @@ def _ends_inside(ppl: Any, problem: RationalProblem, pieces: list[Any], ends: li
 
 
 def _cells(
-    ppl: Any, problem: RationalProblem, thresholds: Sequence[Fraction], polygon: Sequence[Vector]
-) -> Iterator[tuple[tuple[str, ...], Any, list[Any]]]:
+    ppl: ModuleType, problem: RationalProblem, thresholds: Sequence[Fraction], polygon: Sequence[Vector]
+) -> Iterator[tuple[tuple[str, ...], Constraint_System, list[Generator]]]:
     """Every combination of statuses: its words, its walls and the extreme rays of its flow."""
     slides = ["slides +", "slides -"] if problem.nt == 1 else [f"slides {k}" for k in range(2 * len(polygon))]
     choices = []
@@ -129,7 +135,7 @@ def _effect(problem: RationalProblem, i: int, direction: Vector) -> list[int]:
     return [int(x * scale) for x in change]
 
 
-def _inside(ppl: Any, part: Any, pieces: Sequence[Any], first: int = 0) -> bool:
+def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron], first: int = 0) -> bool:
     """Whether ``part`` lies in the union: cut off what a piece covers and ask again for the rest."""
     dimension = part.affine_dimension()
     if any(piece.contains(part) for piece in pieces[first:]):
@@ -157,13 +163,13 @@ def _inside(ppl: Any, part: Any, pieces: Sequence[Any], first: int = 0) -> bool:
     return False
 
 
-def _form(ppl: Any, row: Sequence[Fraction], constant: Fraction) -> Any:
+def _form(ppl: ModuleType, row: Sequence[Fraction], constant: Fraction) -> Linear_Expression:
     """A positive multiple of ``row . v + constant``."""
     scale = lcm(*(x.denominator for x in row), constant.denominator)
     return ppl.Linear_Expression([int(x * scale) for x in row], int(constant * scale))
 
 
-def _polytope(ppl: Any, vertices: Sequence[Vector]) -> Any:
+def _polytope(ppl: ModuleType, vertices: Sequence[Vector]) -> C_Polyhedron:
     points = ppl.Generator_System()
     for vertex in vertices:
         scale = lcm(*(x.denominator for x in vertex))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from routh.exact.automaton import Automaton
 from routh.exact.reach import Reach
 from routh.problem import ImpactProblem
 
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron
+
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 
 
-def outer_polytopes(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[Any]:
+def outer_polytopes(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[C_Polyhedron]:
     """The bound as PPL polyhedra in z, one per contact that may stop last: boxes in contact velocities.
 
     ``room`` is what normal velocities by the automaton's rows may be off from the problem's.

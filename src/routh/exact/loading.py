@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from routh.status import MissingExtraError
 
 
-def load_ppl() -> Any:
+def load_ppl() -> ModuleType:
     """The Parma Polyhedra Library, or an error that says how to get it."""
     try:
         import ppl

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron, Constraint, Generator
 
 _MARGIN = 1e-7  # share of the speed by which a point must lie outside to be rejected without exact test
 _PATIENCE = 12  # cuts that an exact covering test may take
@@ -24,7 +28,7 @@ class Piece:
 
     def __init__(
         self,
-        poly: Any,
+        poly: C_Polyhedron,
         gram: Array,
         *,
         location: tuple[int, ...] = (),
@@ -89,7 +93,7 @@ def nearly_covered(piece: Piece, others: Sequence[Piece], margin: float) -> bool
     return False
 
 
-def covered(piece: Piece, others: Sequence[Piece], ppl: Any) -> bool:
+def covered(piece: Piece, others: Sequence[Piece], ppl: ModuleType) -> bool:
     """Whether a polyhedron lies in the union of others, exactly."""
     dim = piece.poly.affine_dimension()
     others = [other for other in others if other.poly.affine_dimension() >= dim]
@@ -101,7 +105,9 @@ def covered(piece: Piece, others: Sequence[Piece], ppl: Any) -> bool:
     return _covered(piece.poly, near, 0, ppl, [_PATIENCE])
 
 
-def _covered(part: Any, others: Sequence[Piece], first: int, ppl: Any, patience: list[int]) -> bool:
+def _covered(
+    part: C_Polyhedron, others: Sequence[Piece], first: int, ppl: ModuleType, patience: list[int]
+) -> bool:
     """Cut ``part`` by the first polyhedron that meets it fully, and ask the same of what sticks out.
 
     False where the patience runs out: to keep a piece that is covered costs time, nothing else.
@@ -130,7 +136,7 @@ def _covered(part: Any, others: Sequence[Piece], first: int, ppl: Any, patience:
     return False
 
 
-def merged(piece: Piece, others: Sequence[Piece], ppl: Any, *, excess: float = 0.0) -> Piece:
+def merged(piece: Piece, others: Sequence[Piece], ppl: ModuleType, *, excess: float = 0.0) -> Piece:
     """The piece joined with those of the others with which its union is convex.
 
     Exactly, or, where ``excess`` > 0, nearly: the convex hull takes the place of the union where no trial
@@ -150,7 +156,7 @@ def merged(piece: Piece, others: Sequence[Piece], ppl: Any, *, excess: float = 0
     return piece
 
 
-def _convex_union(a: Piece, b: Piece, ppl: Any, excess: float) -> Piece | None:
+def _convex_union(a: Piece, b: Piece, ppl: ModuleType, excess: float) -> Piece | None:
     """The union of two polyhedra where it is convex (nearly, where ``excess`` > 0), else None."""
     dim = a.poly.affine_dimension()
     if b.poly.affine_dimension() != dim:
@@ -180,12 +186,12 @@ def _clearly_not_convex(a: Piece, b: Piece, margin: float) -> bool:
     return False
 
 
-def _point(generator: Any) -> list[float]:
+def _point(generator: Generator) -> list[float]:
     scale = int(generator.divisor())
     return [int(x) / scale for x in generator.coefficients()]
 
 
-def _row(constraint: Any) -> Array:
+def _row(constraint: Constraint) -> Array:
     """Coefficients and inhomogeneous term, scaled so that the largest coefficient is 1."""
     values = [int(x) for x in (*constraint.coefficients(), constraint.inhomogeneous_term())]
     largest = max(abs(x) for x in values[:-1]) or 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from scipy.optimize import nnls
 from routh.exact.algebra import times
 from routh.exact.automaton import Automaton
 from routh.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron, Generator
 
 Vertex = tuple[Fraction, ...]
 
@@ -30,11 +33,11 @@ class Frame:
     half: Array  # (nv, nv): |x|_M = |half x|
     speed: float  # |v|_M before, sqrt(J); 1 where that is 0
 
-    def norm(self, difference: Array) -> Any:
+    def norm(self, difference: Array) -> Array:
         """Length of (..., nv) in the energy norm, as a share of the speed before."""
         return np.linalg.norm(difference @ self.half.T, axis=-1) / self.speed
 
-    def dual_norm(self, direction: Array) -> Any:
+    def dual_norm(self, direction: Array) -> Array:
         """The largest ``direction . x`` over velocities x as long as the speed before, for (..., nv)."""
         return (
             np.linalg.norm(np.linalg.solve(self.half.T, direction[..., None])[..., 0], axis=-1) * self.speed
@@ -45,7 +48,7 @@ class Frame:
 class Polytope:
     """A bounded convex piece: exact vertices, and facets ``A z + b >= 0`` (``= 0`` where `equal`)."""
 
-    poly: Any = field(repr=False)  # ppl.C_Polyhedron in z
+    poly: C_Polyhedron = field(repr=False)  # ppl.C_Polyhedron in z
     automaton: Automaton = field(repr=False)
     frame: Frame = field(repr=False)
     dimension: int  # affine dimension
@@ -125,7 +128,11 @@ class PolytopeUnion(Sequence[Polytope]):
     def __len__(self) -> int:
         return len(self.pieces)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Polytope: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Polytope, ...]: ...
+    def __getitem__(self, index: int | slice) -> Polytope | tuple[Polytope, ...]:
         return self.pieces[index]
 
     def __iter__(self) -> Iterator[Polytope]:
@@ -135,7 +142,7 @@ class PolytopeUnion(Sequence[Polytope]):
         """The vertices of all pieces without repetition, exact."""
         return tuple(dict.fromkeys(vertex for piece in self.pieces for vertex in piece.vertices))
 
-    def violation(self, v: ArrayLike) -> Any:
+    def violation(self, v: ArrayLike) -> Array:
         """For (..., nv): how far each velocity is outside every piece, 0 inside: see `Polytope.violation`."""
         velocity = np.asarray(v, dtype=np.float64)
         result = np.full(velocity.shape[:-1], np.inf)
@@ -143,7 +150,7 @@ class PolytopeUnion(Sequence[Polytope]):
             result = np.minimum(result, piece.violation(velocity))
         return np.maximum(result - self.radius, 0.0)
 
-    def support(self, direction: ArrayLike) -> Any:
+    def support(self, direction: ArrayLike) -> Array:
         """Largest ``direction . v`` over the union, for (..., nv)."""
         d = np.asarray(direction, dtype=np.float64)
         if not self.pieces:
@@ -168,19 +175,19 @@ def frame_of(automaton: Automaton, half: Array, speed: float) -> Frame:
     return Frame(rows, back, base, rows @ response, half, speed if speed > 0.0 else 1.0)
 
 
-def polytope(poly: Any, automaton: Automaton, frame: Frame) -> Polytope:
+def polytope(poly: C_Polyhedron, automaton: Automaton, frame: Frame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
         raise ValueError("poly: is unbounded; wanted a polytope")
     return Polytope(poly, automaton, frame, int(poly.affine_dimension()))
 
 
-def lifted(poly: Any, automaton: Automaton) -> tuple[Vertex, ...]:
+def lifted(poly: C_Polyhedron, automaton: Automaton) -> tuple[Vertex, ...]:
     """The vertices of a bounded PPL polyhedron in z as exact velocities."""
     return tuple(_lift(g, automaton) for g in poly.minimized_generators())
 
 
-def _lift(generator: Any, automaton: Automaton) -> Vertex:
+def _lift(generator: Generator, automaton: Automaton) -> Vertex:
     """A generator point z as the exact velocity it stands for."""
     number = type(automaton.start[0])
     scale = number(generator.divisor())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,9 @@ from routh import tolerances
 from routh.exact.algebra import Matrix, Vector, simplest, transpose
 from routh.problem import ImpactProblem
 from routh.validation import Array, real
+
+Row = Sequence[object] | np.ndarray  # numbers of any kind that `Fraction` takes
+Table = Sequence[Row] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -31,7 +33,9 @@ class RationalProblem:
     v: Vector  # (nv,)
     names: tuple[str, ...]
 
-    def __init__(self, M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self, M: Table, Jn: Table, Jt: Sequence[Table], mu: Row, v: Row, names: Sequence[str] = ()
+    ) -> None:
         values = {
             "M": _matrix("M", M),
             "Jn": _matrix("Jn", Jn),
@@ -92,17 +96,17 @@ def unit_circle(angle: float, *, tolerance: float = tolerances.SNAP) -> tuple[Fr
     return [(c, s), (-s, c), (-c, -s), (s, -c)][quarter % 4]
 
 
-def _vector(field: str, values: Iterable[Any]) -> Vector:
+def _vector(field: str, values: Row) -> Vector:
     return tuple(x if isinstance(x, Fraction) else _fraction(field, x) for x in values)
 
 
-def _matrix(field: str, rows: Iterable[Iterable[Any]]) -> Matrix:
+def _matrix(field: str, rows: Table) -> Matrix:
     return tuple(_vector(field, row) for row in rows)
 
 
-def _fraction(field: str, value: Any) -> Fraction:
+def _fraction(field: str, value: object) -> Fraction:
     try:
-        return Fraction(value)
+        return Fraction(value)  # type: ignore[call-overload]
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise ValueError(
             f"{field}: got {value!r}; wanted finite numbers, or strings such as '5/12'"

@@ -10,7 +10,7 @@ import heapq
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.exact.algebra import integers
 from routh.exact.automaton import Automaton, Mode, Row
@@ -18,6 +18,9 @@ from routh.exact.budget import Budget
 from routh.exact.cells import Cell, Location
 from routh.exact.loading import load_ppl
 from routh.exact.pieces import Piece, covered, merged, nearly_covered
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron, Constraint, Linear_Expression
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
 _CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
@@ -79,12 +82,12 @@ class Reach:
 
     # -- linear forms as PPL objects
 
-    def form(self, row: Row, constant: Fraction = Fraction(0)) -> Any:
+    def form(self, row: Row, constant: Fraction = Fraction(0)) -> Linear_Expression:
         """``row . z + constant`` times the constant's denominator."""
         d = constant.denominator
         return self.ppl.Linear_Expression([x * d for x in row], constant.numerator)
 
-    def _walls(self, contact: int, mode: Mode) -> tuple[Any, ...]:
+    def _walls(self, contact: int, mode: Mode) -> tuple[Constraint, ...]:
         """The constraints of one mode's cell."""
         normal = self.auto.normals[contact]
         if not mode.pushing:
@@ -95,7 +98,7 @@ class Reach:
             *(self.form(row) == 0 for row in mode.zero),
         )
 
-    def point(self, z: tuple[Fraction, ...]) -> Any:
+    def point(self, z: tuple[Fraction, ...]) -> C_Polyhedron:
         """A polyhedron of one point."""
         *numerators, scale = integers((*z, Fraction(1)))
         gs = self.ppl.Generator_System()
@@ -132,7 +135,9 @@ class Reach:
                 flow += [ray, [-x for x in ray]] if g.is_line() else [ray]
         return flow
 
-    def traps(self, location: Location, flow: list[list[int]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def traps(
+        self, location: Location, flow: list[list[int]]
+    ) -> tuple[tuple[Constraint, ...], tuple[Constraint, ...]]:
         """Constraints that make exploring useless.
 
         A result inside one of the first is found in a larger location as well (sticking instead of sliding
@@ -250,7 +255,7 @@ class Reach:
                 return Piece(self._absorbing(old, piece, cell), self.auto.gram, location=piece.location)
         return merged(piece, cell.pieces, self.ppl, excess=_CLOSE if self.enclosing else 0.0)
 
-    def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> Any:
+    def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> C_Polyhedron:
         """``old`` with the facets that ``new`` violates moved outwards, within the cell."""
         wider = self.ppl.C_Polyhedron(self.auto.dim)
         for c in old.poly.minimized_constraints():
@@ -276,7 +281,7 @@ class Reach:
                 return True
         return False
 
-    def _width(self, poly: Any) -> float:
+    def _width(self, poly: C_Polyhedron) -> float:
         """Sum over contacts of the extent in normal velocity, in units of each contact."""
         total = 0.0
         for expression, unit in zip(self._normals, self.auto.units, strict=True):
@@ -288,7 +293,7 @@ class Reach:
             total += (top - bottom) / float(unit)
         return total
 
-    def _flow(self, entry: Any, cell: Cell) -> Any:
+    def _flow(self, entry: C_Polyhedron, cell: Cell) -> C_Polyhedron | None:
         """``(entry + K) ∩ cell``, or None where that is nothing new or is found in a larger location."""
         self.steps += 1
         if not cell.flow or any(entry.relation_with(c).implies(self._included) for c in cell.stuck):
@@ -304,11 +309,11 @@ class Reach:
 
     def _neighbours(
         self,
-        source: Any,
+        source: C_Polyhedron,
         location: Location = (),
         pushing: bool = False,
-        held: frozenset[Any] = frozenset(),
-    ) -> Iterator[tuple[Location, Any]]:
+        held: frozenset[object] = frozenset(),
+    ) -> Iterator[tuple[Location, C_Polyhedron]]:
         """All (location, source ∩ cell) with a non-empty intersection and at least one pushing contact.
 
         One at a time: with many contacts at rest there are too many to list before a budget is asked.
@@ -329,7 +334,7 @@ class Reach:
                 known = held | self._holds[contact][index]
                 yield from self._neighbours(cut, (*location, index), pushing or index > 0, known)
 
-    def _cut(self, part: Any, constraints: tuple[Any, ...]) -> Any:
+    def _cut(self, part: C_Polyhedron, constraints: tuple[Constraint, ...]) -> C_Polyhedron | None:
         """``part`` within the constraints, or None where it is empty; a copy only where it cuts."""
         result = part
         for constraint in constraints:
@@ -343,7 +348,7 @@ class Reach:
         return result
 
 
-def _moved_out(form: Any, part: Any) -> Any:
+def _moved_out(form: Linear_Expression, part: C_Polyhedron) -> Constraint:
     """``form >= 0``, moved out by a simple number not below `_BEYOND` times what ``part`` violates it by."""
     least = part.minimize(form)
     room = -_BEYOND * Fraction(int(least["inf_n"]), int(least["inf_d"]))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from routh.exact.algebra import times
 from routh.exact.gap import largest_distance
@@ -18,6 +18,7 @@ from routh.exact.rational import RationalProblem
 from routh.exact.reach import Reach
 from routh.exact.snapping import Snapped
 from routh.exact.trace import statuses_to
+from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array
@@ -46,7 +47,7 @@ class ExactSet(Drawable):
     reached: tuple[Reach, Reach] | None = field(default=None, repr=False)  # all states, inner and relaxed
 
     @property
-    def problem(self) -> Any:
+    def problem(self) -> ImpactProblem:
         """The impact problem in floating point."""
         return self.rational.problem
 
@@ -58,7 +59,7 @@ class ExactSet(Drawable):
         """
         return largest_distance(self.outer, self.inner)
 
-    def contains(self, v: ArrayLike, *, tol: float = 1e-9, which: Side = "outer") -> Any:
+    def contains(self, v: ArrayLike, *, tol: float = 1e-9, which: Side = "outer") -> NDArray[np.bool_]:
         """Whether (..., nv) lies in the union, every facet to ``tol`` times the speed before.
 
         Outside ``outer`` is a proof that a velocity is no outcome; inside ``inner`` that it is one.
@@ -69,7 +70,7 @@ class ExactSet(Drawable):
             raise ValueError(f"v: got shape {velocity.shape}; wanted (..., {nv})")
         return self._side(which).violation(velocity) <= real("tol", tol, at_least=0.0)
 
-    def support(self, direction: ArrayLike, *, which: Side = "inner") -> Any:
+    def support(self, direction: ArrayLike, *, which: Side = "inner") -> Array:
         """Largest ``direction . v`` over the set, for (nv,) or (k, nv)."""
         nv = self.rational.nv
         d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from routh.exact.pieces import Piece, covered, merged
 from routh.exact.reach import Reach
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron
 
 
 def terminal_pieces(reach: Reach, room: Fraction = Fraction(0)) -> list[Piece]:
@@ -26,7 +30,7 @@ def terminal_pieces(reach: Reach, room: Fraction = Fraction(0)) -> list[Piece]:
     return _simplified(found, reach.ppl)
 
 
-def _ended(reach: Reach, room: Fraction) -> list[Any]:
+def _ended(reach: Reach, room: Fraction) -> list[C_Polyhedron]:
     """Closed terminal parts of every stored piece."""
     rows = list(zip(reach.auto.normals, (room * unit for unit in reach.auto.units), strict=True))
     apart_from = [reach.form(row, width) >= 0 for row, width in rows]
@@ -49,7 +53,7 @@ def _ended(reach: Reach, room: Fraction) -> list[Any]:
     return [part for part in result if not part.is_empty()]
 
 
-def _simplified(pieces: list[Piece], ppl: Any) -> list[Piece]:
+def _simplified(pieces: list[Piece], ppl: ModuleType) -> list[Piece]:
     """Join pieces whose union is convex and drop those that the rest covers."""
     joined: list[Piece] = []
     for piece in sorted(pieces, key=lambda p: -int(p.poly.affine_dimension())):

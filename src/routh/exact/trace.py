@@ -6,16 +6,20 @@ This is a hint for `routh.exact.checker`, which rebuilds and verifies the path b
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
+from routh.exact.algebra import Vector
 from routh.exact.automaton import Mode
 from routh.exact.pieces import Piece
 from routh.exact.reach import Location, Reach
 
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron
+
 Statuses = tuple[str, ...]  # per contact: "separates", "sticks", "slides +", "slides -", or "slides k"
 
 
-def statuses_to(reach: Reach, z: tuple[Any, ...]) -> list[list[Statuses]]:
+def statuses_to(reach: Reach, z: Vector) -> list[list[Statuses]]:
     """Sequences of statuses (first to last) along which a solution may reach z; untested."""
     target = reach.point(z)
     found = []
@@ -29,7 +33,7 @@ def statuses_to(reach: Reach, z: tuple[Any, ...]) -> list[list[Statuses]]:
     return sorted(found, key=len)
 
 
-def _back(reach: Reach, piece: Piece, target: Any) -> list[Location] | None:
+def _back(reach: Reach, piece: Piece, target: C_Polyhedron) -> list[Location] | None:
     """Locations from the start to ``target``, a polyhedron of one point in ``piece``."""
     trail: list[Location] = []
     while piece.location:
@@ -52,7 +56,7 @@ def _back(reach: Reach, piece: Piece, target: Any) -> list[Location] | None:
     return trail[::-1]
 
 
-def _middle(reach: Reach, poly: Any) -> Any:
+def _middle(reach: Reach, poly: C_Polyhedron) -> C_Polyhedron:
     """The mean of a polytope's vertices, as a polyhedron of one point."""
     points = [g for g in poly.minimized_generators() if g.is_point()]
     total = [Fraction(0)] * reach.auto.dim

@@ -104,7 +104,7 @@ def only_solution(problem: Elastic, scratch: Scratch) -> bool:
     """Whether no other solution of the increment that was found has another velocity (sufficient).
 
     Let another one differ by the impulses d, E^2 = d^T G d, and let contact i be free, with friction and
-    without impulse here: y_i, t_i its velocities in THEN. Then (docs/elastic.md)
+    without impulse here: y_i, t_i its velocities in THEN. Then (docs/theory/elastic.md)
     ``E^2 <= sum_i d_n,i min(mu_i |t_i| - y_i, mu_i s_i E)`` where ``s_i^2 = tr G_tt,i`` and ``d_n,i`` is at
     most the bound. So contacts with ``y_i > mu_i |t_i|`` do not count, E is at most ``reach``, and
     contact i cannot push unless ``y_i <= sqrt(G_nn,i) E``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from routh.models.landed import Landing, Posture
 from routh.models.robot import RobotProblem
 from routh.status import StateError
-from routh.validation import real
+from routh.validation import Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -65,26 +65,30 @@ def landing_problem(
     drop: float = 1.0,
     window: float | None = None,
     keyframe: str | None = None,
+    roots: Sequence[str] = (),
+    qpos: Sequence[float] | None = None,
     **point: float,
 ) -> RobotProblem | None:
     """The impact with which the robot of a file lands; None where it cannot be in that posture.
 
     ``point`` has roll, pitch and yaw (rad) and joints by name, so that it can be a point of a grid. A URDF
-    gets a floating root and level ground.
+    gets a floating root and level ground. ``roots`` are further folders whose files the model may use,
+    ``qpos`` (nq,) or ``keyframe`` the posture to start from.
     """
     angles = {name: point.pop(name) for name in ("roll", "pitch", "yaw") if name in point}
-    given: dict[str, Any] = {"window": window, "keyframe": keyframe}
+    given: Options = {"window": window, "keyframe": keyframe, "qpos": qpos}
     options = {name: value for name, value in given.items() if value is not None}
     try:
-        found = landing(_model_of(file), drop=drop, joints={**(joints or {}), **point}, **angles, **options)
+        model = _model_of(file, tuple(roots))
+        found = landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:
         return None
     return found.problem
 
 
 @lru_cache(maxsize=4)
-def _model_of(file: str) -> Any:
+def _model_of(file: str, roots: tuple[str, ...]) -> MjModel:
     from routh.models.mujoco.loading import load
 
     urdf = Path(file).suffix.lower() == ".urdf"
-    return load(file, floating=urdf, ground=0.0 if urdf else None)
+    return load(file, roots=roots, floating=urdf, ground=0.0 if urdf else None)

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from routh.models.converting import CONVERTIBLE, Converter, is_text_stl
 from routh.models.packages import locate
 from routh.models.resolving import resolve
 from routh.models.robot import UnrepresentedWarning
+from routh.status import ModelError
 from routh.text import for_terminal
 
 #: Formats that refer to no other files, and OBJ, whose materials are checked. Others (glTF, scenes) can name
@@ -22,7 +24,7 @@ _MATERIALS = re.compile(rb"(?:^|[\r\n])[ \t]*mtllib[ \t]+([^\r\n]+)", re.IGNOREC
 
 
 def with_absolute_meshes(
-    path: Path, roots: Sequence[Path], formats: Sequence[str]
+    path: Path, roots: Sequence[Path], formats: Sequence[str], convert: Converter | None = None
 ) -> tuple[str, tuple[str, ...]]:
     """The text of a checked URDF whose meshes are absolute paths, and what had to be left out of it.
 
@@ -35,6 +37,7 @@ def with_absolute_meshes(
     path : the file, checked by `routh.models.resolving.check_model_file`.
     roots : further folders whose files the model may use.
     formats : suffixes that the loader reads, in lower case.
+    convert : makes meshes in other formats readable, where it can.
     """
     root = ElementTree.fromstring(path.read_bytes())
     folders = [path.parent, *roots]
@@ -48,7 +51,7 @@ def with_absolute_meshes(
             for mesh in collision.iter("mesh"):
                 name = mesh.get("filename", "")
                 file = locate(name, path, roots) or resolve(name, folders, path)
-                why = _unreadable(file, formats)
+                file, why = _readable(file, formats, convert)
                 if why:
                     left_out.append(f"{link.get('name', '')}: {for_terminal(name)} ({why})")
                     link.remove(collision)
@@ -60,16 +63,30 @@ def with_absolute_meshes(
 
 def tell_left_out(left_out: Sequence[str], path: str | Path) -> None:
     """Warn of collision shapes that are not in the model."""
-    if left_out:
-        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-        text = f"{for_terminal(path)}: collision shapes left out: {'; '.join(left_out[:3])}{more}"
-        warnings.warn(text, UnrepresentedWarning, stacklevel=3)
+    tell("collision shapes left out", left_out, path)
 
 
-def _unreadable(file: Path, formats: Sequence[str]) -> str:
-    if file.suffix.lower() not in formats:
-        return f"{file.suffix or 'no suffix'} is none of {', '.join(formats)}"
-    return "" if file.is_file() else "there is no such file"
+def tell(what: str, items: Sequence[str], path: str | Path) -> None:
+    """Warn of what in a file could not be kept as it is, the first three by name."""
+    if items:
+        more = f" and {len(items) - 3} more" if len(items) > 3 else ""
+        text = f"{for_terminal(path)}: {what}: {'; '.join(items[:3])}{more}"
+        warnings.warn(text, UnrepresentedWarning, stacklevel=4)
+
+
+def _readable(file: Path, formats: Sequence[str], convert: Converter | None) -> tuple[Path, str]:
+    """The file that the loader is given, and why there is none."""
+    if not file.is_file():
+        return file, "there is no such file"
+    kind = file.suffix.lower()
+    if kind in formats and not (convert is not None and is_text_stl(file)):
+        return file, ""
+    if convert is None or kind not in CONVERTIBLE:
+        return file, f"{kind or 'no suffix'} is none of {', '.join(formats)}"
+    try:
+        return convert(file), ""
+    except ModelError as error:
+        return file, str(error)
 
 
 def _check_materials(file: Path, folders: Sequence[Path]) -> None:

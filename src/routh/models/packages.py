@@ -1,8 +1,9 @@
 """Where ``package://NAME/...`` leads: the usual places, and never out of the package's own folder.
 
-A package is looked for as the folder above the model file that has its name, beside it where a
-``package.xml`` says that it is one, in ``ROS_PACKAGE_PATH`` and ``AMENT_PREFIX_PATH``, and among the robots
-that were installed with pip (example-robot-data).
+A package is looked for above the model file, as the folder that has its name and is one (it holds a
+``package.xml``, or the model lies in it or in its ``urdf``); beside those folders where a ``package.xml``
+says so; in ``ROS_PACKAGE_PATH`` and ``AMENT_PREFIX_PATH``; and among the robots that were installed with pip
+(example-robot-data).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from routh.status import ModelError
 from routh.text import for_terminal
 
 _SCHEMES = ("package://", "model://")
+_MARK = "package.xml"
+_HOMES = ("urdf", "robots")  # where models lie in packages that have lost their mark
 
 
 def locate(name: str, source: Path, roots: Sequence[Path]) -> Path | None:
@@ -45,10 +48,11 @@ def _folders(package: str, source: Path, roots: Sequence[Path]) -> Iterator[Path
     for root in roots:
         yield root / package
     for ancestor in source.parents:
-        if ancestor.name == package:
+        if ancestor.name == package and _is_package(ancestor, source):
             yield ancestor
         beside = ancestor / package
-        if (beside / "package.xml").is_file():
+        inside = Path(os.path.realpath(ancestor)) in Path(os.path.realpath(beside)).parents
+        if inside and (beside / _MARK).is_file():  # a link that came with the model leads nowhere
             yield beside
     for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
         if entry:
@@ -60,3 +64,10 @@ def _folders(package: str, source: Path, roots: Sequence[Path]) -> Iterator[Path
         installed = Path(entry) / "cmeel.prefix" / "share" / package
         if entry and installed.is_dir():
             yield installed
+
+
+def _is_package(ancestor: Path, source: Path) -> bool:
+    """A folder that only happens to have the name (``/home``) is none: all below it would be open."""
+    if ancestor == source.parent or (ancestor / _MARK).is_file():
+        return True
+    return source.parent.parent == ancestor and source.parent.name in _HOMES

@@ -129,14 +129,14 @@ def _disk_stack(problem: ImpactProblem, tolerance: float) -> RationalProblem:
     m = simplest(problem.M[0, 0], tolerance)
     matched = [abs(mu - math.sqrt(3.0)) <= 1e-6 for mu in problem.mu]
     mu = [s / c if same else simplest(x, tolerance) for same, x in zip(matched, problem.mu, strict=True)]
-    Jn = [
+    Jn: list[list[Fraction | int]] = [
         [0, 1, 0, 0, 0, 0, 0, 0, 0],
         [0, 0, 0, 0, 1, 0, 0, 0, 0],
         [-c, -s, 0, 0, 0, 0, c, s, 0],
         [0, 0, 0, c, -s, 0, -c, s, 0],
         [-1, 0, 0, 1, 0, 0, 0, 0, 0],
     ]
-    Jt = [
+    Jt: list[list[list[Fraction | int]]] = [
         [[1, 0, r, 0, 0, 0, 0, 0, 0]],
         [[0, 0, 0, 1, 0, r, 0, 0, 0]],
         [[-s, c, r, 0, 0, 0, s, -c, r]],

@@ -1,7 +1,7 @@
 """Two bodies that collide at one point in space (JW17): solved in closed form and smooth series.
 
 Stands apart from the set-valued laws: one contact, Coulomb friction, and restitution by energy, impulse or
-velocity. See docs/two_body.md.
+velocity. See docs/theory/two_body.md.
 """
 
 from routh.two_body.api import batch, impact

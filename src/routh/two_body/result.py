@@ -42,7 +42,7 @@ class TwoBodyImpact:
     hypothesis: str
     impulse: Array  # (3,) N s, total impulse on body a
     contact_velocity: Array  # (3,) m/s, after: v + W impulse
-    events: str  # letters in order, see docs/two_body.md
+    events: str  # letters in order, see docs/theory/two_body.md
     energy: Energy
     status: Status
     margin: float  # W_zz - mu |d|, 1/kg: the impact solution condition (18) holds where it is positive

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.models.dropping import landing
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
-from routh.models.mujoco.lowering import find_root
+from routh.models.mujoco.lowering import find_root, starting_pose
 from routh.models.robot import RobotProblem
 from routh.models.simultaneity import LANDING_WINDOW
 from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 _ANGLES = ("roll", "pitch", "yaw")
 _GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
@@ -35,14 +39,21 @@ class RobotMechanism:
     """An MjModel that comes down on its surroundings; see `routh.models.landing`."""
 
     def __init__(
-        self, model: Any, *, name: str = "robot", start: Values | None = None, file: Path | None = None
-    ):
+        self,
+        model: MjModel,
+        *,
+        name: str = "robot",
+        start: Values | None = None,
+        source: Sequence[str] = (),
+        keyframe: str | None = None,
+        qpos: Array | None = None,
+    ) -> None:
         mujoco = engine()
-        self.model, self.title, self.file = model, name, file
-        self._data = mujoco.MjData(model)
+        self.model, self.title, self._source = model, name, tuple(source) or (name,)
+        self._data, _ = starting_pose(model, keyframe=keyframe, qpos=qpos)
+        self._reference = np.array(self._data.qpos)
         mujoco.mj_kinematics(model, self._data)
         self._root = find_root(model, self._data)
-        self._reference = np.array(model.key_qpos[0] if model.nkey else self._data.qpos)
         geoms = [found for g in range(model.ngeom) if (found := _solid(model, self._data, g)) is not None]
         moving = [g for g in geoms if int(model.body_weldid[model.geom_bodyid[g.geom]]) != 0]
         self._geoms = np.array([g.geom for g in moving], dtype=int)
@@ -112,7 +123,7 @@ class RobotMechanism:
 
     def command(self, values: Values) -> str:
         """``routh view FILE`` with this state."""
-        parts = ["routh view", str(self.file or self.title)]
+        parts = ["routh view", *map(shlex.quote, self._source)]
         for control in self.controls:
             value = values[control.name]
             if value == control.value and control.name != "drop":
@@ -120,7 +131,9 @@ class RobotMechanism:
             known = control.name in _GENERAL
             scale = 1e-3 if control.name == "window" else 1.0
             parts.append(
-                f"--{control.name} {scale * value:g}" if known else f"--joint {control.name}={value:g}"
+                f"--{control.name} {scale * value:.6g}"
+                if known
+                else f"--joint {shlex.quote(f'{control.name}={value:.6g}')}"
             )
         return " ".join(parts)
 
@@ -152,7 +165,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
     ]
 
 
-def _solid(model: Any, data: Any, geom: int) -> Geom | None:
+def _solid(model: MjModel, data: MjData, geom: int) -> Geom | None:
     """The solid of a geom; None where it has none or is hidden."""
     import trimesh
 
@@ -184,7 +197,7 @@ def _solid(model: Any, data: Any, geom: int) -> Geom | None:
     return Geom(geom, Part(geom_name(model, geom), vertices, faces, _color(model, geom)))
 
 
-def _mesh_part(model: Any, geom: int) -> Part:
+def _mesh_part(model: MjModel, geom: int) -> Part:
     mesh = int(model.geom_dataid[geom])
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
@@ -196,14 +209,14 @@ def _mesh_part(model: Any, geom: int) -> Part:
     )
 
 
-def _color(model: Any, geom: int) -> tuple[int, int, int]:
+def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
     material = int(model.geom_matid[geom])
     rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
     red, green, blue = (round(255 * float(x)) for x in rgba[:3])
     return red, green, blue
 
 
-def _in_world(data: Any, found: Geom) -> Part:
+def _in_world(data: MjData, found: Geom) -> Part:
     turn = np.array(data.geom_xmat[found.geom]).reshape(3, 3)
     vertices = found.part.vertices @ turn.T + np.array(data.geom_xpos[found.geom])
     return Part(found.part.name, vertices, found.part.faces, _GROUND)

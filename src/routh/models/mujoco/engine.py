@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _IGNORED_FLAGS = ("mjENBL_SLEEP", "mjENBL_IPC", "mjENBL_SPECULATIVE", "mjENBL_ENERGY", "mjENBL_FWDINV")
 
 
-def engine() -> Any:
+def engine() -> ModuleType:
     """The module ``mujoco``."""
     try:
         import mujoco
@@ -131,7 +132,7 @@ def workspace(model: MjModel, reach: float) -> Workspace:
                 setattr(own.wide.opt, name, getattr(model.opt, name))
             else:
                 getattr(own.wide.opt, name)[...] = getattr(model.opt, name)
-    _widen(own.wide, reach)
+    widen(own.wide, reach)
     return own
 
 
@@ -150,7 +151,7 @@ def _options(kind: type) -> tuple[tuple[str, bool], ...]:
     return tuple((name, value.fset is not None) for name, value in found.items() if name[0] != "_")
 
 
-def _widen(wide: MjModel, reach: float) -> None:
+def widen(wide: MjModel, reach: float) -> None:
     """Margins of ``reach`` for everything, and no features that hide contacts."""
     mujoco = engine()
     for field in ("geom_margin", "pair_margin", "body_margin", "flex_margin", "jnt_margin", "tendon_margin"):

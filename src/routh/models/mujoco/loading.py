@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from routh.models.meshes import MUJOCO_FORMATS, tell_left_out, with_absolute_meshes
+from numpy.typing import ArrayLike
+
+from routh.models.converting import Converter
+from routh.models.meshes import MUJOCO_FORMATS, tell, tell_left_out, with_absolute_meshes
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links
+from routh.models.mujoco.mending import mend_inertias
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.text import for_terminal
@@ -45,27 +50,37 @@ def load(
     mujoco = engine()
     file = check_model_file(path, roots=roots)
     try:
-        if file.root == "robot":
-            spec = _read_urdf(file.path, [Path(root).resolve() for root in roots])
-            compiler = getattr(spec, "compiler", spec)  # MuJoCo 3.2 has its settings in the spec itself
-            compiler.fusestatic = False  # links keep their names
-            if hasattr(spec.worldbody, "bodies"):  # since 3.3; before, every link must be physical by itself
-                fuse_fixed_links(spec)
-        else:
-            spec = _read(str(file.path))
-        if floating:
-            _float(spec, path)
-        if ground is not None:
-            _add_ground(spec, real("ground", ground))
-        return spec.compile()
+        with TemporaryDirectory() as folder:  # of converted meshes, which are read when compiling
+            if file.root == "robot":
+                spec = _read_urdf(
+                    file.path, [Path(root).resolve() for root in roots], Converter(Path(folder))
+                )
+            else:
+                spec = _read(str(file.path))
+            if floating:
+                _float(spec, path)
+            if ground is not None:
+                _add_ground(spec, real("ground", ground))
+            return _compiled(spec)
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
         raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
 
 
-def _read_urdf(path: Path, roots: Sequence[Path]) -> MjSpec:
+def _compiled(spec: MjSpec) -> MjModel:
+    try:
+        return spec.compile()
+    except ValueError as error:
+        if "volume is too small" not in str(error) or not hasattr(engine(), "mjtMeshInertia"):
+            raise
+    for mesh in spec.meshes:  # a flat one among them: what has no volume still has a surface
+        mesh.inertia = engine().mjtMeshInertia.mjMESH_INERTIA_SHELL
+    return spec.compile()
+
+
+def _read_urdf(path: Path, roots: Sequence[Path], convert: Converter) -> MjSpec:
     """The spec of a URDF whose meshes were looked up here; MuJoCo itself would drop their folders."""
-    text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS)
+    text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS, convert)
     tell_left_out(left_out, path)
     root = ElementTree.fromstring(text)
     _refuse_infinite(root, path)
@@ -76,7 +91,12 @@ def _read_urdf(path: Path, roots: Sequence[Path]) -> MjSpec:
     if compiler is None:
         compiler = ElementTree.SubElement(extension, "compiler")
     compiler.set("strippath", "false")
-    return _filled("from_string", ElementTree.tostring(root, encoding="unicode"))
+    spec = _filled("from_string", ElementTree.tostring(root, encoding="unicode"))
+    getattr(spec, "compiler", spec).fusestatic = False  # links keep their names; 3.2 has no .compiler
+    if hasattr(spec.worldbody, "bodies"):  # since 3.3; before, every link must be physical by itself
+        fuse_fixed_links(spec)
+        tell("changed so that MuJoCo can read it", mend_inertias(spec), path)
+    return spec
 
 
 def _refuse_infinite(root: ElementTree.Element, path: Path) -> None:
@@ -114,8 +134,8 @@ def state(
     model: MjModel,
     *,
     keyframe: str | int | None = None,
-    qpos: Any = None,
-    qvel: Mapping[int | str, float] | Sequence[float] | Array | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
+    qvel: Mapping[int | str, float] | ArrayLike | None = None,
 ) -> MjData:
     """An MjData in a keyframe (by name or number) or the model's reference pose, with changes.
 
@@ -147,7 +167,7 @@ def _keyframe(model: MjModel, keyframe: str | int) -> int:
     raise ValueError(f"keyframe: got {keyframe!r}; wanted {wanted}")
 
 
-def _assign(field: str, target: Array, values: Any) -> None:
+def _assign(field: str, target: Array, values: Mapping[int | str, float] | ArrayLike | None) -> None:
     if values is None:
         return
     if not isinstance(values, Mapping):

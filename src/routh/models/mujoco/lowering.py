@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, turned
 from routh.models.mujoco.contacts import geom_name
-from routh.models.mujoco.engine import engine, look_around
+from routh.models.mujoco.engine import check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
@@ -44,7 +45,7 @@ def landing(
     drop: float = 1.0,
     posture: Posture | None = None,
     keyframe: str | int | None = None,
-    qpos: Any = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
     window: float = LANDING_WINDOW,
     limits: bool = True,
     self_contacts: bool = False,
@@ -55,9 +56,8 @@ def landing(
     """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
     pose = Posture() if posture is None else posture
     speed = real("drop", drop, above=0.0)
-    data = state(model, keyframe=keyframe, qpos=qpos)
+    data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
-    moved = _into_limits(model, data) if keyframe is None and qpos is None else {}
     _place_joints(model, data, pose.joints)
     _turn(data, root, pose)
     before = np.array(data.qpos)
@@ -82,6 +82,20 @@ def landing(
     sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
+
+
+def starting_pose(
+    model: MjModel,
+    *,
+    keyframe: str | int | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
+) -> tuple[MjData, dict[str, float]]:
+    """The posture that a landing keeps, and the joints that were moved inside their limits for it.
+
+    Joints are moved only where neither a keyframe nor ``qpos`` is given.
+    """
+    data = state(model, keyframe=keyframe, qpos=qpos)
+    return data, _into_limits(model, data) if keyframe is None and qpos is None else {}
 
 
 def find_root(model: MjModel, data: MjData) -> Root:
@@ -146,16 +160,15 @@ def _single_joints(model: MjModel) -> dict[str, tuple[int, bool, tuple[float, fl
 def _outer_pairs(model: MjModel, data: MjData, root: Root, reach: float) -> set[tuple[str, str]]:
     """Pairs of geoms, one of the robot and one of its surroundings, that are within reach."""
     near = look_around(model, data, reach)
-    found = set()
-    for contact in near.data.contact[: near.data.ncon]:
-        if min(contact.geom) >= 0 and _is_outer(model, contact.geom, root):
-            found.add((geom_name(model, int(contact.geom[0])), geom_name(model, int(contact.geom[1]))))
-    return found
+    geoms = np.array(near.data.contact.geom).reshape(-1, 2)
+    outer = {(int(a), int(b)) for a, b in geoms[_are_outer(model, geoms, root)]}
+    return {(geom_name(model, a), geom_name(model, b)) for a, b in outer}
 
 
-def _is_outer(model: MjModel, geoms: Any, root: Root) -> bool:
-    owners = [int(model.body_rootid[model.geom_bodyid[g]]) for g in geoms]
-    return (owners[0] == root.body) != (owners[1] == root.body)
+def _are_outer(model: MjModel, geoms: np.ndarray, root: Root) -> np.ndarray:
+    """Which pairs (n, 2) are of one geom of the robot and one that is not, (n,) bool."""
+    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)[geoms]] == root.body
+    return np.asarray((ours[:, 0] != ours[:, 1]) & np.all(geoms >= 0, axis=1))
 
 
 def _place_joints(model: MjModel, data: MjData, joints: Mapping[str, float]) -> None:
@@ -189,9 +202,11 @@ def _height(qpos: Array, root: Root, down: Array) -> float:
 
 def _touch(model: MjModel, data: MjData, root: Root) -> None:
     """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
+    if not _can_touch(model, root):
+        raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
     down, lifted = _down(model), 0.0
-    reach = max(float(model.stat.extent), 1.0)
-    while _clearance(model, data, root, reach)[0] <= 0.0:
+    probe = _Probe(model, data, root, down)
+    while probe.clearance(data, TOUCHING)[0] <= 0.0:
         step = max(0.1, lifted)
         _move(data, root, -step, down)
         lifted += step
@@ -200,15 +215,15 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
                 "model: something is above it wherever it is moved; wanted room to come down from"
             )
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
-    at = 0.0
+    at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
     for _ in range(_LOOKS):
-        dist, slope = _clearance(model, data, root, reach)
+        dist, slope = probe.clearance(data, reach)
         if abs(dist) <= TOUCHING:
             return
         if dist > 0.0:
             free = at
             guess = at + (dist / slope if np.isfinite(dist) else reach)
-            reach = reach if np.isfinite(dist) else 2.0 * reach
+            reach = max(min(dist, reach), TOUCHING) if np.isfinite(dist) else 2.0 * reach
             goal = guess if guess < blocked else 0.5 * (free + blocked)
         else:
             blocked = at
@@ -220,6 +235,14 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
 
 
+def _can_touch(model: MjModel, root: Root) -> bool:
+    """Whether any geom of the tree collides with anything."""
+    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
+    paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
+    meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
+    return bool(np.any(ours & meets))
+
+
 def _move(data: MjData, root: Root, distance: float, down: Array) -> None:
     if root.kind == "free":
         data.qpos[root.qpos : root.qpos + 3] += distance * down
@@ -227,14 +250,26 @@ def _move(data: MjData, root: Root, distance: float, down: Array) -> None:
         data.qpos[root.qpos] += distance * float(root.axis @ down)
 
 
-def _clearance(model: MjModel, data: MjData, root: Root, reach: float) -> tuple[float, float]:
-    """Smallest distance between the tree and the rest, m, and by how much it falls per metre down."""
-    near = look_around(model, data, reach)
-    down, best, slope = _down(model), np.inf, 1.0
-    for contact in near.data.contact[: near.data.ncon]:
-        if min(contact.geom) < 0 or not _is_outer(model, contact.geom, root):
-            continue
-        if float(contact.dist) < best:
-            best = float(contact.dist)
-            slope = max(abs(float(np.array(contact.frame[:3]) @ down)), 0.05)
-    return best, slope
+class _Probe:
+    """Looks at the distance between a tree and its surroundings, and computes no more than that needs."""
+
+    def __init__(self, model: MjModel, data: MjData, root: Root, down: Array) -> None:
+        self._root, self._down = root, down
+        near = look_around(model, data, TOUCHING)
+        self._wide, self._near = near.model, near.data
+
+    def clearance(self, data: MjData, reach: float) -> tuple[float, float]:
+        """Smallest distance within ``reach``, m (else inf), and by how much it falls per metre down."""
+        mujoco, wide, near = engine(), self._wide, self._near
+        widen(wide, reach)
+        near.qpos[:] = data.qpos
+        mujoco.mj_kinematics(wide, near)
+        mujoco.mj_comPos(wide, near)
+        mujoco.mj_collision(wide, near)
+        check_capacity(wide, near, reach)
+        outer = np.flatnonzero(_are_outer(wide, np.array(near.contact.geom).reshape(-1, 2), self._root))
+        if not len(outer):
+            return np.inf, 1.0
+        nearest = outer[np.argmin(near.contact.dist[outer])]
+        normal = np.array(near.contact.frame).reshape(-1, 9)[nearest, :3]
+        return float(near.contact.dist[nearest]), max(abs(float(normal @ self._down)), 0.05)

@@ -1,0 +1,84 @@
+"""Run the Python blocks of a page, as a reader would: one after the other, in one process.
+
+python docs/site_blocks.py docs/guide/first_impact.md      # pictures go into the working directory
+
+A line ``#> text`` below a statement is what the block prints; ``...`` in it stands for anything. A block with
+such lines must print exactly these. Other output is not looked at.
+"""
+
+import contextlib
+import io
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+FENCE = re.compile(r"^```python\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+PICTURE = re.compile(r"!\[[^\]]*\]\(([\w./-]+\.(?:png|svg|gif))\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One Python block of a page, and the line of the page that it begins on."""
+
+    code: str
+    line: int
+
+    @property
+    def promised(self) -> list[str]:
+        """The lines that the block says it prints."""
+        return re.findall(r"^\s*#> ?(.*)$", self.code, flags=re.MULTILINE)
+
+
+def blocks(page: Path) -> list[Block]:
+    """All Python blocks of a page, in order."""
+    text = page.read_text()
+    return [Block(match[1], text[: match.start(1)].count("\n") + 1) for match in FENCE.finditer(text)]
+
+
+def pictures(page: Path) -> list[str]:
+    """Pictures that a page shows, as it names them."""
+    return PICTURE.findall(page.read_text())
+
+
+def made_by(page: Path) -> list[str]:
+    """Those of its pictures that the page's own blocks make: a block names the file."""
+    code = "".join(block.code for block in blocks(page))
+    return [name for name in pictures(page) if f'"{name}"' in code]
+
+
+def _fits(promised: str, printed: str) -> bool:
+    pattern = ".*".join(re.escape(part) for part in promised.split("..."))
+    return re.fullmatch(pattern, printed.rstrip()) is not None
+
+
+def _check(block: Block, printed: list[str], where: str) -> None:
+    promised = block.promised
+    if not promised:
+        return
+    same = len(promised) == len(printed) and all(map(_fits, promised, printed))
+    if not same:
+        raise AssertionError(
+            f"{where} promises\n" + "\n".join(promised) + "\nand prints\n" + "\n".join(printed)
+        )
+
+
+def run(page: Path) -> None:
+    """Run every block of a page in one namespace, and compare what it prints with what it promises."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page):
+        printed = io.StringIO()
+        code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        _check(block, printed.getvalue().splitlines(), f"{page.name}, line {block.line}")
+    missing = [name for name in made_by(page) if not Path(name).exists()]
+    if missing:
+        raise AssertionError(f"{page.name} shows {missing}, which its blocks did not write")
+
+
+if __name__ == "__main__":
+    import matplotlib
+
+    matplotlib.use("agg")
+    run(Path(sys.argv[1]).resolve())

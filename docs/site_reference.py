@@ -1,0 +1,97 @@
+"""The pages of the reference: every public name, grouped by the room that it lives in."""
+
+import importlib
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+import routh
+
+#: beside the rooms that the root names
+FURTHER = (
+    "models.planar",
+    "models.spatial",
+    "models.mujoco",
+    "models.pinocchio",
+    "view",
+    "sweep",
+    "reproduce",
+)
+
+
+def modules() -> list[str]:
+    """Every public module, by its full name."""
+    inner = [name for name in routh.__all__ if inspect.ismodule(getattr(routh, name))]
+    return [f"routh.{name}" for name in sorted({*inner, *FURTHER})]
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """Public names of a module: its ``__all__``, or what it defines itself."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    ]
+    return [
+        name for name in getattr(module, "__all__", own) if not inspect.ismodule(getattr(module, name, None))
+    ]
+
+
+def address(module: ModuleType, name: str) -> str:
+    """Where a public name is defined: the path that the generator reads."""
+    value = getattr(module, name)
+    home = getattr(value, "__module__", None)
+    if isinstance(home, str) and home.startswith("routh") and hasattr(value, "__qualname__"):
+        return f"{home}.{value.__qualname__}"
+    return f"{module.__name__}.{name}"  # a constant
+
+
+def first_sentence(text: str | None) -> str:
+    """The summary of a docstring, on one line."""
+    summary = inspect.cleandoc(text or "").split("\n\n")[0]
+    return " ".join(summary.split()).replace("|", "\\|")
+
+
+def _entry(path: str, level: int) -> str:
+    return f"::: {path}\n    options:\n      heading_level: {level}\n"
+
+
+def write(folder: Path) -> list[str]:
+    """Write ``routh.md`` and one page a module into a folder; return their names for the navigation."""
+    pages, home = [], {}
+    for full in modules():
+        module = importlib.import_module(full)
+        entries = {name: address(module, name) for name in names_of(module)}
+        if full == "routh.exact":  # its names are public at the root
+            entries = {
+                name: address(routh, name)
+                for name in routh.__all__
+                if getattr(getattr(routh, name), "__module__", "").startswith("routh.exact.")
+            }
+        body = "\n".join(_entry(path, 2) for path in dict.fromkeys(entries.values()))
+        page = f"{full.removeprefix('routh.').replace('.', '_')}.md"
+        summary = inspect.cleandoc(module.__doc__ or "")
+        (folder / page).write_text(f"# {full}\n\n{summary}\n\n{body}")
+        home |= {path: page for path in entries.values() if path not in home}
+        pages.append(page)
+    _write_root(folder / "routh.md", home)
+    return ["routh.md", *pages]
+
+
+def _write_root(page: Path, home: dict[str, str]) -> None:
+    """The names of the root: a table that points to the entries, and entries for those without a page."""
+    rows, rest = [], []
+    for name in routh.__all__:
+        value = getattr(routh, name)
+        if inspect.ismodule(value):
+            target = f"{name}.md"
+        elif name == "__version__":
+            continue
+        else:
+            path = address(routh, name)
+            if path not in home:
+                rest.append(_entry(path, 2))
+            target = f"{home.get(path, '')}#{path}"
+        rows.append(f"| [`routh.{name}`]({target}) | {first_sentence(value.__doc__)} |")
+    table = "\n".join(["| name | what it is |", "|---|---|", *rows])
+    page.write_text(f"# routh\n\nEvery name that `import routh` gives.\n\n{table}\n\n" + "\n".join(rest))

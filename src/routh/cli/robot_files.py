@@ -1,0 +1,75 @@
+"""Which robot a command is given: its file, the folders it may read, and the posture that it starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from routh.validation import Options
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+
+SUFFIXES = (".xml", ".mjcf", ".urdf")
+_PANEL = "Robots"
+
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--root",
+        metavar="FOLDER",
+        help="A further folder whose files the model may use, and that holds its packages; repeatable.",
+        rich_help_panel=_PANEL,
+    ),
+]
+StateFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="FILE",
+        help="Posture and velocity from a file: qpos and qvel in .npz or .json.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def is_robot(file: str | Path) -> bool:
+    """Whether a file is a robot's, by its name."""
+    return Path(file).suffix.lower() in SUFFIXES
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """How a robot's file is read."""
+
+    root: tuple[Path, ...] = ()
+    state: Path | None = None
+    keyframe: str | None = None
+
+    def load(
+        self, file: Path, *, floating: bool = False, ground: float | None = None, lands: bool = False
+    ) -> MjModel:
+        """The MjModel; a URDF that lands floats, over level ground."""
+        from routh.models import mujoco
+
+        urdf = lands and file.suffix.lower() == ".urdf"
+        return mujoco.load(
+            file,
+            roots=self.root,
+            floating=floating or urdf,
+            ground=0.0 if ground is None and urdf else ground,
+        )
+
+    def posture(self, model: MjModel) -> Options:
+        """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
+        if self.state is None:
+            return {"keyframe": self.keyframe}
+        if self.keyframe is not None:
+            raise ValueError("--state: given together with --keyframe; wanted one of them")
+        from routh.models.states import read_state
+
+        return {"qpos": read_state(self.state, int(model.nq), int(model.nv)).qpos}

@@ -1,0 +1,40 @@
+"""Every Python block of the documentation runs as it is written, and prints what it promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import site_blocks
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if site_blocks.blocks(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_blocks_run(page, tmp_path):
+    command = [sys.executable, str(DOCS / "site_blocks.py"), str(page)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_promises_are_kept(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 2\nprint(x, 0.123)\n#> 2 0.1...\n```\n\n```python\nprint(x + 1)\n#> 3\n```\n"
+    )
+    site_blocks.run(page)
+    page.write_text("```python\nprint(2)\n#> 3\n```\n")
+    with pytest.raises(AssertionError, match="promises"):
+        site_blocks.run(page)
+
+
+def test_a_picture_that_no_block_wrote_is_missed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('```python\nname = "a.png"\n```\n\n![a](a.png)\n')
+    with pytest.raises(AssertionError, match="did not write"):
+        site_blocks.run(page)
