@@ -14,7 +14,7 @@ from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import run_events
+from routh.sampling.events import event_samples
 from routh.status import Status
 from routh.validation import Options
 
@@ -101,7 +101,7 @@ def _draw_piece(
     own = target if whole else _own_outputs(target, nt, with_work)
     own.v[:] = rows.before[:, None]
     facets = options["facets"] if nt == 2 else None
-    run_events(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
+    event_samples(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
     if whole:
         return
     for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):

@@ -108,11 +108,7 @@ def sample(
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
         return algorithm1.sample(problem, n, **given, **options)
-    from routh.sampling.events import can_sample, event_outcomes, make_settings
-
-    if not isinstance(problem, ImpactBatch) and not can_sample(problem.nt, friction):
-        given = {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
-        return algorithm1.sample(problem, n, **given, **options)
+    from routh.sampling.events import event_outcomes, make_settings
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
