@@ -18,6 +18,7 @@ from routh.kernels.space_names import (
     CONTACT_ROWS,
     ERROR,
     GLOBALS,
+    IMPLICIT,
     IMPLICIT_STEP,
     INTEGER_ROWS,
     KEPT,
@@ -64,7 +65,7 @@ def begin(nc: int, start: Any, x: Any, s: Any, g: Any) -> bool:
         approaches = approaches or not x[C, 3 * i] >= -APPROACH
         if abs(x[C, 3 * i]) <= 1e-11:
             x[C, 3 * i] = 0.0
-    g[ERROR] = g[STEPS] = 0.0
+    g[ERROR] = g[STEPS] = g[IMPLICIT] = 0.0
     g[IMPLICIT_STEP] = FIRST_IMPLICIT
     return approaches
 
