@@ -1,4 +1,4 @@
-"""Outcomes that stay on the GPU: in numba's simulator, in its own process, and on a GPU where there is one."""
+"""Outcomes that stay on the GPU: in numba's simulator in its own process, and on a GPU if there is one."""
 
 import os
 import subprocess
