@@ -82,3 +82,6 @@ def few():
     single(block, 6, seed=3)
     single(block.replace(restitution=0.5), 3, seed=3)
     batch(mixed_batch(), 2, seed=1)
+    spatial = random_problem(np.random.default_rng(2), nt=2, nc=2, nv=6, mu=0.5)
+    single(spatial, 2, seed=1)
+    single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)

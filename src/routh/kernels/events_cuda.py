@@ -14,19 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.compiling import cuda_kernel, find_cuda, on_device
-from routh.kernels import events_plane
+from routh.kernels import events_plane, events_space
 from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs
 from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import find_rates
 from routh.kernels.events_roles import NAMED, TABLE_SHIFT, find_known_rates, pattern_name
 from routh.kernels.gpu_memory import allocate, send
 from routh.kernels.random import GOLDEN
+from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, prepare_row
 from routh.status import Status
 from routh.validation import Array
 
 BLOCK = 128
 REGISTERS = 128  # of a thread in the plane: more would leave the multiprocessors idle
+SPACE_REGISTERS = 128
+# functions of the sampler in space that are compiled on their own, see `on_device`
+APART = frozenset(
+    (
+        *("solve_rates", "held_rate", "run_stage", "straight_piece", "stiff_piece", "implicit_step"),
+        *("follow_curve", "alone_series", "fill_series", "extend", "solve_power", "invert"),
+        *("first_event", "straight_on", "move"),
+    )
+)
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
 MANY, FIRST = (
@@ -157,6 +167,40 @@ def _plane_kernel(nc: int) -> Any:
     return cuda_kernel(entry, max_registers=REGISTERS)
 
 
+def no_corners(corners: Any) -> None:
+    """Instead of the polygon, with the true cone."""
+    return None
+
+
+def same_corners(corners: Any) -> Any:
+    """The polygon itself."""
+    return corners
+
+
+@lru_cache(maxsize=16)
+def _space_kernel(nc: int, curved: bool, books: int | None) -> Any:
+    """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
+    sampled = on_device(events_space.run_range, APART)
+    given = on_device(no_corners if curved else same_corners)
+    values, marks, series, flags, _ = (array.shape for array in workspace(nc))
+
+    def entry(
+        rows: Any, wanted: Any, draw: Any, outputs: Any, corners: Any, trace: Any, begin: int, end: int
+    ) -> None:
+        number = begin + cuda.grid(1)
+        if number < end and wanted[number // draw.n]:
+            work = SpaceWork(
+                cuda.local.array(values, np.float64),
+                cuda.local.array(marks, np.int64),
+                cuda.local.array(series, np.float64),
+                cuda.local.array(flags, np.bool_),
+                trace,
+            )
+            sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
+
+    return cuda_kernel(entry, max_registers=SPACE_REGISTERS)
+
+
 def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
     """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents."""
     return Outputs(
@@ -187,18 +231,30 @@ def _blocks(count: int) -> int:
 class Sampler:
     """A sampler on the GPU, with what does not change between the pieces of a batch.
 
-    ``patterns``: those of `first_patterns` where there is a single problem in the plane.
+    ``corners`` (k, nt): directions of friction, None: the true cone in space. ``patterns``: those of
+    `first_patterns` where there is a single problem in the plane.
     """
 
     def __init__(
-        self, draw: Draw, nc: int, nt: int, patterns: tuple[np.ndarray, Array] | None = None
+        self,
+        draw: Draw,
+        nc: int,
+        corners: Array | None = None,
+        *,
+        elastic: bool,
+        patterns: tuple[np.ndarray, Array] | None = None,
     ) -> None:
-        if nt == 2:
-            raise ValueError("device: got 'cuda'; sampling by events in space runs on 'cpu' only")
         load_cuda()
-        self.nt, self.kernel = nt, _plane_kernel(nc)
-        none = np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1))
-        self.draw, self.more = send((draw, none if patterns is None else patterns))
+        self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
+        if self.nt == 1:
+            self.kernel = _plane_kernel(nc)
+            none = np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1))
+            self.draw, self.more = send((draw, none if patterns is None else patterns))
+            return
+        books = int(draw.poisson) if elastic else None
+        self.kernel = _space_kernel(nc, corners is None, books)
+        polygon = np.zeros((0, 2)) if corners is None else corners
+        self.draw, self.more = send((draw, (polygon, np.zeros((0, 3 * nc)))))
 
     def launch(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, begin: int, end: int) -> None:
         """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.

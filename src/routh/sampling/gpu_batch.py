@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
+from routh.friction import facet_directions
 from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
 from routh.kernels.gpu_memory import GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
@@ -115,7 +116,10 @@ def gpu_batch_outcomes(
         wanted = impact & (batch.size[:, 2] == nt) & (bounces == elastic)
         if not wanted.any():
             continue
-        sampler = Sampler(_with_default(draw, nt), batch.nc, nt)
+        corners = None
+        if nt == 1 or friction == "polyhedral":
+            corners = facet_directions(nt, facets if nt == 2 else None)
+        sampler = Sampler(_with_default(draw, nt), batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
     if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
         to_slots(problems.present, outputs)

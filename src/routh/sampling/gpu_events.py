@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from routh.friction import facet_directions
 from routh.kernels.arrays import RATES, Draw, make_rows
 from routh.kernels.events_cuda import MANY, Sampler, begin_samples, first_patterns, make_gpu_outputs
 from routh.kernels.gpu_memory import GpuArray, send
@@ -45,12 +46,13 @@ def gpu_outcomes(
     elastic = bool(np.any(problem.restitution > 0.0))
     prepared = make_rows([problem])
     patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
-    sampler = Sampler(_with_default(draw, nt), nc, nt, patterns)
+    curved = nt == 2 and friction == "cone"
+    corners = None if curved else facet_directions(nt, facets)
+    sampler = Sampler(_with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns)
     rows, wanted, undone = send((prepared, np.ones(1, bool), np.array([Status.OUT_OF_TIME], np.int8)))
     outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic)
     begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
-    curved = nt == 2 and friction == "cone"
     v, impulse, status, steps, residual, error, work = (GpuArray(array[0]) for array in outputs)
     held = OnGpu(v, impulse, status, steps, residual, error, work)
     replay = partial(path_of, keys=settings.get("keys"))
