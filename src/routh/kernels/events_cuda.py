@@ -37,6 +37,7 @@ APART = frozenset(
         *("first_event", "straight_on", "move"),
     )
 )
+MOST_BLOCKS = {1: 2**20, 2: 2**20}  # of one launch, in the plane and in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
 MANY, FIRST = (
@@ -152,17 +153,17 @@ def _plane_kernel(nc: int) -> Any:
     def entry(
         rows: Any, wanted: Any, draw: Any, outputs: Any, names: Any, table: Any, begin: int, end: int
     ) -> None:
-        number = begin + cuda.grid(1)
-        if number < end and wanted[number // draw.n]:
-            work = PlaneThread(
-                cuda.local.array(values, np.float64),
-                cuda.local.array(marks, np.int64),
-                cuda.local.array(flags, np.bool_),
-                cuda.local.array(known, np.float64),
-                names,
-                table,
-            )
-            sampled(rows, draw, outputs, work, table[:0], None, number, number + 1)
+        work = PlaneThread(
+            cuda.local.array(values, np.float64),
+            cuda.local.array(marks, np.int64),
+            cuda.local.array(flags, np.bool_),
+            cuda.local.array(known, np.float64),
+            names,
+            table,
+        )
+        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+            if wanted[number // draw.n]:
+                sampled(rows, draw, outputs, work, table[:0], None, number, number + 1)
 
     return cuda_kernel(entry, max_registers=REGISTERS)
 
@@ -187,16 +188,16 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> Any:
     def entry(
         rows: Any, wanted: Any, draw: Any, outputs: Any, corners: Any, trace: Any, begin: int, end: int
     ) -> None:
-        number = begin + cuda.grid(1)
-        if number < end and wanted[number // draw.n]:
-            work = SpaceWork(
-                cuda.local.array(values, np.float64),
-                cuda.local.array(marks, np.int64),
-                cuda.local.array(series, np.float64),
-                cuda.local.array(flags, np.bool_),
-                trace,
-            )
-            sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
+        work = SpaceWork(
+            cuda.local.array(values, np.float64),
+            cuda.local.array(marks, np.int64),
+            cuda.local.array(series, np.float64),
+            cuda.local.array(flags, np.bool_),
+            trace,
+        )
+        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+            if wanted[number // draw.n]:
+                sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
 
     return cuda_kernel(entry, max_registers=SPACE_REGISTERS)
 
@@ -262,7 +263,8 @@ class Sampler:
         ``row``: the number of the first row, on which the random numbers depend.
         """
         draw = self.draw._replace(row=row)
-        self.kernel[_blocks(end - begin), BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+        blocks = min(_blocks(end - begin), MOST_BLOCKS[self.nt])
+        self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
 
     def run(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, deadline: float | None) -> bool:
         """Launch after launch until all samples are drawn, or time is over; whether all were."""
