@@ -42,6 +42,7 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
+    "robust",
     "sweep",
     "systems",
     "viz",
