@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from routh.compiling import cuda_kernel, find_cuda
 
+DeviceArray: TypeAlias = Any  # numba's arrays on the GPU, which have no types
 PAGE = 4 * 2**20  # bytes of pinned memory filled at a time
 TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from routh.problem import ImpactProblem
 from routh.sampling.ambiguity import Direction, Extreme, as_functional, farthest_pair
 from routh.sampling.outcomes import ModeRow, Outcomes, mode_rows
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, Options
 
 
 class OnGpu(NamedTuple):
@@ -75,7 +75,7 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         self,
         problem: ImpactProblem,
         on_gpu: OnGpu,
-        settings: dict[str, Any],
+        settings: Options,
         *,
         curved: bool,
         replay: Callable[[Outcomes, int], ImpactPath] | None = None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from routh.batch import ImpactBatch
 from routh.friction import facet_directions
 from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
-from routh.kernels.gpu_memory import GpuArray, fetch, send
+from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
 from routh.preparing import Problems
 from routh.sampling.batch import BatchExtreme, BatchOutcomes
@@ -22,7 +21,7 @@ from routh.sampling.gpu import CopiedWhenAsked, OnGpu
 from routh.sampling.gpu_events import settled
 from routh.sampling.many import _energy_units, name_jams
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, Options
 
 _FEW = 256  # samples of a row up to which all pairs are compared
 
@@ -33,9 +32,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
     ``terminated``, ``modes``, ``kinetic_energy``, ``ambiguity`` and ``extreme`` are found there.
     """
 
-    def __init__(
-        self, batch: ImpactBatch, on_gpu: OnGpu, problems: Problems, settings: dict[str, Any]
-    ) -> None:
+    def __init__(self, batch: ImpactBatch, on_gpu: OnGpu, problems: Problems, settings: Options) -> None:
         given = {"batch": batch, "on_gpu": on_gpu, "settings": settings, "_problems": problems}
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -62,7 +59,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         return None if self._work is None else self._work[:, :, 1]
 
     @cached_property
-    def _on_gpu_judged(self) -> tuple[Any, Any]:
+    def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:
         return judge_rows(self.__dict__["_problems"], self._unknown, self.on_gpu.v.held)
 
     @cached_property
@@ -97,7 +94,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
 def gpu_batch_outcomes(
     batch: ImpactBatch,
     n: int,
-    settings: dict[str, Any],
+    settings: Options,
     *,
     friction: str = "cone",
     facets: int | None = None,

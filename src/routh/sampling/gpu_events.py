@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,10 @@ from routh.problem import ImpactProblem
 from routh.sampling.events import Rates, _with_default, make_settings, path_of
 from routh.sampling.gpu import GpuOutcomes, OnGpu
 from routh.status import Status
+from routh.validation import Options
 
 
-def settled(
-    n: int, settings: dict[str, Any], friction: str, facets: int | None
-) -> tuple[Draw, dict[str, Any]]:
+def settled(n: int, settings: Options, friction: str, facets: int | None) -> tuple[Draw, Options]:
     """The settings as the kernels and as the outcomes have them."""
     rates: Rates = settings.get("rates", "mixed")
     if callable(rates):
@@ -34,7 +32,7 @@ def settled(
 def gpu_outcomes(
     problem: ImpactProblem,
     n: int,
-    settings: dict[str, Any],
+    settings: Options,
     *,
     friction: str = "cone",
     facets: int | None = None,
