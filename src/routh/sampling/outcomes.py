@@ -82,7 +82,9 @@ class Outcomes(Drawable):
         return self.steps
 
     def path(self, sample: int) -> ImpactPath:
-        """The straight pieces of one sample drawn by events: velocities passed through, impulses between.
+        """The pieces of one sample drawn by events: velocities passed through, impulses between.
+
+        Pieces are straight, but with the true cone in space they are points along curves.
 
         The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
         """
