@@ -178,6 +178,11 @@ class EntryLibrary(JITCodeLibrary):
         self._linking_libraries = [one for one in found if not isinstance(one, LinkedLibrary)]
         super().finalize()
 
+    def _optimize_final_module(self) -> None:
+        """Once: numba's first, cheap pass serves reference counts, of which kernels have none."""
+        passes, builder = self._codegen._module_pass_manager(slp_vectorize=True)
+        passes.run(self._final_module, builder)
+
 
 def _reached(libraries: list[Any]) -> list[Any]:
     """These libraries and, through linked ones, all that they need, each once."""
