@@ -128,7 +128,7 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options:
 def path_of(
     outcomes: Outcomes, sample: int, *, rates: Rates | None = None, keys: np.ndarray | None = None
 ) -> ImpactPath:
-    """The straight pieces of one sample, drawn again from its settings.
+    """The pieces of one sample, drawn again from its settings; curves of the true cone point by point.
 
     ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
     """
@@ -144,25 +144,24 @@ def path_of(
     draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
     friction, facets = settings["friction"], settings["facets"]
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
-    return straight_path(problem, scaled)
+    curved = problem.nt == 2 and friction == "cone"
+    return straight_path(problem, scaled, kind=PathKind.CURVED if curved else PathKind.STRAIGHT)
 
 
 def scaled_pieces(
     rows: Rows, draw: Draw, sample: int, *, friction: str, facets: int | None, rates: Rates = "mixed"
 ) -> Array:
-    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
+    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    module = import_module(_kernel(nt, friction))
-    if not hasattr(module, "pieces"):
-        raise ValueError("path: only samples of planar impacts can be drawn again piece by piece")
-    found: Array = module.pieces(
-        rows, _with_default(draw, nt), sample, facet_directions(nt, facets), rates=rates
+    directions = facet_directions(nt, facets)
+    found: Array = import_module(_kernel(nt, friction)).pieces(
+        rows, _with_default(draw, nt), sample, directions, rates=rates
     )
     return found
 
 
-def straight_path(problem: ImpactProblem, pieces: Array) -> ImpactPath:
-    """Velocities and impulses of straight pieces with these scaled impulses (k, n)."""
+def straight_path(problem: ImpactProblem, pieces: Array, *, kind: PathKind = PathKind.STRAIGHT) -> ImpactPath:
+    """Velocities and impulses of pieces with these scaled impulses (k, n)."""
     steps = pieces.reshape(len(pieces), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
     totals = np.concatenate([np.zeros((1, problem.nc, 1 + problem.nt)), np.cumsum(steps, axis=0)])
-    return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)
+    return ImpactPath(problem.apply(totals), steps, kind)

@@ -36,7 +36,7 @@ def batch_outcomes(
         for piece in _pieces(batch, rows_of, nt):
             left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             _draw_piece(batch, rows_of, piece, (nt, with_work), draw, found, {**options, "budget": left})
-    _name_jams(batch, found, options.get("friction", "cone"), options.get("facets"))
+    name_jams(batch, found.status, options.get("friction", "cone"), options.get("facets"))
     _rest(batch, found)
     _to_slots(batch, found)
     joule = _energy_units(batch) if elastic else None
@@ -121,14 +121,20 @@ def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:
     )
 
 
-def _name_jams(batch: ImpactBatch, found: Outputs, friction: str, facets: int | None) -> None:
-    """Samples that did not end are called jammed where the row's friction cone is not pointed."""
-    for row in np.flatnonzero(np.any(found.status == Status.MAX_STEPS, axis=1)):
+def name_jams(batch: ImpactBatch, found: np.ndarray, friction: str, facets: int | None) -> bool:
+    """Samples that did not end are called jammed where the row's friction cone is not pointed; whether any.
+
+    ``found`` (rows, n): the statuses.
+    """
+    any_jam = False
+    for row in np.flatnonzero(np.any(found == Status.MAX_STEPS, axis=1)):
         problem = batch[int(row)]
         polygon = facets if problem.nt == 2 and friction == "polyhedral" else None
         if not is_pointed(problem, friction=friction, facets=polygon):
-            status = found.status[row]
+            status = found[row]
             status[status == Status.MAX_STEPS] = Status.JAMMED
+            any_jam = True
+    return any_jam
 
 
 def _rest(batch: ImpactBatch, found: Outputs) -> None:
