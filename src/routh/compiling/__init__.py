@@ -10,11 +10,12 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache, update_wrapper
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from routh.compiling.clock import announced_to, compile_seconds
+from routh.compiling.foreign import Foreign, Plain
 from routh.status import MissingExtraError, RouthError
 
 __all__ = [
@@ -31,9 +32,7 @@ __all__ = [
     "on_device",
 ]
 
-Plain: TypeAlias = Callable[..., Any]
-Foreign: TypeAlias = Any  # numba's objects, which have no types
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Plain)
 
 
 class NoGPUError(RouthError, RuntimeError):
@@ -54,7 +53,7 @@ def inlined(function: Function) -> Function:
     return _marked(function, forceinline=True)
 
 
-def compiled(function: Callable[..., Any], **options: Any) -> Any:
+def compiled(function: Plain, **options: Foreign) -> Foreign:
     """A plain function of routh, and every plain function of routh that it calls, as kernels.
 
     ``options`` are numba's, for all of them.
@@ -62,12 +61,12 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
     return _rebuilt(function, lambda copy: _marked(copy, **options), {})
 
 
-def interpreted(function: Callable[..., Any]) -> Any:
+def interpreted(function: Plain) -> Foreign:
     """A kernel as plain Python, all the way down."""
     return _rebuilt(function, lambda copy: copy, {})
 
 
-def is_ready(function: Any, *arguments: Any) -> bool:
+def is_ready(function: Foreign, *arguments: Foreign) -> bool:
     """Whether a call of a kernel with these arguments would not compile."""
     return bool(function.is_ready(*arguments))
 
@@ -139,7 +138,7 @@ def _kept_apart(dispatcher: Foreign) -> Foreign:
     return dispatcher
 
 
-def find_cuda() -> Any:
+def find_cuda() -> types.ModuleType:
     """The module numba.cuda, ready to compile; raises MissingExtraError or `NoGPUError`."""
     for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
         if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
@@ -156,18 +155,18 @@ def find_cuda() -> Any:
     return cuda
 
 
-def _marked(function: Any, **options: Any) -> Any:
+def _marked(function: Foreign, **options: Foreign) -> Foreign:
     from routh.compiling.numba_inside import Kernel  # loads numba
 
     return Kernel(function, **options)
 
 
-def _rebuilt(function: Any, make: Callable[[Any], Any], made: dict[Any, Any]) -> Any:
+def _rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
     """A copy of a function by ``make``, whose callees are copies too; ``made`` has those that exist.
 
     Callees are the kernels and plain functions of routh among the names that a function uses.
     """
-    plain = getattr(function, "py_func", function)
+    plain: Foreign = getattr(function, "py_func", function)
     if plain not in made:
         names = dict(plain.__globals__)
         for name in plain.__code__.co_names:
@@ -180,6 +179,6 @@ def _rebuilt(function: Any, make: Callable[[Any], Any], made: dict[Any, Any]) ->
     return made[plain]
 
 
-def _is_callee(value: Any) -> bool:
+def _is_callee(value: Foreign) -> bool:
     plain = getattr(value, "py_func", value)
     return isinstance(plain, types.FunctionType) and (plain.__module__ or "").startswith("routh.")

@@ -13,7 +13,6 @@ import pickle
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 from numba.core import compiler
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -22,6 +21,7 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 
 from routh.compiling.clock import compiling
+from routh.compiling.foreign import Foreign, Plain
 
 LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
@@ -34,7 +34,7 @@ _SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/m
 class Kernel(CPUDispatcher):
     """A function as other kernels see it: without wrappers, linked into the one that Python calls."""
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+    def __init__(self, function: Plain, **options: Foreign) -> None:
         self.options = {**_OPTIONS, **options}
         super().__init__(function, targetoptions={**self.options, **_WITHOUT_WRAPPERS})
         self._compiler = LinkedFunctionCompiler(
@@ -53,7 +53,7 @@ class Kernel(CPUDispatcher):
             made._cache = kept
         return made
 
-    def is_ready(self, *arguments: Any) -> bool:
+    def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
         types = tuple(self.entry.typeof_pyval(argument) for argument in arguments)
         if types in self.entry.overloads:
@@ -61,7 +61,7 @@ class Kernel(CPUDispatcher):
         kept = self.entry._cache
         return isinstance(kept, KernelCache) and kept.has(types, self.entry.targetctx.codegen())
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Foreign) -> Foreign:
         """Call the entry: without a wrapper this function would end the process."""
         return self.entry(*arguments)
 
@@ -103,14 +103,14 @@ def _flags_hash() -> int:
 class LinkedFunctionCompiler(_FunctionCompiler):
     """Numba's compiler of one function with these flags."""
 
-    def _customize_flags(self, flags: Any) -> Flags:
+    def _customize_flags(self, flags: Foreign) -> Flags:
         return Flags(flags)
 
 
 class EntryFunctionCompiler(LinkedFunctionCompiler):
     """The same for a function that Python calls: it says that it compiles, and for how long."""
 
-    def compile(self, args: Any, return_type: Any) -> Any:
+    def compile(self, args: Foreign, return_type: Foreign) -> Foreign:
         """The compiled function of these argument types."""
         with compiling(self.py_func.__name__):
             return super().compile(args, return_type)
@@ -119,25 +119,25 @@ class EntryFunctionCompiler(LinkedFunctionCompiler):
 class _NoEnvironments:
     """Stands for the code generator where an environment would be written into machine code."""
 
-    def set_env(self, name: str, environment: Any) -> None:
+    def set_env(self, name: str, environment: Foreign) -> None:
         """There is no machine code; linked kernels raise nothing, so they never look at it."""
 
 
 class LinkedLibrary(JITCodeLibrary):
     """A function as an unoptimised module, for `EntryLibrary` to collect."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: Foreign) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         """Nothing is linked, optimised or emitted here."""
         self._finalized = True
 
-    def own_module(self) -> Any:
+    def own_module(self) -> Foreign:
         """This function alone, for linking."""
         return super()._get_module_for_linking()
 
-    def _get_module_for_linking(self) -> Any:
+    def _get_module_for_linking(self) -> Foreign:
         """This function and all that it calls, for the libraries of somebody else's jitted code."""
         module = self.own_module().clone()
         for library in _reached(self._linking_libraries):
@@ -152,7 +152,7 @@ class LinkedLibrary(JITCodeLibrary):
         return 0
 
     @property
-    def codegen(self) -> Any:
+    def codegen(self) -> Foreign:
         """Whoever asks wants to write an environment."""
         return _NoEnvironments()
 
@@ -160,7 +160,7 @@ class LinkedLibrary(JITCodeLibrary):
 class EntryLibrary(JITCodeLibrary):
     """A function that Python calls, with everything that it calls."""
 
-    _linking_libraries: list[Any]
+    _linking_libraries: list[Foreign]
 
     def finalize(self) -> None:
         """Collect every linked function once, however it is reached, then optimise and emit."""
@@ -184,9 +184,9 @@ class EntryLibrary(JITCodeLibrary):
         passes.run(self._final_module, builder)
 
 
-def _reached(libraries: list[Any]) -> list[Any]:
+def _reached(libraries: list[Foreign]) -> list[Foreign]:
     """These libraries and, through linked ones, all that they need, each once."""
-    found: list[Any] = []
+    found: list[Foreign] = []
     waiting = list(libraries)
     while waiting:
         library = waiting.pop()
@@ -199,7 +199,7 @@ def _reached(libraries: list[Any]) -> list[Any]:
 class LinkedCompiler(compiler.Compiler):
     """Numba's pipeline into a `LinkedLibrary`."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: Foreign) -> None:
         super().__init__(*arguments)
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "linked")
 
@@ -207,7 +207,7 @@ class LinkedCompiler(compiler.Compiler):
 class EntryCompiler(compiler.Compiler):
     """Numba's pipeline into an `EntryLibrary`."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: Foreign) -> None:
         super().__init__(*arguments)
         self.state.library = EntryLibrary(self.state.targetctx.codegen(), "entry")
         self.state.library.enable_object_caching()
@@ -216,16 +216,16 @@ class EntryCompiler(compiler.Compiler):
 class _CacheFile(IndexDataCacheFile):
     """Numba's files of one function; a damaged one counts as missing. Contents carry their digest."""
 
-    def _load_index(self) -> Any:
+    def _load_index(self) -> Foreign:
         return _forgiving(super()._load_index, self._index_path, {})
 
-    def _save_data(self, name: str, data: Any) -> None:
+    def _save_data(self, name: str, data: Foreign) -> None:
         dumped = self._dump(data)
         with self._open_for_write(self._data_path(name)) as file:
             file.write(hashlib.sha256(dumped).digest())
             file.write(dumped)
 
-    def _load_data(self, name: str) -> Any:
+    def _load_data(self, name: str) -> Foreign:
         stored = Path(self._data_path(name)).read_bytes()
         digest, dumped = stored[:32], stored[32:]
         if hashlib.sha256(dumped).digest() != digest:
@@ -237,22 +237,22 @@ class _CacheFile(IndexDataCacheFile):
 class KernelCache(FunctionCache):
     """Numba's disk cache of a function, tied to all kernel sources; where it fails, kernels are compiled."""
 
-    def __init__(self, function: Any, stamp: str) -> None:
+    def __init__(self, function: Foreign, stamp: str) -> None:
         super().__init__(function)
         base = self._impl.filename_base
         self._cache_file = _CacheFile(self._cache_path, base, stamp)
 
-    def has(self, sig: Any, codegen: Any) -> bool:
+    def has(self, sig: Foreign, codegen: Foreign) -> bool:
         """Whether the index lists these argument types."""
         return self._index_key(sig, codegen) in self._cache_file._load_index()
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Foreign, target_context: Foreign) -> Foreign:
         """The compiled function, or None."""
         return _forgiving(
             lambda: super(KernelCache, self).load_overload(sig, target_context), self._name, None
         )
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Foreign, data: Foreign) -> None:
         """Keep it where there is a place for it."""
         try:
             super().save_overload(sig, data)
@@ -260,7 +260,7 @@ class KernelCache(FunctionCache):
             _say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
 
 
-def kernel_cache(function: Any, stamp: str) -> KernelCache | None:
+def kernel_cache(function: Foreign, stamp: str) -> KernelCache | None:
     """The cache of a function; None, and a line in the log, where no folder can be written to."""
     try:
         return KernelCache(function, stamp)
@@ -272,7 +272,7 @@ def kernel_cache(function: Any, stamp: str) -> KernelCache | None:
         return None
 
 
-def _forgiving(load: Callable[[], Any], name: str, otherwise: Any) -> Any:
+def _forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Foreign:
     """What ``load`` gives; where it raises, whatever a damaged file makes it raise, ``otherwise``."""
     try:
         return load()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import carray, types
 from numba.extending import intrinsic
+
+from routh.compiling.foreign import Foreign
 
 _SIGNATURE = types.void(
     types.CPointer(types.float64), types.CPointer(types.boolean), types.CPointer(types.float64), types.int64
 )
 
 
-def rates_function(function: Any) -> Any:
+def rates_function(function: Foreign) -> Foreign:
     """The C function of ``function(uniforms, approaching, out) -> None``, compiled by numba.
 
     Keep what is returned alive while its ``.address`` is in use.
@@ -24,7 +24,7 @@ def rates_function(function: Any) -> Any:
             f"rates: got {function!r}; wanted a function (uniforms, approaching, out) compiled by numba.njit"
         )
 
-    def call(uniforms: Any, approaching: Any, out: Any, n: int) -> None:
+    def call(uniforms: Foreign, approaching: Foreign, out: Foreign, n: int) -> None:
         function(carray(uniforms, (n,)), carray(approaching, (n,)), carray(out, (n,)))
 
     try:
@@ -38,11 +38,11 @@ def rates_function(function: Any) -> Any:
 
 @intrinsic
 def call_rates(
-    typing: Any, address: Any, uniforms: Any, approaching: Any, out: Any, n: Any
-) -> tuple[Any, Any]:
+    typing: Foreign, address: Foreign, uniforms: Foreign, approaching: Foreign, out: Foreign, n: Foreign
+) -> tuple[Foreign, Foreign]:
     """Call the function at ``address`` with three arrays, of which it sees the first ``n`` entries."""
 
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def lower(context: Foreign, builder: Foreign, signature: Foreign, arguments: Foreign) -> Foreign:
         pointers = [
             context.make_array(kind)(context, builder, value).data
             for kind, value in zip(signature.args[1:4], arguments[1:4], strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
@@ -22,6 +22,7 @@ from routh.kernels.events_rates import (
     STORED,
     THEN,
     TOTAL,
+    PlaneWork,
 )
 from routh.kernels.events_roles import B32, FIELD, LOW, STUCK, drive, find_known_rates
 from routh.kernels.random import event_number
@@ -35,7 +36,7 @@ FRACTION, COORDINATE, PARTNER, NEXT = wide(1000), wide(1001), wide(1002), wide(2
 
 
 @kernel
-def length_to_event(work: Any, nc: int, at: int, poisson: int, watch: bool) -> float:
+def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool) -> float:
     """How far the piece goes: to the first zero of a normal velocity or slip, or the end of a budget.
 
     Slip counts where a contact pushes, and with ``watch`` also where one approaches.
@@ -63,7 +64,7 @@ def length_to_event(work: Any, nc: int, at: int, poisson: int, watch: bool) -> f
 
 
 @kernel
-def still_hold(work: Any, nc: int, at: int) -> bool:
+def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
     """Whether the rates obey the laws from where the path is now on."""
     values, rates = work.values, work.known
     for i in range(nc):
@@ -82,7 +83,7 @@ def still_hold(work: Any, nc: int, at: int) -> bool:
 
 @kernel
 def cut_short(
-    work: Any, nc: int, at: int, key: Any, length: float, alone: int, corners: bool
+    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, alone: int, corners: bool
 ) -> tuple[float, int]:
     """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
 
@@ -135,7 +136,9 @@ def cut_short(
 
 
 @kernel
-def advance(work: Any, nc: int, at: int, length: float, whole: bool, elastic: bool, poisson: int) -> float:
+def advance(
+    work: PlaneWork, nc: int, at: int, length: float, whole: bool, elastic: bool, poisson: int
+) -> float:
     """Move to the end of the piece. Returns how far the piece is from the laws of the model.
 
     Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow:

@@ -6,12 +6,11 @@ moves along a straight line to the next event, or less far (`routh.kernels.event
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
+from routh.compiling.foreign import Plain
 from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.callback import rates_function
@@ -60,14 +59,14 @@ FEW = 64  # samples below which nothing is kept for later ones
 
 
 @kernel
-def forget_patterns(work: Any) -> None:
+def forget_patterns(work: PlaneWork) -> None:
     """Empty the table: its rates are those of another problem."""
     for slot in range(len(work.names)):
         work.names[slot] = np.uint64(0)
 
 
 @kernel
-def load_row(rows: Any, row: int, work: Any) -> bool:
+def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
     """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
     values, nc = work.values, rows.nc[row]
     elastic = False
@@ -85,7 +84,7 @@ def load_row(rows: Any, row: int, work: Any) -> bool:
 
 
 @kernel
-def start_sample(work: Any, nc: int) -> bool:
+def start_sample(work: PlaneWork, nc: int) -> bool:
     """The state before; whether anything approaches."""
     values = work.values
     approaches = False
@@ -101,7 +100,7 @@ def start_sample(work: Any, nc: int) -> bool:
 
 
 @kernel
-def residual_of_end(work: Any, nc: int, elastic: bool) -> float:
+def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
     """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
     values = work.values
     worst, energy = 0.0, 0.0
@@ -119,7 +118,14 @@ def residual_of_end(work: Any, nc: int, elastic: bool) -> float:
 
 @kernel
 def one_sample(
-    work: Any, nc: int, draw: Any, row: int, sample: int, elastic: bool, custom: Any, trace: Any
+    work: PlaneWork,
+    nc: int,
+    draw: Draw,
+    row: int,
+    sample: int,
+    elastic: bool,
+    custom: int | None,
+    trace: Array,
 ) -> tuple[int, int, float]:
     """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work."""
     values = work.values
@@ -184,7 +190,14 @@ def one_sample(
 
 @kernel
 def run_range(
-    rows: Any, draw: Any, outputs: Any, work: Any, trace: Any, custom: Any, begin: int, end: int
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    work: PlaneWork,
+    trace: Array,
+    custom: int | None,
+    begin: int,
+    end: int,
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
     values = work.values
@@ -229,7 +242,9 @@ def workspace(nc: int, samples: int) -> PlaneWork:
     )
 
 
-def pieces(rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: Any = None) -> Array:
+def pieces(
+    rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: str | Plain | None = None
+) -> Array:
     """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
     nc = rows.contact.shape[2]
     own = rates_function(rates) if callable(rates) else None
@@ -240,7 +255,7 @@ def pieces(rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: Any
 
 
 @kernel
-def replay(rows: Any, draw: Any, sample: int, custom: Any, work: Any, trace: Any) -> int:
+def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneWork, trace: Array) -> int:
     """Fill ``trace`` with the pieces of one sample of the first row; how many there are."""
     row = sample - sample
     elastic = load_row(rows, row, work)
@@ -257,7 +272,7 @@ def run(
     device: str = "cpu",
     threads: int | None = None,
     budget: float | None = None,
-    rates: Any = None,
+    rates: str | Plain | None = None,
 ) -> None:
     """Draw all samples of all rows into ``outputs``."""
     if device != "cpu":

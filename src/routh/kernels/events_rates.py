@@ -15,7 +15,7 @@ mended, the first contact that breaks a law first, until all laws hold.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class PlaneWork(NamedTuple):
 
 
 @kernel
-def solve_linear(values: Any, first: int, m: int) -> None:
+def solve_linear(values: Array, first: int, m: int) -> None:
     """Gauss with row pivoting for the rows (m, m + 1) from ``first`` on; the last column is the solution.
 
     Unknowns whose pivots vanish are set to zero: whoever asked verifies the equations.
@@ -87,7 +87,7 @@ def solve_linear(values: Any, first: int, m: int) -> None:
 
 
 @kernel
-def rates_of_pattern(work: Any, nc: int, at: int) -> None:
+def rates_of_pattern(work: PlaneWork, nc: int, at: int) -> None:
     """Rates and changes, ``known[at]``, of the roles, weights and slips as they stand; NOISE of changes."""
     values, marks, rates = work.values, work.marks, work.known
     n = 2 * nc
@@ -138,7 +138,7 @@ def rates_of_pattern(work: Any, nc: int, at: int) -> None:
 
 
 @kernel
-def mend(work: Any, nc: int, at: int) -> bool:
+def mend(work: PlaneWork, nc: int, at: int) -> bool:
     """Change the first contact that breaks a law; whether there was none."""
     values, marks, rates = work.values, work.marks, work.known
     tiny = 0.0
@@ -172,7 +172,7 @@ def mend(work: Any, nc: int, at: int) -> bool:
 
 
 @kernel
-def find_rates(work: Any, nc: int, at: int) -> bool:
+def find_rates(work: PlaneWork, nc: int, at: int) -> bool:
     """Rates and changes for the roles, weights and first guesses of slip; False where nothing pushes.
 
     Where mending does not come to an end, held contacts and edges are dropped, then all driven contacts but

@@ -7,8 +7,6 @@ among those that may be, so that a small change of the problem, or a contact mor
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh.compiling import kernel
@@ -29,6 +27,7 @@ from routh.kernels.events_rates import (
     SLIP,
     UNIFORMS,
     WEIGHT,
+    PlaneWork,
     find_rates,
 )
 from routh.kernels.random import GOLDEN, event_word
@@ -51,7 +50,7 @@ TABLE_SHIFT = np.uint64(64 - TABLE_BITS)
 
 
 @kernel
-def drive(work: Any, i: int, role: int, slip: int) -> None:
+def drive(work: PlaneWork, i: int, role: int, slip: int) -> None:
     """Give a contact its role; ``slip`` is the first guess where its slip is zero and friction free."""
     values, marks = work.values, work.marks
     t = values[NOW, 2 * i + 1]
@@ -65,7 +64,9 @@ def drive(work: Any, i: int, role: int, slip: int) -> None:
 
 
 @kernel
-def choose_roles(work: Any, nc: int, kind_of_rates: int, custom: Any, key: Any, phase: int) -> int:
+def choose_roles(
+    work: PlaneWork, nc: int, kind_of_rates: int, custom: int | None, key: np.uint64, phase: int
+) -> int:
     """ROLE, WEIGHT and first guesses of slip. Returns the contact if one is driven alone, else -1.
 
     ``custom``: the address of a user's own function for the weights, or None.
@@ -114,7 +115,7 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, custom: Any, key: Any, 
 
 
 @kernel
-def pattern_name(work: Any, nc: int) -> np.uint64:
+def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
     """Roles, slips and ceilings of at most NAMED contacts: four bits a contact."""
     marks = work.marks
     name = np.uint64(0)
@@ -135,7 +136,7 @@ def pattern_name(work: Any, nc: int) -> np.uint64:
 
 
 @kernel
-def find_known_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
+def find_known_rates(work: PlaneWork, nc: int, alone: bool, busy: int) -> int:
     """The place in ``known`` of the rates, -1 where nothing pushes.
 
     For one driven contact, of unit weight, rates depend only on the pattern. What was found for it before is
