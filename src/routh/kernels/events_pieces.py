@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from routh import tolerances
@@ -57,7 +59,7 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
                 length = min(length, b)
             else:  # the root of y s + y' s^2 / 2 = b; none where it stops separating first
                 root = y * y + 2.0 * rise * b
-                bottom = y + root**0.5 if root > 0.0 else y
+                bottom = y + math.sqrt(root) if root > 0.0 else y
                 if root >= 0.0 and bottom > 0.0:
                     length = min(length, 2.0 * b / bottom)
     return length
