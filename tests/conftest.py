@@ -10,13 +10,13 @@ settings.register_profile(
 )
 settings.load_profile("routh")
 
-# NaN must be refused or counted before it meets arithmetic: which operations warn of it depends on the machine.
+# NaN must be refused or counted before it meets arithmetic: which operations warn depends on the machine.
 NAN_TESTS = ("nan", "not_finite", "finite", "no_number", "numbers_that")
 
 
 @pytest.fixture(autouse=True)
 def _nan_meets_no_arithmetic(request):
-    """Tests that are about NaN, by their names and parameters, run with every floating-point signal raised."""
+    """Tests that are about NaN, by their names and parameters, run with every signal of NumPy raised."""
     if not any(word in request.node.name.lower() for word in NAN_TESTS):
         yield
         return

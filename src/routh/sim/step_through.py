@@ -20,7 +20,7 @@ from routh.constraints import (
 )
 from routh.constraints.holonomic import StateConstraint
 from routh.constraints.types import Constraint
-from routh.models.base import Model, State
+from routh.models.base import Model, State, fitting_state
 from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array, deadline_of, integer, real
@@ -88,7 +88,7 @@ def step_through(
     _check_names(model, constraints)
     recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
-    now, last = state, None
+    now, last = fitting_state(model, state), None
     for step in range(steps):
         if time.monotonic() >= deadline:
             recorder.stop(now.t, "the time allowed by budget= ran out")
