@@ -16,7 +16,7 @@ from routh.friction import ContactMode
 from routh.paths import ImpactPath
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from
-from routh.results import Drawable
+from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
@@ -40,7 +40,7 @@ class ModeRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes(Drawable):
+class Outcomes(Drawable, Tabular):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
 
     problem: ImpactProblem
@@ -181,6 +181,34 @@ class Outcomes(Drawable):
     def __repr__(self) -> str:
         ended = int(np.count_nonzero(self.terminated))
         return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        rows: list[tuple[object, ...]] = [(*self.problem.names, "share", "energy after, J")]
+        for row in self.summary():
+            low, high = row.kinetic_energy
+            rows.append((*row.modes, f"{100 * row.share:.1f} %", f"{low:.3g} to {high:.3g}"))
+        if np.any(self.terminated):
+            rows.append(("ambiguity", f"{self.ambiguity:.3g} of the speed before"))
+        return rows
+
+    def _coordinates(self) -> dict[str, object]:
+        return {"contact": list(self.problem.names), "direction": list(DIRECTIONS[1 + self.problem.nt])}
+
+    def _columns(self) -> dict[str, Column]:
+        meaning = ", ".join(f"{status.value} {status.name}" for status in Status)
+        modes = ", ".join(f"{mode.value} {mode.word}" for mode in ContactMode)
+        at_contacts = ("sample", "contact", "direction")
+        return {
+            "v": Column(("sample", "velocity"), self.v, "m/s or rad/s", "generalized velocity after"),
+            "contact_velocity": Column(at_contacts, self.contact_velocity, "m/s", "after"),
+            "impulse": Column(at_contacts, self.impulse, "N s", "total"),
+            "mode": Column(("sample", "contact"), self.modes, "1", modes),
+            "kinetic_energy": Column(("sample",), self.kinetic_energy, "J", "after"),
+            "terminated": Column(("sample",), self.terminated, "1", "no contact approaches any more"),
+            "status": Column(("sample",), self.status, "1", meaning),
+            "events": Column(("sample",), self.steps, "1", "pieces of the path, or increments"),
+            "residual": Column(("sample",), self.residual, "1", "largest scaled residual"),
+        }
 
 
 def _checked(data: dict[str, np.ndarray]) -> Options:
