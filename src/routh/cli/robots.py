@@ -200,10 +200,9 @@ def refuse_impossible_state(model: MjModel, data: MjData, placed: Placed) -> Non
     from routh.models import UnrepresentedWarning, mujoco
     from routh.models.robot import NoContactError
 
-    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
     with warnings.catch_warnings(), suppress(NoContactError):
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        mujoco.problem(model, data, **limits)
+        mujoco.problem(model, data, deepest=placed.deepest, past_limit=placed.past_limit)
 
 
 def load_state(file: Path, placed: Placed) -> tuple[MjModel, MjData]:
