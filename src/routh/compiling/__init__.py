@@ -163,7 +163,7 @@ def _marked(function: Any, **options: Any) -> Any:
 
 
 @cache
-def _kernel_class() -> Any:
+def _kernel_class() -> Foreign:
     """`routh.compiling.numba_inside.Kernel`; numba is loaded to its end: half of it cannot be mended."""
     return while_listening(lambda: import_module("routh.compiling.numba_inside")).Kernel
 

@@ -70,7 +70,7 @@ class Kernel(CPUDispatcher):
 class Entry(CPUDispatcher):
     """A function as Python calls it; while it is compiled, or read from disk, Ctrl-C is heard."""
 
-    def compile(self, sig: Any) -> Any:
+    def compile(self, sig: object) -> object:
         """The compiled function of these argument types."""
         return while_listening(lambda: super(Entry, self).compile(sig))
 
