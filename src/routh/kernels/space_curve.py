@@ -65,7 +65,8 @@ from routh.kernels.space_series import (
 )
 
 STEP_LIMIT = 40  # steps of one curve; then the stage is cut short, which is always allowed
-LOCAL = 0.05  # share of the tolerance that one step may use up
+LOCAL = 0.03  # share of the tolerance that one step may use up
+TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
@@ -217,7 +218,7 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         left, slipping, cost = look_at_slips(work, m, allowed)
         values[GLOBAL, STEPS] += 1.0
         if slipping >= 0:
-            values[GLOBAL, ERROR] += cost
+            values[GLOBAL, ERROR] += TAIL * cost
             return straight_on(work, nc, m, books, left, slipping)
         alone = m == 1 and size == 0 and not begins
         if alone:
@@ -231,7 +232,7 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         if not h > (SHORT if begins else 0.0):
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
-        values[GLOBAL, ERROR] += last * h**DEGREE
+        values[GLOBAL, ERROR] += TAIL * last * h**DEGREE
         if work.trace.shape[0] > 0:
             trace_points(work, m, h)
         move(work, nc, m, books, kind, who)
