@@ -10,11 +10,13 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache, update_wrapper
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from routh.compiling.clock import announced_to, compile_seconds
+from routh.compiling.listening import while_listening
 from routh.status import MissingExtraError, RouthError
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "announced_to",
     "compile_seconds",
     "compiled",
+    "cuda_kernel",
     "find_cuda",
     "inlined",
     "interpreted",
@@ -30,6 +33,9 @@ __all__ = [
     "on_device",
 ]
 
+Plain: TypeAlias = Callable[..., Any]
+Foreign: TypeAlias = Any  # numba's objects, which have no types
+_MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -70,9 +76,72 @@ def is_ready(function: Any, *arguments: Any) -> bool:
 
 
 @cache
-def on_device(function: Callable[..., Any]) -> Any:
-    """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call."""
-    return _rebuilt(function, find_cuda().jit(device=True), {})
+def on_device(
+    function: Plain,
+    apart: frozenset[str] = frozenset(),
+    instead: tuple[tuple[Plain, Plain], ...] = (),
+) -> Foreign:
+    """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call.
+
+    NVIDIA's compiler puts callees into their callers, which for large sources takes minutes; those with their
+    names in ``apart`` stay functions. ``instead``: pairs of a function and what is called in its place.
+    """
+    jit = find_cuda().jit(device=True)
+
+    def make(copy: Foreign) -> Foreign:
+        return _kept_apart(jit(copy)) if copy.__name__ in apart else jit(copy)
+
+    made: dict[Plain, Foreign] = {}
+    for original, other in instead:
+        made[getattr(original, "py_func", original)] = _rebuilt(other, make, made)
+    return _rebuilt(function, make, made)
+
+
+def cuda_kernel(function: Plain, **options: Foreign) -> Foreign:
+    """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
+
+    Products and sums are not fused, as on the CPU, so that both take the same branches at ties.
+    """
+    cuda = find_cuda()
+    from numba import config
+
+    if config.ENABLE_CUDASIM:
+        return cuda.jit(function)
+    _do_not_fuse()
+    return cuda.jit(function, lto=False, **options)  # at link time products and sums would be fused again
+
+
+@cache
+def _do_not_fuse() -> None:
+    """Let NVIDIA's compiler leave products and sums of routh's kernels apart; numba-cuda has no option."""
+    from numba.cuda.cudadrv import nvvm
+
+    compile_ir = nvvm.compile_ir
+
+    def compile_unfused(modules: Foreign, **options: Foreign) -> Foreign:
+        sources = [modules] if isinstance(modules, str) else modules
+        ours = any(_MANGLED in source for source in sources)
+        return compile_ir(modules, **({**options, "fma": False} if ours else options))
+
+    nvvm.compile_ir = compile_unfused
+
+
+def _kept_apart(dispatcher: Foreign) -> Foreign:
+    """A device function of numba-cuda, marked so that it is never put into its callers."""
+    compile_device = getattr(dispatcher, "compile_device", None)
+    if compile_device is None:  # the simulator's
+        return dispatcher
+
+    def compile_and_mark(*arguments: Foreign, **options: Foreign) -> Foreign:
+        found = compile_device(*arguments, **options)
+        for module in found.library.modules:
+            function = module.globals.get(found.fndesc.llvm_func_name)
+            if function is not None and not function.is_declaration:
+                function.attributes.add("noinline")
+        return found
+
+    dispatcher.compile_device = compile_and_mark
+    return dispatcher
 
 
 def find_cuda() -> Any:
@@ -93,9 +162,13 @@ def find_cuda() -> Any:
 
 
 def _marked(function: Any, **options: Any) -> Any:
-    from routh.compiling.numba_inside import Kernel  # loads numba
+    return _kernel_class()(function, **options)
 
-    return Kernel(function, **options)
+
+@cache
+def _kernel_class() -> Foreign:
+    """`routh.compiling.numba_inside.Kernel`; numba is loaded to its end: half of it cannot be mended."""
+    return while_listening(lambda: import_module("routh.compiling.numba_inside")).Kernel
 
 
 def _rebuilt(function: Any, make: Callable[[Any], Any], made: dict[Any, Any]) -> Any:

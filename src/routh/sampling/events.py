@@ -6,9 +6,8 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -65,15 +64,10 @@ def _kernel(nt: int, friction: str) -> str:
     return "routh.kernels.events_space" if friction == "polyhedral" else "routh.kernels.events_cone"
 
 
-@cache
-def can_sample(nt: int, friction: str) -> bool:
-    """Whether there is a kernel for such contacts."""
-    return find_spec(_kernel(nt, friction)) is not None
-
-
 def event_samples(
     rows: Rows,
     draw: Draw,
+    outputs: Outputs | None = None,
     *,
     friction: str = "cone",
     facets: int | None = None,
@@ -82,34 +76,17 @@ def event_samples(
     budget: float | None = None,
     rates: Rates = "mixed",
 ) -> Outputs:
-    """The samples of all rows, see `run_events`."""
-    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    keywords: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
-    run_events(rows, draw, outputs, budget=budget, rates=rates, **keywords)
-    return outputs
-
-
-def run_events(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs,
-    *,
-    friction: str = "cone",
-    facets: int | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    budget: float | None = None,
-    rates: Rates = "mixed",
-) -> None:
-    """Draw the samples of all rows; those that ``budget`` (s) leaves undone are Status.OUT_OF_TIME.
+    """The samples of all rows, into ``outputs``; what ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
 
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
     plane the cone is the segment.
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
+    out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
-    draw = _with_default(draw, nt)
-    import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
+    kernel = import_module(_kernel(nt, friction))
+    kernel.run(rows, _with_default(draw, nt), out, facet_directions(nt, facets), **options)
+    return out
 
 
 def _with_default(draw: Draw, nt: int) -> Draw:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,14 +122,13 @@ class Outcomes(Drawable, Tabular):
 
     def summary(self) -> list[ModeRow]:
         """Combinations of contact modes among the terminated samples, the most frequent first."""
-        modes = self.modes[self.terminated]
+        modes, which = np.unique(self.modes[self.terminated], axis=0, return_inverse=True)
         energies = self.kinetic_energy[self.terminated]
-        rows = []
-        for combination, count in Counter(map(tuple, modes.tolist())).most_common():
-            inside = energies[np.all(modes == np.array(combination), axis=1)]
-            words = tuple(ContactMode(mode).word for mode in combination)
-            rows.append(ModeRow(words, count, count / len(self), (float(inside.min()), float(inside.max()))))
-        return rows
+        low, high = np.full(len(modes), np.inf), np.full(len(modes), -np.inf)
+        np.minimum.at(low, which.ravel(), energies)
+        np.maximum.at(high, which.ravel(), energies)
+        counts = np.bincount(which.ravel(), minlength=len(modes))
+        return mode_rows(modes, np.stack([counts, low, high], axis=1), len(self))
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
@@ -211,6 +209,16 @@ class Outcomes(Drawable, Tabular):
             "events": Column(("sample",), self.steps, "1", "pieces of the path, or increments"),
             "residual": Column(("sample",), self.residual, "1", "largest scaled residual"),
         }
+
+
+def mode_rows(modes: np.ndarray, table: Array, samples: int) -> list[ModeRow]:
+    """Combinations of modes (k, nc), the most frequent first; ``table`` (k, 3): counts, energy from, to."""
+    rows = []
+    for place in np.argsort(-table[:, 0], kind="stable"):
+        count, low, high = table[place]
+        words = tuple(ContactMode(int(mode)).word for mode in modes[place])
+        rows.append(ModeRow(words, int(count), float(count) / samples, (float(low), float(high))))
+    return rows
 
 
 def _checked(data: dict[str, np.ndarray]) -> Options:
