@@ -14,12 +14,13 @@ import numpy as np
 
 from routh.problem import ImpactProblem
 from routh.sampling import sample
+from routh.sampling.choosing import mode_names, spread_choice
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.view import panels
 from routh.view.actions import Actions
 from routh.view.board import Board
-from routh.view.looks import ALL, colors, mode_names, spread_choice
+from routh.view.looks import ALL, colors
 from routh.view.mechanism import Mechanism
 from routh.view.scene import Scene
 from routh.view.shown import Shown
