@@ -3,10 +3,13 @@
     python benchmarks/attack.py                       # all of it at full size: hours
     python benchmarks/attack.py --share 0.001         # a thousandth of it
     python benchmarks/attack.py --only models --models 100000
+    python benchmarks/attack.py --only physics --only slow --processes 16
 
 Answers are held against the papers' equations by code that shares nothing with the solvers, files outside a
 model's folder are watched by the kernel, and what was saved is read again. The table counts cases, wrong ones
-and failures that say so; the exit code is 1 where anything is wrong.
+and failures that say so, and holds the slowest (for impacts: the slowest sample, processor time) against what
+is allowed. The exit code is 1 where anything is wrong or too slow. The parts "physics" and "slow" need NumPy,
+SciPy and Numba only.
 """
 
 import argparse
@@ -15,7 +18,7 @@ import sys
 
 from attacking.report import show
 
-PARTS = ("physics", "models", "archives", "saving", "interrupts")
+PARTS = ("physics", "slow", "models", "archives", "saving", "interrupts")
 
 
 def options(arguments):
@@ -26,11 +29,13 @@ def options(arguments):
     parser.add_argument("--share", type=float, default=1.0, help="of all counts below")
     parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")
     parser.add_argument("--family", action="append", help="one of them, by the start of its name; repeatable")
+    parser.add_argument("--slow", type=int, default=100, help="impacts with condition 1e5, for each sampler")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
     parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1, help="of the parts physics and slow")
     return parser.parse_args(arguments)
 
 
@@ -53,7 +58,10 @@ def attack(given):
     if "physics" in only:
         chosen = tuple(given.family or [""])
         for name in (name for name in part("physics").FAMILIES if name.startswith(chosen)):
-            yield part("physics").attack(name, number(given.problems), given.seed)
+            yield part("physics").attack(name, number(given.problems), given.seed, given.processes)
+    if "slow" in only:
+        for method, friction in part("slow").ROWS:
+            yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed)
 
@@ -64,7 +72,7 @@ def main(arguments=None):
         print(f"{row.name}: {row.cases} cases, {row.wrong} wrong", file=sys.stderr, flush=True)
         rows.append(row)
     show(rows)
-    return 1 if any(row.wrong for row in rows) else 0
+    return 1 if any(row.wrong or row.too_slow for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import site_blocks
+import site_gallery
 import site_reference
 
 DOCS = Path(__file__).resolve().parent
@@ -43,7 +44,13 @@ def run_page(page: Path, target: Path) -> None:
             shutil.copy(Path(folder) / name, target / name)
 
 
-def _stage(stage: Path, *, run: bool) -> None:
+def _in_process(script: str, *arguments: str | Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
+    command = [sys.executable, str(DOCS / script), *map(str, arguments)]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+
+
+def _stage(stage: Path, *, run: bool, exhibits: Path | None) -> None:
     source = stage / "pages"
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("*.py", "*.toml", "__pycache__"))
     with_pictures = [page for page in pages() if site_blocks.made_by(page)]
@@ -55,6 +62,12 @@ def _stage(stage: Path, *, run: bool) -> None:
         for page, target in zip(with_pictures, targets, strict=True):
             for name in site_blocks.made_by(page):
                 (target / name).write_bytes(PLACEHOLDER)
+    drawn = stage / "systems"
+    drawn.mkdir()
+    if run:
+        _in_process("site_gallery.py", drawn)
+    site_gallery.write(source / "gallery.md", drawn, exhibits)
+    (source / "reference").mkdir(exist_ok=True)
     reference = site_reference.write(source / "reference")
     entries = ", ".join(f'"reference/{name}"' for name in reference)
     config = (DOCS / "zensical.toml").read_text()
@@ -72,11 +85,14 @@ def _keep_at_home(site: Path) -> None:
             file.write_text(ELSEWHERE.sub("nowhere/", text))
 
 
-def build(out: Path, *, run: bool = True) -> None:
-    """Make the site in a folder; without `run` grey points stand for the pictures."""
+def build(out: Path, *, run: bool = True, exhibits: Path | None = None) -> None:
+    """Make the site in a folder; without `run` grey points stand for the pictures.
+
+    `exhibits` is a folder that ``routh reproduce --out`` wrote: its pictures join the gallery.
+    """
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
-        _stage(stage, run=run)
+        _stage(stage, run=run, exhibits=exhibits)
         command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
         environment = {**os.environ, "NO_COLOR": "1"}
         done = subprocess.run(command, cwd=stage, env=environment, capture_output=True, text=True)
@@ -93,6 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Build the documentation into static files.")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
     parser.add_argument("--no-run", action="store_true", help="grey points instead of pictures: quick")
+    parser.add_argument("--exhibits", type=Path, help="folder that `routh reproduce --out` wrote")
     arguments = parser.parse_args()
-    build(arguments.out, run=not arguments.no_run)
+    build(arguments.out, run=not arguments.no_run, exhibits=arguments.exhibits)
     print(f"open {arguments.out / 'index.html'}")

@@ -1,15 +1,20 @@
 """Random degenerate impacts, and a check of their outcomes that shares nothing with the solvers.
 
-Steps are held against HP23 (72) to (75), samples against the model (39): momentum, cones, energy, and that
-the impact has ended. Everything is measured in a problem's own speed and momentum, computed here.
+Steps are held against HP23 (72) to (75), samples against the model (39): momentum, cones, energy, that the
+impact has ended, and along their paths that friction opposes slip and that only who may push pushes.
+Everything is measured in a problem's own speed and momentum, computed here.
 """
 
+import importlib
 import time
 
 import numpy as np
 
 import routh
-from attacking.report import Found
+from attacking.paths import wrong_path
+from attacking.report import Found, merged
+from attacking.spread import chunks, in_processes
+from routh.kernels import events_space
 from routh.status import Status
 from routh.step import make_step
 
@@ -17,6 +22,10 @@ TOLERANCE = 1e-6  # of the problem's own speed and momentum
 HUGE = 1e3  # friction above which impulses are uncertain by mu times rounding
 SAMPLES = 4
 WARM = 12  # problems before the clock runs
+PATHS_IN_SPACE = hasattr(events_space, "pieces")
+#: What one sample may take, s of one core: for each contact in the plane, with polygons, with the true cone;
+#: for the increments of Algorithm 1 with a share in those that are drawn again; for one readable step.
+SECONDS = {"plane": 0.002, "polyhedral": 0.01, "cone": 0.05, "algorithm1": 0.25, "step": 5.0}
 
 # nc, nt, friction, degrees of freedom (None: many), what else is degenerate
 FAMILIES = {
@@ -62,43 +71,80 @@ def problem_of(name, rng):
     return routh.ImpactProblem(mass * M, Jn, Jt, mu, length / second * v, restitution=e)
 
 
-def attack(name, count, seed):
+def attack(name, count, seed, processes=1):
     """Steps and samples of ``count`` problems of a family."""
-    found = Found(name)
-    for k in range(min(WARM, count // 50)):  # compiling is not what takes a sample's time
+    importlib.import_module("scipy.optimize")  # neither loading nor compiling is what takes a sample's time
+    for k in range(min(WARM, 1 + count // 50)):
         rng = np.random.default_rng([seed, k])
         judged(problem_of(name, rng), rng, k)
-    for k in range(count):
+    nc, nt = FAMILIES[name][:2]
+    parts = in_processes(part_of_family, [(name, seed, chunk) for chunk in chunks(count)], processes)
+    return merged(name, parts, limit=nc * SECONDS["cone" if nt == 2 else "plane"])
+
+
+def part_of_family(given):
+    """Problems of a family by number."""
+    name, seed, numbers = given
+    found = Found(name)
+    for k in numbers:
         rng = np.random.default_rng([seed, list(FAMILIES).index(name), k])
-        problem = problem_of(name, rng)
-        start = time.perf_counter()
-        wrong, honest = judged(problem, rng, k)
-        spent = (time.perf_counter() - start) / (SAMPLES + 1)
-        found.count(spent, wrong=f"seed {seed}, problem {k}: {wrong}" if wrong else "", honest=honest)
+        wrong, honest, seconds = judged(problem_of(name, rng), rng, k)
+        found.count(seconds, wrong=f"seed {seed}, problem {k}: {wrong}" if wrong else "", honest=honest)
     return found
 
 
 def judged(problem, rng, seed):
-    """What is wrong, in words ("" for nothing), and whether something failed and said so."""
+    """What is wrong, in words ("" for nothing); whether something failed and said so; seconds a sample."""
     honest = False
     if not problem.restitution.any():
         bound = rng.random(problem.nc) * scales(problem)[1] * 10.0 ** rng.uniform(-1.5, 0.5)
+        start = time.process_time()
         step = make_step(problem).solve(problem.v, bound)
+        spent = time.process_time() - start
         honest = step.status is not Status.SOLVED
         wrong = "" if honest else wrong_step(problem, step.v, step.impulse, bound)
+        if not wrong and spent > SECONDS["step"]:
+            wrong = f"took {spent:.1f} s"
         if wrong:
-            return f"step: {wrong}", False
+            return f"step: {wrong}", False, 0.0
+    start = time.process_time()
     outcomes = routh.sample(problem, SAMPLES, seed=seed, threads=1)
+    spent = (time.process_time() - start) / SAMPLES
+    wrong, failed = judged_samples(problem, outcomes)
+    return wrong, honest or failed, spent
+
+
+def judged_samples(problem, outcomes):
+    """What is wrong with the samples, and whether some failed and said so."""
+    failed = False
     for i, status in enumerate(map(Status, outcomes.status)):
+        wrong = ""
         if status in (Status.NO_IMPACT, Status.NO_CONTACT):
             wrong = "" if np.array_equal(outcomes.v[i], problem.v) else "nothing approaches, and v changed"
         elif status is Status.SOLVED:
             wrong = wrong_sample(problem, outcomes.v[i], outcomes.impulse[i])
+            wrong = wrong or wrong_way(problem, outcomes, i)
         else:
-            wrong, honest = "", True
+            failed = True
         if wrong:
-            return f"sample {i}: {wrong}", False
-    return "", honest
+            return f"sample {i}: {wrong}", failed
+    return "", failed
+
+
+def wrong_way(problem, outcomes, i):
+    """What is wrong with the path of a sample by events, piece by piece."""
+    if problem.nt == 2 and not PATHS_IN_SPACE:
+        return ""
+    path = outcomes.path(i)
+    curved = problem.nt == 2 and outcomes.settings["friction"] == "cone"
+    corners = polygon(outcomes.settings["facets"] or 8) if problem.nt == 2 and not curved else None
+    return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem), corners, curved)
+
+
+def polygon(facets):
+    """Corners of the friction polygon."""
+    angles = 2.0 * np.pi * np.arange(facets) / facets
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def scales(problem):

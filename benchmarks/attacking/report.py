@@ -1,5 +1,6 @@
 """What an attack found, as rows of a table."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -13,6 +14,7 @@ class Found:
     honest: int = 0  # failures that say so: a status, a clear error
     slowest: float = 0.0  # s, of one case
     examples: list[str] = field(default_factory=list)  # the first wrong ones, to repeat them
+    limit: float | None = None  # s: what the slowest may take; None: nothing is promised
 
     def count(self, seconds: float, *, wrong: str = "", honest: bool = False) -> None:
         """Add a case; ``wrong`` says what is wrong with it."""
@@ -24,13 +26,33 @@ class Found:
             if len(self.examples) < 5:
                 self.examples.append(wrong)
 
+    @property
+    def too_slow(self) -> bool:
+        """Whether the slowest case is beyond what is promised; NaN is."""
+        return self.limit is not None and not self.slowest <= self.limit
+
+
+def merged(name: str, parts: Iterable[Found], *, limit: float | None = None) -> Found:
+    """One row from its parts."""
+    whole = Found(name, limit=limit)
+    for part in parts:
+        whole.cases, whole.wrong = whole.cases + part.cases, whole.wrong + part.wrong
+        whole.honest, whole.slowest = whole.honest + part.honest, max(whole.slowest, part.slowest)
+        whole.examples = sorted([*whole.examples, *part.examples])[:5]
+    return whole
+
 
 def show(rows: list[Found]) -> None:
     """Print the table and the first wrong cases."""
     width = max(len(row.name) for row in rows)
-    print(f"{'attack':<{width}}{'cases':>9}{'wrong':>8}{'honest failures':>17}{'slowest, s':>12}")
+    heads = f"{'cases':>9}{'wrong':>8}{'honest failures':>17}{'slowest, s':>12}{'allowed, s':>12}"
+    print(f"{'attack':<{width}}{heads}")
     for row in rows:
-        print(f"{row.name:<{width}}{row.cases:>9}{row.wrong:>8}{row.honest:>17}{row.slowest:>12.3f}")
+        counts = f"{row.cases:>9}{row.wrong:>8}{row.honest:>17}{row.slowest:>12.4f}"
+        allowed = f"{'':>12}" if row.limit is None else f"{row.limit:>12.4f}"
+        print(f"{row.name:<{width}}{counts}{allowed}{'  TOO SLOW' if row.too_slow else ''}")
     for row in rows:
         for example in row.examples:
             print(f"wrong: {row.name}: {example}")
+    bad = sum(row.wrong for row in rows), sum(row.too_slow for row in rows)
+    print("nothing got through" if not any(bad) else f"{bad[0]} wrong, {bad[1]} rows too slow")

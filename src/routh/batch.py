@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,7 +170,7 @@ class ImpactBatch:
     def __getitem__(self, row: int) -> ImpactProblem: ...
     @overload
     def __getitem__(self, row: slice | np.ndarray | list[int]) -> Self: ...
-    def __getitem__(self, row: Any) -> ImpactProblem | Self:
+    def __getitem__(self, row: int | slice | np.ndarray | list[int]) -> ImpactProblem | Self:
         """Row ``k`` as an `ImpactProblem`; a slice or an array of rows as a batch."""
         if isinstance(row, (slice, np.ndarray, list)):
             return self.take(np.arange(len(self))[row])
@@ -218,7 +218,7 @@ class ImpactBatch:
         return f"{type(self).__name__}({sizes}, impacts={impacts}{rest})"
 
 
-def _taken(value: Any, rows: np.ndarray) -> Any:
+def _taken(value: np.ndarray | tuple[object, ...], rows: np.ndarray) -> np.ndarray | tuple[object, ...]:
     return _frozen(value[rows]) if isinstance(value, np.ndarray) else tuple(value[int(row)] for row in rows)
 
 

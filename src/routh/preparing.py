@@ -7,7 +7,7 @@ its own and the same problem as a row of a padded batch give equal bits.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def scratch(problems: Problems) -> Scratch:
 
 
 @kernel
-def factorise(M: Any, row: int, nv: int, factor: Any) -> bool:
+def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
     """The lower Cholesky factor of one mass matrix; False where it is not positive definite."""
     for i in range(nv):
         for j in range(i + 1):
@@ -91,7 +91,7 @@ def factorise(M: Any, row: int, nv: int, factor: Any) -> bool:
 
 
 @kernel
-def forward(factor: Any, nv: int, J: Any, half: Any, place: int) -> None:
+def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
     """``L^-1 J^T`` of one row of a Jacobian, into ``half[place]``."""
     for i in range(nv):
         value = J[i]
@@ -101,7 +101,7 @@ def forward(factor: Any, nv: int, J: Any, half: Any, place: int) -> None:
 
 
 @kernel
-def dot(left: Any, right: Any, length: int) -> float:
+def dot(left: Array, right: Array, length: int) -> float:
     """The scalar product of the first entries, in order."""
     value = 0.0
     for i in range(length):
@@ -110,7 +110,7 @@ def dot(left: Any, right: Any, length: int) -> float:
 
 
 @kernel
-def speed_of(factor: Any, v: Any, nv: int) -> float:
+def speed_of(factor: Array, v: Array, nv: int) -> float:
     """``|v|_M = |L^T v|``, sqrt(J)."""
     total = 0.0
     for j in range(nv):
@@ -122,7 +122,7 @@ def speed_of(factor: Any, v: Any, nv: int) -> float:
 
 
 @kernel
-def finite_row(problems: Any, row: int) -> bool:
+def finite_row(problems: Problems, row: int) -> bool:
     """Whether everything that counts in a row is a number."""
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     for i in range(nv):
@@ -145,7 +145,7 @@ def finite_row(problems: Any, row: int) -> bool:
 
 
 @kernel
-def symmetric_row(problems: Any, row: int, tolerance: float) -> bool:
+def symmetric_row(problems: Problems, row: int, tolerance: float) -> bool:
     """Whether a mass matrix is symmetric up to a share of its largest entry."""
     nv = problems.size[row, 0]
     largest, worst = 0.0, 0.0
@@ -157,7 +157,9 @@ def symmetric_row(problems: Any, row: int, tolerance: float) -> bool:
 
 
 @kernel
-def check_row(problems: Any, row: int, symmetry: float, approach: float, own: Any) -> tuple[int, int]:
+def check_row(
+    problems: Problems, row: int, symmetry: float, approach: float, own: Scratch
+) -> tuple[int, int]:
     """What is wrong with a row, and how many of its contacts approach faster than a share of its speed."""
     nv = problems.size[row, 0]
     if not finite_row(problems, row):
@@ -187,7 +189,14 @@ def check_row(problems: Any, row: int, symmetry: float, approach: float, own: An
 
 
 @kernel
-def check(problems: Any, skip: Any, limits: Any, own: Any, found: Any, approaching: Any) -> None:
+def check(
+    problems: Problems,
+    skip: np.ndarray,
+    limits: tuple[float, float],
+    own: Scratch,
+    found: np.ndarray,
+    approaching: np.ndarray,
+) -> None:
     """`check_row` for every row but those with ``skip``, into ``found`` and ``approaching`` (rows,)."""
     for row in range(problems.size.shape[0]):
         if not skip[row]:
@@ -195,7 +204,7 @@ def check(problems: Any, skip: Any, limits: Any, own: Any, found: Any, approachi
 
 
 @kernel
-def prepare_row(problems: Any, row: int, own: Any, out: Any, place: int) -> None:
+def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: int) -> None:
     """One row in its own units (`routh.problem.Scaling`), into row ``place`` of `Rows`."""
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     width, count = 1 + nt, 0
@@ -233,7 +242,7 @@ def prepare_row(problems: Any, row: int, own: Any, out: Any, place: int) -> None
 
 
 @kernel
-def respond(own: Any, nv: int, count: int, width: int, speed: float, response: Any, place: int) -> None:
+def respond(own: Scratch, nv: int, count: int, width: int, speed: float, response: Array, place: int) -> None:
     """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what `forward` left."""
     for a in range(count * width):
         unit = speed * own.root[a // width]
@@ -247,7 +256,7 @@ def respond(own: Any, nv: int, count: int, width: int, speed: float, response: A
 
 
 @kernel
-def prepare(problems: Any, begin: int, end: int, skip: Any, own: Any, out: Any) -> None:
+def prepare(problems: Problems, begin: int, end: int, skip: np.ndarray, own: Scratch, out: Rows) -> None:
     """Rows ``begin`` to ``end`` into rows 0, 1, ... of ``out``; those with ``skip`` get no contacts."""
     for row in range(begin, end):
         place = row - begin

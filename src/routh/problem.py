@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -186,7 +186,11 @@ class ImpactProblem:
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
         return np.einsum("ijk,...k->...ij", self.J, velocity)
 
-    def kinetic_energy(self, v: ArrayLike | None = None) -> Any:
+    @overload
+    def kinetic_energy(self, v: None = None) -> float: ...
+    @overload
+    def kinetic_energy(self, v: ArrayLike) -> Array: ...
+    def kinetic_energy(self, v: ArrayLike | None = None) -> float | Array:
         """``v^T M v / 2`` in joule for v (..., nv); default: before."""
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
         return 0.5 * np.sum((velocity @ self.cholesky) ** 2, axis=-1)

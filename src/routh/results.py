@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Drawable:
     """A result that `routh.viz.plot` knows how to draw."""
 
-    def plot(self, axes: Axes | None = None, **options: Any) -> Figure:
+    def plot(self, axes: Axes | None = None, **options: object) -> Figure:
         """Draw into Matplotlib ``axes`` or a figure of its own; returns the figure. See `routh.viz.plot`."""
         from routh.viz import plot
 

@@ -17,15 +17,16 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.text import for_terminal
 
 MAX_BYTES = 2**30  # of all arrays of a file together, unpacked
 _MAX_MEMBERS = 1000
-_HEADERS: dict[Any, Callable[[Any], Any]] = {
+_HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], tuple[tuple[int, ...], bool, np.dtype]]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
@@ -80,7 +81,7 @@ def write_text(path: str | Path, content: str) -> Path:
     return write_bytes(path, content.encode("utf-8"))
 
 
-def write_arrays(path: str | Path, arrays: Mapping[str, Any], *, compressed: bool = False) -> Path:
+def write_arrays(path: str | Path, arrays: Mapping[str, ArrayLike], *, compressed: bool = False) -> Path:
     """Write arrays to an ``.npz`` file, without pickle; the suffix is added where it is missing."""
     target = Path(path)
     if target.suffix != ".npz":
@@ -152,7 +153,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> n
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
 
-def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype]:
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
     version = np.lib.format.read_magic(stream)
     if version not in _HEADERS:
         raise ValueError(f"got an array of format {version}; wanted (1, 0) or (2, 0)")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Options: TypeAlias = dict[str, Any]  # keywords of a function that knows their types
 DenseOrSparse: TypeAlias = Any  # a NumPy array or a SciPy sparse matrix, and SciPy has no types
 
 _FEW = 64

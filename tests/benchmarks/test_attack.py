@@ -2,15 +2,20 @@
 
 import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import routh
 from attack import main
 from attacking import physics
 from attacking.models import tree
-from attacking.report import Found
+from attacking.report import Found, merged
 from attacking.watch import Watch
+from routh.paths import ImpactPath
 from routh.status import Status
 from routh.step import make_step
 
@@ -25,6 +30,7 @@ from routh.step import make_step
             *["--only", "physics", "--problems", "40"],
             *["--family", "frictionless", "--family", "rough", "--family", "nearly", "--family", "grazing"],
         ],
+        ["--only", "slow", "--slow", "1"],
         ["--only", "interrupts", "--interrupts", "2"],
     ],
     ids=lambda a: a[1],
@@ -36,8 +42,9 @@ def test_nothing_gets_through(arguments, capsys):
     code = main(arguments)
     table = capsys.readouterr().out
     assert "honest failures" in table
-    if "interrupts" not in arguments:  # how long they take is the machine's business too
+    if "interrupts" not in arguments and "TOO SLOW" not in table:  # time is the machine's business too
         assert code == 0, table
+    assert "wrong:" not in table or "interrupts" in arguments, table
 
 
 def test_the_watch_sees_what_is_opened_in_other_processes(tmp_path):
@@ -84,6 +91,73 @@ def test_a_wrong_step_is_noticed(fault):
             v[0] = np.nan
         noticed += physics.wrong_step(problem, v, impulse, bound) != ""
     assert noticed >= (12 if fault in ("bound", "nan") else 6)
+
+
+@pytest.mark.parametrize(
+    "fault", ["slip", "cone", "pull", "momentum", "start", "end", "sum", "late push", "nan", "returned"]
+)
+def test_a_wrong_path_is_noticed(fault):
+    """Each fault leaves the rest of a true path alone, and is found in it."""
+    noticed = 0
+    for k in range(12):
+        problem = physics.problem_of("two contacts, plane", np.random.default_rng(k))
+        if fault == "returned":
+            problem = problem.replace(restitution=0.5)
+        path = routh.sample(problem, 1, seed=k, threads=1).path(0)
+        v, p, rows = path.v.copy(), path.impulse.copy(), np.stack([problem.Jn, problem.Jt[:, 0]], axis=1)
+        assert physics.wrong_path(problem, path, v[-1], p.sum(axis=0), physics.scales(problem)) == ""
+        if fault == "returned":
+            problem = problem.replace(restitution=0.1)
+        elif fault == "slip":
+            p[:, :, 1] *= -1.0
+        elif fault == "cone":
+            p[:, :, 1] = 2.0 * p[:, :, 0]
+        elif fault == "pull":
+            p = np.concatenate([p, -0.5 * p[-1:]])
+        elif fault == "momentum":
+            v[1:-1] += 0.01 * v[0]
+        elif fault == "nan":
+            p[0, 0, 0] = np.nan
+        elif fault == "late push":
+            p = np.concatenate([p, p[-1:]])
+        if fault in ("slip", "cone", "pull", "late push"):  # velocities that belong to the impulses
+            pushes = np.linalg.solve(problem.M, np.einsum("kct,ctv->vk", p, rows)).T
+            v = problem.v + np.concatenate([np.zeros((1, problem.nv)), np.cumsum(pushes, axis=0)])
+        wrong = ImpactPath(v, p, path.kind)
+        shift = {"start": (0.01, 0.0), "end": (0.0, 0.01)}.get(fault, (0.0, 0.0))
+        wrong.v[0] += shift[0] * v[0]
+        total = p.sum(axis=0) * (1.01 if fault == "sum" else 1.0)
+        said = physics.wrong_path(problem, wrong, v[-1] * (1.0 + shift[1]), total, physics.scales(problem))
+        noticed += said != ""
+    assert noticed >= (12 if fault in ("start", "end", "sum", "nan") else 6)
+
+
+def test_physics_needs_no_optional_package():
+    """The parts "physics" and "slow" run where only NumPy, SciPy and Numba are."""
+    code = """
+import sys, importlib.abc
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("mujoco", "pinocchio", "ppl", "clarabel", "typer", "rich", "matplotlib",
+                                      "viser", "pandas", "xarray", "distributed", "gymnasium", "hypothesis"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+from attack import main
+main(["--only", "physics", "--only", "slow", "--problems", "2", "--slow", "1", "--processes", "2",
+      "--family", "two", "--family", "space"])
+"""
+    folder = Path(physics.__file__).parents[1]
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert "allowed, s" in result.stdout, result.stderr
+
+
+def test_rows_are_merged_and_held_against_what_is_allowed():
+    parts = [Found("x", 2, 1, 0, 0.2, ["b"]), Found("x", 3, 0, 1, 0.1)]
+    row = merged("all", parts, limit=0.15)
+    assert (row.cases, row.wrong, row.honest, row.slowest, row.examples) == (5, 1, 1, 0.2, ["b"])
+    assert row.too_slow
+    assert not merged("all", parts).too_slow
+    assert merged("all", [Found("x", slowest=float("nan"))], limit=np.nan).too_slow
 
 
 def test_a_row_counts():

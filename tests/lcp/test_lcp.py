@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routh import Status, lcp
-from routh.lcp.lemke import FOUND, RAY
+from routh.lcp import rational
+from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY
 from routh.lcp.rational import lemke_exact
 from routh.lcp.solve import solve_scaled
 
@@ -168,3 +169,15 @@ def test_bad_input_is_named(change, message):
 def test_the_enumerator_refuses_what_would_never_end():
     with pytest.raises(ValueError, match=r"21 variables have 2\^21 bases; wanted at most 2\^20"):
         lcp.enumerate_solutions(np.eye(21), np.ones(21))
+
+
+def test_exact_pivoting_ends_where_numbers_grow_too_long(monkeypatch):
+    """It once pivoted for as long as it took: seconds at 44 unknowns, minutes beyond."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(8, 8))
+    W, q = root @ root.T, rng.normal(size=8)
+    assert lemke_exact(W, q, np.ones(8), 1000)[0] == FOUND
+    monkeypatch.setattr(rational, "MOST_BITS", 10**4)
+    outcome, pivots, *_ = lemke_exact(W, q, np.ones(8), 1000)
+    assert outcome == PIVOT_LIMIT
+    assert pivots < 4

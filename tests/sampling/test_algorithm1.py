@@ -3,11 +3,14 @@ import pytest
 from hypothesis import given, settings
 
 import routh
+from attacking.slow import blow_up
 from problems import colliding, problems, random_problem
 from routh import sampling
+from routh.kernels import algorithm1_host
 from routh.pointedness import pointedness
 from routh.sampling import algorithm1
 from routh.sampling.draws import Draw
+from routh.step import make_step
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"]
 
@@ -220,3 +223,26 @@ def test_the_kernel_agrees_with_the_reference(name):
         np.testing.assert_allclose(fast.v, v, atol=1e-11 * np.abs(system.problem.v).max())
         np.testing.assert_array_equal(fast.steps, steps)
         np.testing.assert_array_equal(fast.status, status)
+
+
+def test_what_the_kernel_cannot_solve_costs_a_bounded_number_of_readable_steps(monkeypatch):
+    """One body in space with six contacts and condition 1e5: all 16 samples were drawn again, in 20 s."""
+    taken = []
+
+    class Counted:
+        def __init__(self, solver):
+            self.solver = solver
+
+        def solve(self, v, bound):
+            taken.append(1)
+            return self.solver.solve(v, bound)
+
+    monkeypatch.setattr(algorithm1_host, "make_step", lambda *a, **o: Counted(make_step(*a, **o)))
+    problem = blow_up(np.random.default_rng(0))
+    outcomes = routh.sample(problem, 16, method="algorithm1", friction="cone", threads=1)
+    assert 0 < len(taken) <= algorithm1_host.REDRAWN_STEPS
+    assert sum(outcomes.status_counts().values()) == 16
+    assert np.all(np.isfinite(outcomes.v))
+    fewer = routh.sample(problem, 8, method="algorithm1", friction="cone", threads=1)
+    np.testing.assert_array_equal(fewer.v, outcomes.v[:8])
+    np.testing.assert_array_equal(fewer.status, outcomes.status[:8])

@@ -4,36 +4,55 @@ import numpy as np
 import pytest
 
 from routh import systems
-from routh.sampling.filling import _Walk
-from routh.sampling.polishing import APART, STICK, farthest
+from routh.kernels.arrays import make_rows
+from routh.sampling.events import make_settings, scaled_pieces
+from routh.sampling.polishing import APART, STICK, Polisher, farthest, is_farthest
+from routh.sampling.statuses import Program
 
 
 @pytest.fixture
-def walk():
-    return _Walk(systems.get("rocking-block").rational.problem)
+def polisher():
+    return Polisher(systems.get("rocking-block").rational.problem)
 
 
-def test_the_rocking_blocks_far_end_is_one_sequence_and_has_the_known_velocity(walk):
+def test_the_rocking_blocks_far_end_is_one_sequence_and_has_the_known_velocity(polisher):
     # by hand: A sticks alone, then B alone, leaves A's normal velocity at 0.21 of the speed before
     sequence = ((STICK, APART), (APART, STICK))
-    problem = walk.problem
-    reached = walk.extreme(sequence, problem.Jn[0])
+    problem = polisher.problem
+    reached = polisher.extreme(sequence, problem.Jn[0])
     assert reached is not None
-    v, impulse, *_, residual, _, _ = reached
-    assert np.allclose(problem.Jn @ v, [-0.21 * problem.v[1], 0.0], atol=1e-9)
-    assert residual < 1e-9
-    assert np.allclose(problem.apply(impulse), v, atol=1e-12)
+    assert reached.sequence == sequence
+    assert np.allclose(problem.Jn @ reached.v, [-0.21 * problem.v[1], 0.0], atol=1e-9)
+    assert reached.residual < 1e-9
+    assert np.allclose(problem.apply(reached.path.impulse.sum(axis=0)), reached.v, atol=1e-12)
 
 
-def test_the_other_way_it_goes_no_farther_than_rest(walk):
-    near = walk.extreme(((STICK, STICK),), walk.problem.Jn[0])
+def test_the_other_way_it_goes_no_farther_than_rest(polisher):
+    near = polisher.extreme(((STICK, STICK),), polisher.problem.Jn[0])
     assert near is not None
-    assert np.allclose(walk.problem.Jn @ near[0], 0.0, atol=1e-9)
+    assert np.allclose(polisher.problem.Jn @ near.v, 0.0, atol=1e-9)
 
 
-def test_statuses_that_no_solution_has_give_none(walk):
+def test_statuses_that_no_solution_has_give_none(polisher):
     cost = np.ones(4)
     # from zero slip, A alone cannot slide forwards: friction 1 holds it
-    assert farthest(walk.G, walk.start, walk.mu, ((1, APART),), cost) is None
-    # A alone makes B approach faster: the impact does not end
-    assert farthest(walk.G, walk.start, walk.mu, ((STICK, APART),), cost) is None
+    for sequence in (((1, APART),), ((STICK, APART),)):  # A alone makes B approach faster: it does not end
+        program = Program(polisher.G, polisher.start, polisher.mu, sequence)
+        assert farthest(program, cost) is None
+
+
+def test_multipliers_know_whether_a_sample_is_the_farthest_of_its_kind():
+    problem = systems.get("box-wall").rational.problem
+    polisher, rows, settings = Polisher(problem), make_rows([problem]), make_settings(40, seed=2)
+    answers = []
+    for sample in range(40):
+        walk = polisher.walk(scaled_pieces(rows, settings, sample, friction="cone", facets=None))
+        program = Program(polisher.G, polisher.start, polisher.mu, walk.sequence)
+        for direction in (problem.Jn[0], -problem.Jt[0, 0], problem.Jt[1, 0]):
+            cost = direction @ problem.response * np.repeat(problem.scaling.impulse, 2)
+            best = farthest(program, cost)
+            gain = cost @ (best.sum(axis=0) - walk.pieces.sum(axis=0))
+            answers.append(is_farthest(program, walk.pieces, cost))
+            assert gain >= -1e-9
+            assert answers[-1] == (gain <= 1e-9)
+    assert 10 < sum(answers) < len(answers) - 10

@@ -45,3 +45,19 @@ def wrong_shape(problem, row, seed):
 
 def rest(problem):
     return np.zeros(problem.nv)
+
+
+def wide(problem, row, seed):
+    """Many numbers, which do not compress."""
+    return {"wide": np.random.default_rng(row).uniform(size=20000)}
+
+
+def mixed(x):
+    """Points of several sizes: nothing, the block, the box at a wall, the block into a wall."""
+    names = [None, "rocking-block", "box-wall", "block-into-wall"]
+    name = names[int(x) % len(names)]
+    return None if name is None else routh.systems.get(name).problem
+
+
+def no_problem(x):
+    return {"mass": x}

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import sweep_points
 
 from routh import sweep
 from routh.sweep import chunks
-from routh.sweep.executors import InProcess, Processes
+from routh.sweep.driver import Progress
+from routh.sweep.executors import InProcess, Processes, make_executor
 
 pytest.importorskip("xarray")
 OVER = {"mu": [0.1, 0.3, 0.6], "speed": [0.5, 1.0]}
@@ -67,12 +69,50 @@ def test_results_depend_neither_on_chunks_nor_on_the_executor(tmp_path):
     assert_same(tables[0], tables[2])
 
 
+def test_points_of_several_sizes_do_not_depend_on_their_neighbours(tmp_path):
+    """A chunk is drawn as one padded batch with gaps; each row has the bits that it has alone."""
+    directions = [[0.0, 1.0, 0.0], [1.0, 0.0, -1.0]]
+    measures = [sweep.ambiguity(300), sweep.extremes(directions, 64), sweep.mode_shares(64)]
+    tables = []
+    for size in (1, 5, 11):
+        study = sweep.study(
+            tmp_path / str(size), problems=sweep_points.mixed, over={"x": np.arange(11.0)}, measure=measures
+        )
+        fixed_size(study, size).run("here")
+        tables.append(study.columns())
+    assert np.sum(np.isfinite(tables[0]["ambiguity"])) == 8
+    for other in tables[1:]:
+        for name, values in tables[0].items():
+            np.testing.assert_array_equal(values, other[name])
+
+
+def test_batches_stay_small_whatever_the_chunk(tmp_path, monkeypatch):
+    from routh.sweep import measures
+
+    drawn = []
+    monkeypatch.setattr(measures, "_PIECE", 8_000)
+    real = measures.sample
+    monkeypatch.setattr(
+        measures, "sample", lambda batch, n, **options: drawn.append(len(batch)) or real(batch, n, **options)
+    )
+    fixed_size(made(tmp_path, over={"mu": np.linspace(0.1, 0.9, 12)}), 12).run("here")
+    assert sum(drawn) == 12
+    assert max(drawn) <= 4
+
+
 def test_points_that_fail_are_rows_with_a_status(tmp_path):
     study = fixed_size(made(tmp_path, sweep_points.sometimes, {"x": [0.0, 1.0, 2.0, 3.0]}), 3)
     study.run("here")
     assert study.status_counts() == {"SOLVED": 1, "NO_IMPACT": 1, "NO_CONTACT": 1, "RAISED": 1}
     assert study.messages() == {2: "ZeroDivisionError: no such point"}
     np.testing.assert_array_equal(np.isnan(study.columns()["ambiguity"]), [False, True, True, True])
+
+
+def test_a_function_that_returns_no_problem_is_told_point_by_point(tmp_path):
+    study = made(tmp_path, sweep_points.no_problem, {"x": [0.0, 1.0]})
+    study.run("here")
+    assert study.status_counts() == {"RAISED": 2}
+    assert study.messages()[1] == "TypeError: problems: got dict; wanted an ImpactProblem or None"
 
 
 def test_a_point_that_kills_its_worker_is_recorded_and_the_rest_goes_on(tmp_path):
@@ -283,6 +323,41 @@ def test_dask_gives_the_same_table(tmp_path):
     ):
         there.run(client)
     assert_same(here.table(), there.table())
+
+
+def test_dask_without_workers_waits_and_one_that_dies_is_replaced(tmp_path):
+    """Workers come late, one is killed by a point; the rest of the study is computed all the same."""
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    study = fixed_size(made(tmp_path, sweep_points.poison, {"x": np.arange(4.0, 8.0)}), 2)
+    # workers of Dask's own import the tests' module by its path, as a user's workers import the user's
+    path = os.pathsep.join([str(HERE), *sys.path])
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=0,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            env={"PYTHONPATH": path},
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        executor = make_executor(client)
+        assert executor.workers == 1
+        timer = threading.Timer(0.5, cluster.scale, [1])
+        timer.start()
+        report = study.run(executor)
+        timer.join()
+    assert report.statuses == {"SOLVED": 3, "KILLED": 1}
+
+
+def test_the_address_of_the_dashboard_is_told(tmp_path, capsys):
+    from routh.sweep.watching import watcher
+
+    with watcher(True, "http://127.0.0.1:8787/status") as tell:
+        tell(Progress(total=10, done=5))
+    assert "http://127.0.0.1:8787/status" in capsys.readouterr().err
 
 
 def test_executors_are_named_where_unknown(tmp_path):

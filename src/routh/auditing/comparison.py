@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from routh.laws import Sequential, Simultaneous
 from routh.laws.base import ImpactResult
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
+from routh.sampling.sampler import SampleOptions
 from routh.status import CapacityError
-from routh.validation import Array
+from routh.validation import Array, Options
 
 PATH_SAMPLES = 2**16  # samples whose way is followed
 DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
@@ -37,7 +38,11 @@ class Comparison:
 
 
 def compare(
-    outcomes: Outcomes, *, ways: bool = True, enumerated: int = ENUMERATED_CONTACTS, **options: Any
+    outcomes: Outcomes,
+    *,
+    ways: bool = True,
+    enumerated: int = ENUMERATED_CONTACTS,
+    **options: Unpack[SampleOptions],
 ) -> Comparison:
     """Beside samples of an impact: the ways there, both sequences, and the simultaneous solutions.
 
@@ -53,7 +58,7 @@ def compare(
     return Comparison(outcomes, way, sequences(problem, friction=friction), solutions, complete)
 
 
-def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
+def intermediate_velocities(outcomes: Outcomes, **options: Unpack[SampleOptions]) -> Array:
     """Velocities on the way of the first samples, at a random place of each increment, (k, nv).
 
     A sample stopped after k increments is the same sample, so its way is found by stopping it earlier.
@@ -63,12 +68,12 @@ def intermediate_velocities(outcomes: Outcomes, **options: Any) -> Array:
     if settings.get("method") == "events":
         return _along_paths(outcomes, min(n, DRAWN_AGAIN))
     keys = ("step", "seed", "points", "friction", "facets", "hypothesis")
-    drawn = {name: settings[name] for name in keys if name in settings}
+    drawn: Options = {name: settings[name] for name in keys if name in settings} | dict(options)
     steps = outcomes.steps[:n]
     rng = np.random.default_rng(settings.get("seed", 0))
     start, found = np.broadcast_to(problem.v, (n, problem.nv)), []
     for k in range(1, min(int(steps.max(initial=0)), PATH_STEPS) + 1):
-        stopped = sample(problem, n, method="algorithm1", max_steps=k, **drawn, **options).v
+        stopped = sample(problem, n, method="algorithm1", max_steps=k, **drawn).v
         moving = steps >= k
         share = rng.random((int(moving.sum()), 1))
         found.append(start[moving] + share * (stopped[moving] - start[moving]))

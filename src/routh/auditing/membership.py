@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,7 @@ from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.step import make_step
-from routh.validation import Array, integer, real, real_array
+from routh.validation import Array, Options, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
@@ -126,9 +125,7 @@ def audit(
     )
 
 
-def _drawn(
-    problem: ImpactProblem, outcomes: Outcomes | None, options: dict[str, Any], method: dict[str, Any]
-) -> Outcomes:
+def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, method: Options) -> Outcomes:
     """The outcomes given, or drawn by the options; what cannot be honoured is refused."""
     asked = {name: value for name, value in options.items() if value is not None}
     if outcomes is None:

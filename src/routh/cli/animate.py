@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class Film:
     seed: int
 
 
-def animate_system(name: str, parameters: dict[str, Any], film: Film, out: Path, output: Output) -> int:
+def animate_system(name: str, parameters: dict[str, object], film: Film, out: Path, output: Output) -> int:
     """Simulate a named system and write the film; the exit code is 1 where a future ended early."""
     from routh.viz.animate import animate, film_kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 import typer
 
@@ -25,7 +25,8 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh view robot.xml         drag its state in a browser
   routh reproduce --quick      the papers' figures, with a report
 """
-Command = TypeVar("Command", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 EXITS = (
     "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 3 nothing approaches, "
     "130 interrupted."
@@ -46,12 +47,12 @@ def unwrapped(text: str) -> str:
     return "\n".join(joined)
 
 
-def command(name: str) -> Callable[[Command], Command]:
+def command(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """A command whose help is its docstring."""
 
-    def add(function: Command) -> Command:
+    def add(function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
-        def guarded(*arguments: Any, **named: Any) -> Any:
+        def guarded(*arguments: Given.args, **named: Given.kwargs) -> Result:
             with until_nobody_reads():
                 return function(*arguments, **named)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -17,6 +17,9 @@ from routh.sampling.filling import fill
 from routh.status import Status
 from routh.text import for_rich
 from routh.viz.exact import exact_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def run_exact(name: str, changes: list[str], place: Path | None, output: Output) -> int:
@@ -52,12 +55,12 @@ def _table(exact: ExactSet) -> Table:
     return table
 
 
-def _figure(exact: ExactSet) -> Any:
+def _figure(exact: ExactSet) -> Figure:
     """The set over samples that fill it."""
     return exact_figure(exact, fill(exact.problem, max_samples=1024).outcomes, {})
 
 
-def _as_data(exact: ExactSet) -> dict[str, Any]:
+def _as_data(exact: ExactSet) -> dict[str, object]:
     return {
         "status": exact.status.name,
         "gap": exact.gap if exact.gap < float("inf") else None,

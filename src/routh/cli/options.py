@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -87,9 +87,9 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     return path
 
 
-def refuse(settings: Any, why: str) -> None:
+def refuse(settings: object, why: str) -> None:
     """Raise for the first option of a dataclass that is not at its default: none is ignored in silence."""
-    for field in fields(settings):
+    for field in fields(settings):  # type: ignore[arg-type]
         value = getattr(settings, field.name)
         if is_dataclass(value) and not isinstance(value, type):
             refuse(value, why)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -24,6 +24,9 @@ from rich.progress import (
 from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PATIENCE = 2.0  # s before anything says that it is still at work
 
@@ -59,12 +62,12 @@ class Output:
         if not self.json and not self.quiet:
             self.console.print(text)
 
-    def emit(self, data: Any) -> None:
+    def emit(self, data: object) -> None:
         """The result for machines, where that is what they want."""
         if self.json:
             print(json.dumps(plain(data), allow_nan=False))
 
-    def picture(self, place: Path, draw: Callable[[], Any]) -> Path | None:
+    def picture(self, place: Path, draw: Callable[[], Figure]) -> Path | None:
         """Save the figure that ``draw`` makes; without Matplotlib say so: the tables stand without it."""
         from routh.viz import style
 
@@ -104,7 +107,7 @@ class Output:
             yield
 
     @contextmanager
-    def counting(self, total: int) -> Iterator[Any]:
+    def counting(self, total: int) -> Iterator[Callable[[str], None]]:
         """A bar over ``total`` things; yields a function to call with the name of the next one."""
         if not self.watched:
             yield lambda text: None
@@ -143,7 +146,7 @@ def _after_a_while(progress: Progress) -> Iterator[None]:
         progress.stop()
 
 
-def plain(data: Any) -> Any:
+def plain(data: object) -> object:
     """Numbers, lists and dictionaries that JSON knows; what is not a finite number becomes null."""
     if isinstance(data, dict):
         return {str(key): plain(value) for key, value in data.items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from routh.validation import Options
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -69,7 +71,7 @@ class RobotFile:
             sky=sky,
         )
 
-    def posture(self, model: MjModel) -> dict[str, Any]:
+    def posture(self, model: MjModel) -> Options:
         """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
         if self.state is None:
             return {"keyframe": self.keyframe}

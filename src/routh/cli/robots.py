@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from routh.text import for_rich
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+    from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
     from routh.cli.run import Request
@@ -242,7 +243,7 @@ def parse_values(option: str, text: str | None) -> dict[int | str, float] | list
         raise ValueError(f'{option}: got {text!r}; wanted "2:-1.0,5:0.3" or all values') from None
 
 
-def audit_table(found: RolloutAudit) -> Any:
+def audit_table(found: RolloutAudit) -> Table:
     """One row per impact."""
     from rich.table import Table
 
@@ -257,7 +258,7 @@ def audit_table(found: RolloutAudit) -> Any:
     return table
 
 
-def audit_data(found: RolloutAudit) -> dict[str, Any]:
+def audit_data(found: RolloutAudit) -> dict[str, object]:
     """The audit for machines."""
     return {
         "duration": found.duration,

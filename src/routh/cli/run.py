@@ -6,7 +6,6 @@ import ast
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
@@ -20,6 +19,7 @@ from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
 from routh.text import for_rich
+from routh.validation import Options
 from routh.viz.outcomes import outcomes_figure
 
 SAMPLES = 2**14
@@ -78,7 +78,7 @@ def default_samples(problem: ImpactProblem) -> int:
     return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
-def parse_changes(changes: list[str]) -> dict[str, Any]:
+def parse_changes(changes: list[str]) -> Options:
     """``KEY=VALUE`` pairs as keyword arguments: numbers, or lists such as [1, 0.5]."""
     found = {}
     for change in changes:
@@ -134,7 +134,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes
         )
 
 
-def _method_of(request: Request) -> dict[str, Any]:
+def _method_of(request: Request) -> Options:
     """Algorithm 1 where one of its options, or the GPU, is asked for; else by events."""
     points = None if request.points == "random" else request.points
     given = {"step": request.step, "max_steps": request.max_steps, "points": points}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -95,7 +94,7 @@ def worst_table(found: Scan) -> Table:
     return table
 
 
-def as_data(found: Scan) -> dict[str, Any]:
+def as_data(found: Scan) -> dict[str, object]:
     """The scan for machines."""
     return {
         "axes": found.axes,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -35,7 +34,7 @@ def source_of(source: str, landed: Landed, over: list[str], robot: RobotFile, wi
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
     axes = set(grid_from_text(over).axes)
-    further: dict[str, Any] = {"window": window, "keyframe": robot.keyframe}
+    further: dict[str, object] = {"window": window, "keyframe": robot.keyframe}
     further["roots"] = [str(folder.resolve()) for folder in robot.root]
     if robot.state is not None:
         further["qpos"] = robot.posture(robot.load(file, lands=True))["qpos"].tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -13,6 +12,7 @@ from routh.auditing.comparison import Comparison
 from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Outcomes
+from routh.sampling.outcomes import ModeRow
 from routh.status import Status
 from routh.text import for_rich
 
@@ -166,7 +166,7 @@ def result_modes(result: ImpactResult) -> list[str]:
     return [ContactMode(code).word for code in one.modes[0]]
 
 
-def as_data(shown: Comparison, seconds: float) -> dict[str, Any]:
+def as_data(shown: Comparison, seconds: float) -> dict[str, object]:
     """Everything that the tables say, for machines."""
     outcomes, problem = shown.outcomes, shown.problem
     return {
@@ -226,6 +226,6 @@ def _bar(share: float, width: int) -> Text:
     return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="blue")
 
 
-def _energy(row: Any, before: float) -> str:
+def _energy(row: ModeRow, before: float) -> str:
     low, high = (100.0 * value / before if before > 0.0 else 0.0 for value in row.kinetic_energy)
     return f"{low:.1f}" if high - low < 0.05 else f"{low:.1f} to {high:.1f}"

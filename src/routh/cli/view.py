@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot
 from routh.cli.run import parse_changes
+from routh.validation import Options
 
 
 def start_of(
@@ -33,13 +33,11 @@ def start_of(
     return {**found, **landed.joints(), **{k: v for k, v in further.items() if v is not None}}
 
 
-def run_view(
-    source: str, start: dict[str, float], robot: RobotFile, serving: dict[str, Any], output: Output
-) -> int:
+def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:
     """Serve the viewer; the exit code."""
     from routh.view import show
 
-    what: Any = source
+    what: object = source
     if is_robot(source):
         from routh.view.robot import RobotMechanism
 

@@ -38,6 +38,7 @@ FEW_NEW = 0.001  # of the vertices known, for each thousand samples
 INTERPRETED = 2.0  # s of steps solved in plain Python before the step solver is compiled, which takes some 10
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
+REDRAWN_STEPS = 32  # steps of all of them together: the readable solver can need a second for one
 _TABLES: WeakKeyDictionary[ImpactProblem, dict[bytes, Table]] = WeakKeyDictionary()
 
 
@@ -70,7 +71,8 @@ def run(
     budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
     tabled : whether a table of vertices is grown, which changes nothing but the time; default: where it pays.
 
-    Samples on which the kernel fails are drawn again by the readable step solver, the first REDRAWN of them.
+    Samples on which the kernel fails are drawn again by the readable step solver, the first REDRAWN of them
+    and at most REDRAWN_STEPS steps in all; what is then unsolved keeps a status.
     """
     choice("friction", friction, ("polyhedral", "cone"))
     choice("device", device, ("cpu", "cuda"))
@@ -258,11 +260,16 @@ def draw_again(
     ending = -sampling.approach * scaled.velocity
     seed = int(sampling.key[0]) | int(sampling.key[1]) << 32
     size, v, impulse, status = sampling.size * scaled.impulse, samples.v, samples.impulse, samples.status
+    left = REDRAWN_STEPS
     for row in failed:
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline or left == 0:
             break
-        v[row], impulse[row], samples.residual[row], status[row] = problem.v, 0.0, 0.0, Status.MAX_STEPS
-        for k in range(sampling.max_steps):
+        v[row], impulse[row], samples.residual[row], status[row] = problem.v, 0.0, 0.0, Status.NUMERICAL
+        most = min(sampling.max_steps, left)
+        if most == sampling.max_steps:
+            status[row] = Status.MAX_STEPS
+        for k in range(most):
+            left -= 1
             at = slice(k * problem.nc, (k + 1) * problem.nc)
             if at.stop <= sampling.points.shape[1]:
                 numbers = sampling.points[row, at]

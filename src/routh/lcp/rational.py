@@ -13,13 +13,17 @@ import numpy as np
 
 from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY
 
+#: Bits of entries that pivots may touch together: a few seconds. Entries grow with every pivot.
+MOST_BITS = 10**9
+
 
 def lemke_exact(
     W: np.ndarray, q: np.ndarray, cover: np.ndarray, max_pivots: int
 ) -> tuple[int, int, np.ndarray, list[Fraction]]:
     """As `routh.lcp.lemke.lemke_pivots`, with every number taken at its exact value; values as fractions.
 
-    ``W`` may hold fractions (dtype object), where its entries have no exact floating-point form.
+    ``W`` may hold fractions (dtype object), where its entries have no exact floating-point form. Ends with
+    PIVOT_LIMIT after ``max_pivots``, or where the numbers have grown too long.
     """
     n = len(q)
     columns = [[Fraction(0)] * (2 * n + 2) for _ in range(n)]
@@ -41,10 +45,14 @@ def lemke_exact(
         return FOUND, 0, basis, [Fraction(int(value), denominator) for value in T[:, 2 * n + 1]]
     row = _smallest(T, list(range(n)), [-int(T[i, 2 * n]) for i in range(n)])
     entering = 2 * n
-    outcome, pivots = PIVOT_LIMIT, max_pivots
+    outcome, pivots, touched = PIVOT_LIMIT, max_pivots, 0
     for pivot in range(max_pivots):
         leaving = basis[row]
         denominator = _pivot(T, row, entering, denominator)
+        touched += T.size * denominator.bit_length()
+        if touched > MOST_BITS:
+            pivots = pivot + 1
+            break
         basis[row] = entering
         if leaving == 2 * n:
             outcome, pivots = FOUND, pivot + 1

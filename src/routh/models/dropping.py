@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from routh.models.landed import Landing, Posture
 from routh.models.robot import RobotProblem
 from routh.status import StateError
-from routh.validation import real
+from routh.validation import Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -76,7 +76,7 @@ def landing_problem(
     ``qpos`` (nq,) or ``keyframe`` the posture to start from.
     """
     angles = {name: point.pop(name) for name in ("roll", "pitch", "yaw") if name in point}
-    given: dict[str, Any] = {"window": window, "keyframe": keyframe, "qpos": qpos}
+    given: Options = {"window": window, "keyframe": keyframe, "qpos": qpos}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _model_of(file, tuple(roots))
@@ -87,7 +87,7 @@ def landing_problem(
 
 
 @lru_cache(maxsize=4)
-def _model_of(file: str, roots: tuple[str, ...]) -> Any:
+def _model_of(file: str, roots: tuple[str, ...]) -> MjModel:
     from routh.models.mujoco.loading import load
 
     urdf = Path(file).suffix.lower() == ".urdf"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from routh.status import ModelError
@@ -42,8 +42,8 @@ def parse_model_text(text: bytes, path: Path) -> ModelFile:
     found = ModelFile(path, size=len(text))
     depth = 0
 
-    def refuse(what: str) -> Any:
-        def handler(*_: Any) -> None:
+    def refuse(what: str) -> Callable[..., int]:
+        def handler(*_: object) -> int:
             raise ModelError(f"{path}: {what} is refused in a model file")
 
         return handler

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from routh import systems
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.d19_schemes import RULES, iteration_matrix
 from routh.sim import Trajectory
+from routh.systems.d19 import motion_of
 from routh.validation import Array
 from routh.viz import constraints as figures
 from routh.viz.constraints import Line
@@ -50,8 +49,8 @@ def figure_3(settings: Settings) -> Exhibit:
         _, t, x = _oscillation("implicit", 1e6, 0.0, h, max(2, round(0.05 / h)))
         lines.append((f"h = {h:g} s", t, x))
         rows.append(_stability(f"h = {h:g}", "stable", "implicit", 1e6, 0.0, h))
-    motion = systems.get("spring-mass-damper", stiffness=1e6, damping=0.0, dt=1e-2)
-    run = motion.run(duration=0.05)  # type: ignore[attr-defined]
+    motion = motion_of("spring-mass-damper", stiffness=1e6, damping=0.0, dt=1e-2)
+    run = motion.run(duration=0.05)
     gap = float(np.abs(run.q[:, 0] - lines[1][2]).max())
     rows.append(Row("constraint scheme less implicit Euler at h = 0.01 (m)", None, gap))
     return Exhibit({"d19-fig-3": figures.oscillation_figure([("k = 1e+06 N/m, b = 0", lines)])}, tuple(rows))
@@ -61,7 +60,7 @@ def figure_3(settings: Settings) -> Exhibit:
 def figure_4(settings: Settings) -> Exhibit:
     """k = 1e15 and b = 1; the deviation is second order in the step."""
     steps = [0.1, 0.01, 1e-3] if settings.quick else [0.1, 0.01, 1e-3, 1e-4]
-    runs = {h: systems.get("pendulum-by-constraint", dt=h).run() for h in steps}  # type: ignore[attr-defined]
+    runs = {h: motion_of("pendulum-by-constraint", dt=h).run() for h in steps}
     worst = {h: float(np.abs(run.deformations["pin"]).max()) for h, run in runs.items()}
     slope = float(np.polyfit(np.log(steps), np.log([worst[h] for h in steps]), 1)[0])
     shown = {h: (runs[h].t, runs[h].deformations["pin"]) for h in (steps[0], steps[-1])}
@@ -87,8 +86,8 @@ def figure_6(settings: Settings) -> Exhibit:
     impact, rate = fall[0][-1], fall[2][-1]
     runs, closeup, rows = {}, {}, []
     for h in steps:
-        motion = systems.get("pendulum-with-limit", angle=-2e-6 * rate, rate=rate, dt=h)
-        run = motion.run(duration=max(1.2e-5, 20 * h))  # type: ignore[attr-defined]
+        motion = motion_of("pendulum-with-limit", angle=-2e-6 * rate, rate=rate, dt=h)
+        run = motion.run(duration=max(1.2e-5, 20 * h))
         kept = float(run.final.v[0] / -rate)
         rows.append(Row(f"rate after over rate before at h = {h:g}", "dead" if h >= 1e-5 else None, kept))
         after = _swing(float(run.final.q[0]), float(run.final.v[0]), 1.0, stop=False)
@@ -107,8 +106,8 @@ def figure_9(settings: Settings) -> Exhibit:
     """Steel, h = 0.01; friction 0, 0.125, 0.25 slide and 0.375 sticks, both methods."""
     runs, rows = {}, []
     for mu in (0.0, 0.125, 0.25, 0.375):
-        motion = systems.get("block-on-incline", mu=mu)
-        run = motion.run()  # type: ignore[attr-defined]
+        motion = motion_of("block-on-incline", mu=mu)
+        run = motion.run()
         runs[mu] = (run.t, distance := _slid(run))
         a = max(9.81 * (math.sin(_ANGLE) - mu * math.cos(_ANGLE)), 0.0)
         slides = "slides" if distance[-1] > 1e-3 else "sticks"
@@ -116,7 +115,7 @@ def figure_9(settings: Settings) -> Exhibit:
         rows.append(
             Row(f"slid after 1 s, µ = {mu:g} (m)", None, float(distance[-1]), _closed_form(a * 1.01 / 2))
         )
-        other = motion.run(rule=RULES["paper"], duration=0.1)  # type: ignore[attr-defined]
+        other = motion.run(rule=RULES["paper"], duration=0.1)
         why = f"{_closed_form(a * 0.011 / 2)}; its program cuts slip by normal force, and the block bounces"
         rows.append(
             Row(f"slid after 0.1 s, µ = {mu:g}, method 'paper' (m)", None, float(_slid(other)[-1]), why)
@@ -143,15 +142,15 @@ def figure_10(settings: Settings) -> Exhibit:
     counts = [1, 5, 10, 20] if settings.quick else [1, 10, 20, 40, 60, 80, 100]
     seconds = []
     for count in counts:
-        motion = systems.get("sphere-stack", count=count)
+        motion = motion_of("sphere-stack", count=count)
         start = time.process_time()
-        run = motion.run(duration=1.0)  # type: ignore[attr-defined]
+        run = motion.run(duration=1.0)
         seconds.append(time.process_time() - start)
-    falling: Any = systems.get("sphere-stack", count=10, gap=0.01, anticipate=True)
+    falling = motion_of("sphere-stack", count=10, gap=0.01, anticipate=True)
     last = falling.run(duration=2.0)
     heights = last.q.reshape(len(last), -1, 7)[:, :, 2]
     aside = float(np.abs(last.q.reshape(len(last), -1, 7)[:, :, :2]).max())
-    rule: Any = systems.get("sphere-stack", count=30, gap=0.01)
+    rule = motion_of("sphere-stack", count=30, gap=0.01)
     late = float(np.abs(rule.run(duration=1.0).final.v).max())
     slope = float(np.polyfit(np.log(counts[-3:]), np.log(seconds[-3:]), 1)[0])
     rows = (

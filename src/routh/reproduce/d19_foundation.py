@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import math
 import time
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from routh import systems
-from routh.constraints import square_grid
+from routh.constraints import ElasticFoundation, square_grid
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.sim import Trajectory
+from routh.systems.d19 import motion_of
 from routh.validation import Array
 from routh.viz import constraints as figures
 
@@ -39,7 +40,7 @@ def tables(settings: Settings) -> Exhibit:
         if settings.quick and young > 1e7:
             continue
         case = f"{load:g} N, {elements} elements, E = {young:g}"
-        motion: Any = systems.get("cube-on-foundation", load=load, elements=elements, young=young)
+        motion = motion_of("cube-on-foundation", load=load, elements=elements, young=young)
         start = time.process_time()
         run = motion.run()
         cost = 1e3 * (time.process_time() - start) / 100
@@ -63,13 +64,15 @@ def figure_7(settings: Settings) -> Exhibit:
     """The pressure grows towards the load, and under 50 N the far edge lifts."""
     forces, loads, rows = {}, {}, []
     for load in (5.0, 50.0):
-        motion: Any = systems.get("cube-on-foundation", load=load, elements=900)
+        motion = motion_of("cube-on-foundation", load=load, elements=900)
         run = motion.run()
         title = f"{load:g} N after 1 s"
         forces[title] = run.forces["foundation"][-1]
         before = run.t[-2]  # the load of the last step
         loads[title] = 0.5 * np.array([math.cos(10 * before), math.sin(10 * before)])
-        points = motion.constraints[0].points[:, :2]
+        foundation = motion.constraints[0]
+        assert isinstance(foundation, ElasticFoundation)
+        points = foundation.points[:, :2]
         centre = forces[title] @ points / forces[title].sum()
         expected = load * loads[title] / (load + 8 * 9.81)
         gap = float(np.linalg.norm(centre - expected))
@@ -80,7 +83,7 @@ def figure_7(settings: Settings) -> Exhibit:
     return Exhibit({"d19-fig-7": picture}, tuple(rows))
 
 
-def errors_of(run: Any, truth: Array, mean: Array) -> tuple[float, float]:
+def errors_of(run: Trajectory, truth: Array, mean: Array) -> tuple[float, float]:
     """The norms of the errors after 1 s (seven coordinates) and of the averages (six)."""
     q = run.q - np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
     weight = 1.0 - np.cos(2.0 * np.pi * (run.t - DURATION) / WINDOW)
@@ -111,7 +114,7 @@ def reference(load: float, elements: int, young: float, *, rtol: float = 1e-8) -
 
 
 @functools.cache
-def _compiled_rate() -> Any:
+def _compiled_rate() -> Callable[..., Array]:
     import numba
 
     return numba.njit(cache=True)(_rate)

@@ -9,7 +9,6 @@ redundant rows, is the least-squares force of least norm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +21,7 @@ from routh.constraints.mass import DenseMass, SparseMass
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ConstrainedSystem, Rows
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, DenseOrSparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +175,9 @@ def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
     return best, least, iterations
 
 
-def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, list[conic.Cone], float]:
+def _lifted(
+    program: PaperProgram, rows: Rows
+) -> tuple[DenseOrSparse, Array, DenseOrSparse, Array, list[conic.Cone], float]:
     """The program with beta and ``x = W^T lambda*`` as variables, so that nothing is squared."""
     n, first, nt = len(program.X), program.first, rows.nt
     m, nv = n - first, program.W.shape[1]
@@ -201,7 +202,7 @@ def _lifted(program: PaperProgram, rows: Rows) -> tuple[Any, Array, Any, Array, 
     return sparse.csc_matrix(P), np.zeros(len(weights)), sparse.csc_matrix(A), b, cones, scale
 
 
-def _cones(rows: Rows, n: int) -> Any:
+def _cones(rows: Rows, n: int) -> DenseOrSparse:
     nc, nt = rows.nc, rows.nt
     start = np.arange(nc) * (1 + nt)
     row = np.concatenate([start, (start[:, None] + 1 + np.arange(nt)).ravel()])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
@@ -16,6 +17,11 @@ from routh.two_body.timing import best_seconds, kernel_seconds
 from routh.validation import Array
 from routh.viz import style
 from routh.viz import two_body as viz
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from routh.two_body import InvariantDirections
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
 BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)
@@ -34,15 +40,17 @@ _WHY_EVENTS = (
 #: the two captions that do not come out at 1e-3: the event that l has to precede, as a restitution to stop at
 _TOO_FAR = {"4c": ("r", 0.95), "10b": ("c", 0.0)}
 
+Case = tuple[ArrayLike, ArrayLike, float, float]  # W, v, mu, e
 
-def _case(name: str) -> tuple[Any, Any, float, float]:
+
+def _case(name: str) -> Case:
     chosen = data.ICOSAHEDRON_VARIATIONS[name]
     shift = np.array(chosen.velocity) - np.array(data.ICOSAHEDRON_VARIATIONS["4a"].velocity)
     return data.ICOSAHEDRON_W, np.array(data.ICOSAHEDRON_V) + shift, chosen.mu, 0.95
 
 
 @style.context()
-def _panels(names: list[str]) -> Any:
+def _panels(names: list[str]) -> Figure:
     columns = min(len(names), 2)
     width = style.TWO_COLUMNS if columns == 2 else style.COLUMN
     figure, axes = style.figure(-(-len(names) // 2), columns, width=width, aspect=0.85)
@@ -72,7 +80,7 @@ def _event_rows(names: list[str]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _angle_left(W: Any, v: Any, mu: float, e: float) -> float:
+def _angle_left(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> float:
     """Angle (rad) from the sliding velocity after an impact to the nearest invariant direction."""
     vectors, sliding = invariant_directions(W, mu).vectors, impact(W, v, mu, e).contact_velocity[:2]
     across = vectors[:, 0] * sliding[1] - vectors[:, 1] * sliding[0]
@@ -91,7 +99,7 @@ def _too_far(name: str) -> list[Row]:
     for _ in range(64):
         other = np.triu(np.array(W) * (1.0 + rng.uniform(-5e-6, 5e-6, (3, 3))))
         other += np.triu(other, 1).T
-        angles.append(_angle_left(other, v + rng.uniform(-3e-4, 3e-4, 3), mu, e))
+        angles.append(_angle_left(other, np.asarray(v) + rng.uniform(-3e-4, 3e-4, 3), mu, e))
     printed = data.ICOSAHEDRON_VARIATIONS[name].velocity[2]
 
     def miss(vz: float) -> float:
@@ -104,7 +112,7 @@ def _too_far(name: str) -> list[Row]:
     ]
 
 
-def _nearness(W: Any, v: Any, mu: float, e: float) -> str:
+def _nearness(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> str:
     """How near the sliding velocity is to an invariant direction at c and r, and its least share."""
     words = []
     for letter, restitution in (("c", 0.0), ("r", e)):
@@ -167,7 +175,7 @@ def figure_4(settings: Settings) -> Exhibit:
     return Exhibit({"jw17-fig-4": _panels(names)}, rows)
 
 
-def _count(found: Any) -> str:
+def _count(found: InvariantDirections) -> str:
     out = int(found.centrifugal.sum())
     return f"{len(found.angles) - out} centripetal, {out} centrifugal"
 
@@ -267,13 +275,13 @@ def table_1(settings: Settings) -> Exhibit:
     return Exhibit(rows=tuple(rows), text=text)
 
 
-def _method(name: str, case: tuple[Any, Any, float, float], step: float | None) -> Run:
+def _method(name: str, case: Case, step: float | None) -> Run:
     if name == "NI":
         assert step is not None
         return plain_integration(*case, step)
     return algorithm_1(*case, Steps(step))
 
 
-def _copies(case: tuple[Any, Any, float, float], n: int) -> list[Array]:
+def _copies(case: Case, n: int) -> list[Array]:
     """W (n, 3, 3), v (n, 3), mu (n,) and e (n,) of one impact n times."""
     return [np.array(np.broadcast_to(part, (n, *np.shape(part)))) for part in case]

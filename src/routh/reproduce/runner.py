@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import routh
 from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries
@@ -163,7 +162,7 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
     )
 
 
-def as_data(result: Finished) -> dict[str, Any]:
+def as_data(result: Finished) -> dict[str, object]:
     """A result as plain data."""
     rows = [
         {"quantity": row.quantity, "paper": _plain(row.paper), "ours": _plain(row.ours), "why": row.why}
@@ -172,5 +171,5 @@ def as_data(result: Finished) -> dict[str, Any]:
     return {**asdict(result), "rows": rows, "figures": list(result.figures)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value

@@ -8,8 +8,6 @@ few whose steps take a random one of all solutions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
@@ -17,7 +15,7 @@ from routh.problem import ImpactProblem
 from routh.reproduce.base import Settings
 from routh.sampling import Outcomes, sample
 from routh.step import PolyhedralStep, StepResult
-from routh.validation import Array
+from routh.validation import Array, Options
 
 SCALES = (1.0, 0.1, 0.01)  # of the step of the contacts that lag behind
 ANY_SOLUTION_CONTACTS = 2  # all solutions of a step are enumerated up to here
@@ -72,7 +70,7 @@ def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Setting
 def joined(parts: list[Outcomes]) -> Outcomes:
     """Several samples of one impact as one."""
     first = parts[0]
-    arrays: dict[str, Any] = {
+    arrays: Options = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("v", "impulse", "steps", "status", "residual")
     }

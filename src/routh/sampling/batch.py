@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from routh.batch import ImpactBatch
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.validation import Array, real_array
+from routh.validation import Array, Options, real_array
 
 _FEW = 256  # samples of a row up to which all pairs are compared
 
@@ -36,7 +35,7 @@ class BatchOutcomes:
     error: Array = field(
         repr=False
     )  # (rows, n) sum of local errors, a share of the speed; 0 on straight paths
-    settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
+    settings: Options = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (rows, n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (rows, n, nc) J; None without restitution
 
@@ -161,7 +160,7 @@ class BatchOutcomes:
             along,
         )
 
-    def _functionals(self, direction: Any) -> Array:
+    def _functionals(self, direction: str | tuple[int | str, ArrayLike] | ArrayLike) -> Array:
         """A direction for each row, (rows, nv); NaN where the row has no such contact."""
         nv, n = self.batch.nv, len(self)
         if not isinstance(direction, (str, tuple)):

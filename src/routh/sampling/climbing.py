@@ -8,44 +8,30 @@ changed. Every outcome is one of a solution of HP23 (39), however it was found.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 
-from routh.sampling.polishing import APART, SMOOTH, STICK, Statuses
-from routh.status import Status
+from routh.sampling.polishing import Walk, joined
+from routh.sampling.statuses import APART, SMOOTH, STICK, Statuses
 from routh.validation import Array
 
 _POOL = 32  # sequences that are kept and changed
 _SAME = 1e-9  # share of the largest reach: closer ones are the same outcome
 
 
-class Walked(NamedTuple):
-    """One sample: where it ended and how it got there."""
-
-    v: Array  # (nv,)
-    impulse: Array  # (nc, 2) N s
-    segments: int
-    status: Status
-    residual: float
-    rows: int  # of the tape, that were used
-    sequence: tuple[Statuses, ...]  # of the segments
-
-
 def climb(
-    extreme: Callable[[tuple[Statuses, ...], Array], Walked | None],
-    seeds: Sequence[Walked],
+    extreme: Callable[[tuple[Statuses, ...], Array], Walk | None],
+    seeds: Sequence[Walk],
     direction: Array,
     tries: int,
     rng: np.random.Generator,
-) -> list[Walked]:
+) -> list[Walk]:
     """The best outcomes in a direction (nv,), from samples that have ended and ``tries`` changes.
 
     ``extreme`` finds the farthest outcome of a sequence in a direction, or None.
     """
     smooth = frozenset(i for s in seeds for x in s.sequence for i, status in enumerate(x) if status == SMOOTH)
-    pool: list[tuple[float, Walked]] = []
+    pool: list[tuple[float, Walk]] = []
     seen: set[tuple[Statuses, ...]] = set()
 
     def attempt(sequence: tuple[Statuses, ...]) -> None:
@@ -88,8 +74,7 @@ def _changed(
         segments.insert(place + int(rng.integers(2)), _other(segments[place], smooth, rng))
     else:
         segments[place] = _other(segments[place], smooth, rng)
-    pushing = [statuses for statuses in segments if any(status != APART for status in statuses)]
-    return tuple(statuses for statuses, _ in groupby(pushing))
+    return joined(segments)
 
 
 def _other(statuses: Statuses, smooth: frozenset[int], rng: np.random.Generator) -> Statuses:

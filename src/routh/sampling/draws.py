@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.validation import Array, choice, integer
+from routh.validation import Array, Options, choice, integer
 
 # velocities, impulses, steps, statuses, residuals
 Arrays = tuple[Array, Array, np.ndarray, np.ndarray, Array]
@@ -64,7 +63,7 @@ class Draw:
         self, v: Array, impulse: Array, steps: np.ndarray, status: np.ndarray, residual: Array
     ) -> Outcomes:
         """Samples with the settings that they were drawn with."""
-        settings: dict[str, Any] = {
+        settings: Options = {
             "step": self.step.tolist(),
             "max_steps": self.max_steps,
             "seed": self.seed,

@@ -17,8 +17,10 @@ from routh.validation import Array
 
 # Below this many samples compiling or loading the kernel costs more than it saves.
 FEW = 4
-# Samples that rounding spoiled and that are drawn again in plain Python; others keep their status.
-REDRAWN = 64
+# Samples that rounding spoiled and that are drawn again in plain Python, with so many increments at most;
+# others keep their status.
+REDRAWN = 16
+REDRAWN_STEPS = 64
 
 Samples = tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]
 
@@ -43,13 +45,18 @@ def elastic_outcomes(
 
 
 def reference_elastic_samples(
-    draw: Draw, hypothesis: str, which: np.ndarray, budget: float | None = None
+    draw: Draw,
+    hypothesis: str,
+    which: np.ndarray,
+    budget: float | None = None,
+    max_steps: int | None = None,
 ) -> Samples:
     """The samples numbered ``which``, one by one in plain Python: what the kernel is compared with.
 
     Returns velocities, impulses, steps, statuses, residuals and the work stored and returned. Samples that
-    are not begun within ``budget`` seconds have Status.OUT_OF_TIME.
+    are not begun within ``budget`` seconds have Status.OUT_OF_TIME; ``max_steps`` stands for the draw's.
     """
+    most = draw.max_steps if max_steps is None else max_steps
     deadline = float("inf") if budget is None else time.monotonic() + budget
     problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)
@@ -62,7 +69,7 @@ def reference_elastic_samples(
         if time.monotonic() >= deadline:
             break
         bounds = partial(draw.lambda_max, int(index))
-        result = accumulate_elastic(problem, solver, bounds, draw.max_steps, hypothesis)
+        result = accumulate_elastic(problem, solver, bounds, most, hypothesis)
         v[row], impulse[row], steps[row] = result.v, result.impulse, len(result.path.impulse)
         status[row], residual[row] = result.status, result.residual
         stored[row], returned[row] = result.stored, result.returned
@@ -75,6 +82,7 @@ def _kernel_samples(
     """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
     from routh.kernels.elastic_host import run
 
+    deadline = float("inf") if budget is None else time.monotonic() + budget
     found = run(
         draw.problem,
         draw.n,
@@ -91,7 +99,10 @@ def _kernel_samples(
     )
     spoiled = np.flatnonzero(found.status == Status.NUMERICAL)[:REDRAWN]
     if spoiled.size:
-        again = reference_elastic_samples(draw, hypothesis, spoiled)
+        left = None if budget is None else deadline - time.monotonic()
+        most = min(draw.max_steps, REDRAWN_STEPS)
+        again = reference_elastic_samples(draw, hypothesis, spoiled, left, most)
+        ended = again[3] == Status.SOLVED
         for array, values in zip(found, again, strict=True):
-            array[spoiled] = values
+            array[spoiled[ended]] = values[ended]
     return found

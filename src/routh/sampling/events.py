@@ -21,7 +21,7 @@ from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.step.elastic import ENERGETIC, POISSON
-from routh.validation import choice, integer, real
+from routh.validation import Array, Options, choice, integer, real
 
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
@@ -84,8 +84,8 @@ def event_samples(
 ) -> Outputs:
     """The samples of all rows, see `run_events`."""
     outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
-    run_events(rows, draw, outputs, friction=friction, facets=facets, **options)
+    keywords: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
+    run_events(rows, draw, outputs, budget=budget, rates=rates, **keywords)
     return outputs
 
 
@@ -107,7 +107,7 @@ def run_events(
     plane the cone is the segment.
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    options: dict[str, Any] = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
     draw = _with_default(draw, nt)
     import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
 
@@ -117,7 +117,7 @@ def _with_default(draw: Draw, nt: int) -> Draw:
     return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
-def event_outcomes(problem: ImpactProblem, n: int, settings: dict[str, Any], **options: Any) -> Outcomes:
+def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options: Any) -> Outcomes:
     """Samples of one problem as `Outcomes`; ``settings`` are those of `make_settings`."""
     draw = make_settings(n, **settings)
     rates = settings.get("rates", "mixed")
@@ -165,11 +165,27 @@ def path_of(
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
     draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
-    module = import_module(_kernel(problem.nt, settings["friction"]))
-    directions = facet_directions(problem.nt, settings["facets"])
+    friction, facets = settings["friction"], settings["facets"]
+    scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
+    return straight_path(problem, scaled)
+
+
+def scaled_pieces(
+    rows: Rows, draw: Draw, sample: int, *, friction: str, facets: int | None, rates: Rates = "mixed"
+) -> Array:
+    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
+    nt = rows.start.shape[1] // rows.contact.shape[2] - 1
+    module = import_module(_kernel(nt, friction))
     if not hasattr(module, "pieces"):
         raise ValueError("path: only samples of planar impacts can be drawn again piece by piece")
-    scaled = module.pieces(make_rows([problem]), draw, index, directions, rates=rates)
-    steps = scaled.reshape(len(scaled), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
-    totals = np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
+    found: Array = module.pieces(
+        rows, _with_default(draw, nt), sample, facet_directions(nt, facets), rates=rates
+    )
+    return found
+
+
+def straight_path(problem: ImpactProblem, pieces: Array) -> ImpactPath:
+    """Velocities and impulses of straight pieces with these scaled impulses (k, n)."""
+    steps = pieces.reshape(len(pieces), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
+    totals = np.concatenate([np.zeros((1, problem.nc, 1 + problem.nt)), np.cumsum(steps, axis=0)])
     return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)

@@ -16,13 +16,14 @@ from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import run_events
 from routh.status import Status
+from routh.validation import Options
 
 #: Bytes of prepared rows at a time: a share of the processor's cache, and little beside what is returned.
 _PIECE = 4 * 2**20
 
 
 def batch_outcomes(
-    batch: ImpactBatch, draw: Draw, settings: dict[str, Any], *, budget: float | None = None, **options: Any
+    batch: ImpactBatch, draw: Draw, settings: Options, *, budget: float | None = None, **options: Any
 ) -> BatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
     bounces = np.any((batch.restitution > 0.0) & batch.present, axis=1)
@@ -84,7 +85,7 @@ def _draw_piece(
     kind: tuple[int, bool],
     draw: Draw,
     found: Outputs,
-    options: dict[str, Any],
+    options: Options,
 ) -> None:
     """Prepare and draw those rows of a piece that are wanted; the others have no contacts there.
 

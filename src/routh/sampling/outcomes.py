@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambigu
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
-from routh.validation import Array
+from routh.validation import Array, Options
 
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
@@ -51,7 +50,7 @@ class Outcomes(Drawable):
     status: np.ndarray = field(repr=False)  # (n,) int8, see routh.Status
     residual: Array = field(repr=False)  # (n,) largest scaled residual of a sample's steps
     jam_known: bool | None = field(default=None, repr=False)  # where `jammed` was decided while drawing
-    settings: dict[str, Any] = field(default_factory=dict)  # how the samples were drawn
+    settings: Options = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (n, nc) J; both None without restitution
     # (n,) sum of the local errors along a curved path, a share of the speed; None where paths are straight
@@ -184,7 +183,7 @@ class Outcomes(Drawable):
         return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"
 
 
-def _checked(data: dict[str, np.ndarray]) -> dict[str, Any]:
+def _checked(data: dict[str, np.ndarray]) -> Options:
     """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
     if data["format"].shape != () or data["format"].dtype.kind != "i" or int(data["format"]) != _FORMAT:
         raise ValueError("is not a file of outcomes that this version can read")

@@ -2,68 +2,121 @@
 
 Solutions of HP23 (39) whose segments have given statuses (who pushes, who sticks, who slides which way)
 form a convex set: impulses enter linearly and the statuses are linear conditions at the ends of each segment.
-So the farthest outcome in a direction is a linear program.
+So the farthest outcome in a direction is a linear program; whether a solution is that one already, its
+multipliers tell, which is much cheaper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
 
+from routh import tolerances
+from routh.paths import ImpactPath
+from routh.problem import ImpactProblem
+from routh.sampling.events import straight_path
+from routh.sampling.statuses import APART, SMOOTH, STICK, Program, Statuses
+from routh.sampling.straight import path_residual
+from routh.step.base import scaled_delassus
 from routh.validation import Array
 
-_NOT_ENDED = 1e-7  # scaled: how far some pushing contact is from rest when a segment begins
-_FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
+__all__ = ["APART", "SMOOTH", "STICK", "Polisher", "Statuses", "Walk", "farthest", "is_farthest"]
 
-STICK, APART, SMOOTH = 0, 2, 3  # beside +1 and -1, the signs of slip
-Statuses = tuple[int, ...]  # per contact
+_FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
+_ZERO = 1e-12  # scaled velocities below this are zero, as in the kernels
+_ROUNDING = 1e-11  # the same of velocities that are recomputed from impulses
+_ACTIVE = 1e-10  # conditions that are met with less room than this may have a multiplier
+_OPTIMAL = 1e-9  # share of the cost that multipliers may leave unexplained
 
 
 @dataclass(frozen=True, eq=False)
-class Extreme:
-    """An outcome: impulses (2 nc,) and final contact velocity (2 nc,), scaled, and the worst violation."""
+class Walk:
+    """A solution of straight segments, and its statuses segment by segment."""
 
-    impulse: Array
-    c: Array
-    violation: float
-    moving: tuple[bool, ...]  # per segment: whether anything happens in it
+    problem: ImpactProblem
+    pieces: Array  # (k, 2 nc) scaled impulses (n_1, f_1, n_2, ...) of the segments
+    sequence: tuple[Statuses, ...]  # of the segments
+
+    @cached_property
+    def path(self) -> ImpactPath:
+        """Velocities passed through and impulses between, SI."""
+        return straight_path(self.problem, self.pieces)
+
+    @property
+    def v(self) -> Array:
+        """Velocity after, (nv,)."""
+        return self.path.v[-1]
+
+    @cached_property
+    def residual(self) -> float:
+        """Of the model, recomputed from the pieces."""
+        return path_residual(self.problem, self.path)
 
 
-def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], cost: Array) -> Extreme | None:
-    """Maximise ``cost . impulse`` over the solutions with these statuses; None where there are none.
+class Polisher:
+    """Solutions of one planar inelastic problem with given statuses."""
 
-    Parameters
-    ----------
-    G : (2 nc, 2 nc) scaled Delassus matrix.
-    start : (2 nc,) scaled contact velocity ``(y_1, t_1, ...)`` before.
-    mu : (nc,) friction.
-    sequence : the statuses of each segment.
-    cost : (2 nc,) what one unit of each scaled impulse is worth.
+    def __init__(self, problem: ImpactProblem) -> None:
+        self.problem = problem
+        self.G, self.mu = scaled_delassus(problem), problem.mu
+        start = (problem.contact_velocity() / problem.scaling.velocity[:, None]).ravel()
+        self.start = np.where(np.abs(start) > _ZERO, start, 0.0)
+        self._worth = problem.response * np.repeat(problem.scaling.impulse, 2)  # (nv, 2 nc)
+
+    def walk(self, pieces: Array) -> Walk:
+        """The solution with these scaled impulses (k, 2 nc), segments of equal statuses joined."""
+        c = (
+            np.concatenate([np.zeros((1, len(self.start))), np.cumsum(pieces @ self.G.T, axis=0)])
+            + self.start
+        )
+        t = np.where(np.abs(c) > _ROUNDING, c, 0.0)[:, 1::2]
+        slip = np.sign(t[:-1] + t[1:]).astype(int)
+        statuses = np.where(self.mu > 0.0, slip, SMOOTH)
+        statuses = np.where(pieces[:, ::2] > 0.0, statuses, APART)
+        numbered = zip(map(tuple, statuses.tolist()), pieces, strict=True)
+        joined = [(key, sum(p for _, p in group)) for key, group in groupby(numbered, lambda pair: pair[0])]
+        sequence = tuple(key for key, _ in joined)
+        return Walk(self.problem, np.array([p for _, p in joined]).reshape(-1, len(self.start)), sequence)
+
+    def improved(self, walk: Walk, directions: Array) -> list[Walk]:
+        """Farther solutions with a walk's statuses, for those directions (k, nv) in which there are any."""
+        program = Program(self.G, self.start, self.mu, walk.sequence)
+        wanting = [d for d in directions if not is_farthest(program, walk.pieces, d @ self._worth)]
+        return [found for d in wanting if (found := self._solved(program, d)) is not None]
+
+    def extreme(self, sequence: tuple[Statuses, ...], direction: Array) -> Walk | None:
+        """The farthest solution in a direction (nv,) with these statuses; None where there is none."""
+        return self._solved(Program(self.G, self.start, self.mu, sequence), direction)
+
+    def _solved(self, program: Program, direction: Array) -> Walk | None:
+        pieces = farthest(program, direction @ self._worth)
+        if pieces is None:
+            return None
+        moving = np.abs(pieces).sum(axis=1) > 0.0
+        moves = tuple(s for s, moved in zip(program.sequence, moving, strict=True) if moved)
+        walk = Walk(self.problem, pieces[moving], moves)
+        return walk if walk.residual <= tolerances.RESIDUAL else None
+
+
+def farthest(program: Program, cost: Array) -> Array | None:
+    """The impulses (k, 2 nc) of the segments that maximise ``cost . impulse``; None where there are none.
+
+    ``cost`` (2 nc,) is what one unit of each scaled impulse is worth.
     """
-    effects, segments, bounds, cone = _variables(sequence, mu)
-    equal, below = _conditions(sequence, mu)
-    moved = G @ effects  # (2 nc, variables)
-
-    def rows(table: list[tuple[Array, int]]) -> tuple[Array, Array]:
-        """``form . c`` at a breakpoint, as coefficients of the variables and a constant."""
-        forms = np.array([form for form, _ in table]).reshape(len(table), len(start))
-        before = segments[None, :] < np.array([k for _, k in table]).reshape(-1, 1)
-        return (forms @ moved) * before, forms @ start
-
-    A_eq, b_eq = rows(equal)
-    A_ub, b_ub = rows([(form, k) for form, k, _ in below])
-    margins = np.array([margin for *_, margin in below])
+    A_eq, b_eq = program.equal
+    A_ub, b_ub = program.below
     result = linprog(
-        -(cost @ effects),
-        np.vstack([A_ub, cone]),
-        np.append(-b_ub - margins, np.zeros(len(cone))),
-        A_eq if len(equal) else None,
-        -b_eq if len(equal) else None,
-        bounds=bounds,
+        -(cost @ program.effects),
+        A_ub,
+        b_ub,
+        A_eq if len(A_eq) else None,
+        b_eq if len(A_eq) else None,
+        bounds=program.bounds,
         method="highs-ds",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
@@ -71,72 +124,30 @@ def farthest(G: Array, start: Array, mu: Array, sequence: Sequence[Statuses], co
         return None
     x = result.x
     violation = max(
-        float(np.max(np.abs(A_eq @ x + b_eq), initial=0.0)),
-        float(np.max(A_ub @ x + b_ub, initial=0.0)),
-        float(np.max(cone @ x, initial=0.0)),
+        float(np.max(np.abs(A_eq @ x - b_eq), initial=0.0)), float(np.max(A_ub @ x - b_ub, initial=0.0))
     )
-    if not violation <= _FEASIBLE:
-        return None
-    moving = np.bincount(segments, weights=np.abs(x), minlength=len(sequence)) > 0.0
-    return Extreme(effects @ x, start + moved @ x, violation, tuple(bool(m) for m in moving))
+    return program.pieces(x) if violation <= _FEASIBLE else None
 
 
-def _sticks(status: int, mu: float) -> bool:
-    return status == STICK and mu > 0.0
+def is_farthest(program: Program, pieces: Array, cost: Array) -> bool:
+    """Whether these impulses are optimal: the cost is a sum of the conditions that hold with equality."""
+    x = program.unknowns(pieces)
+    A_eq, _ = program.equal
+    A_ub, b_ub = program.below
+    active = A_ub[b_ub - A_ub @ x <= _ACTIVE]
+    walls = -np.eye(len(x))[program.positive & (x <= _ACTIVE)]
+    wanted = cost @ program.effects
+    columns = np.concatenate([A_eq, -A_eq, active, walls]).T
+    if not columns.shape[1]:
+        return not wanted.any()
+    try:
+        _, left = nnls(columns, wanted)
+    except RuntimeError:  # too many iterations: not known
+        return False
+    return bool(left <= _OPTIMAL * np.linalg.norm(wanted))
 
 
-class _Variables(NamedTuple):
-    """The unknowns: per segment and pushing contact the normal impulse and, where it sticks, friction."""
-
-    effects: Array  # (2 nc, n) impulse of a unit of each
-    segments: np.ndarray  # (n,) the segment that each belongs to
-    bounds: list[tuple[float | None, None]]  # friction may have either sign
-    cone: Array  # (m, n): ``|friction| - mu normal <= 0`` of sticking contacts
-
-
-def _variables(sequence: Sequence[Statuses], mu: Array) -> _Variables:
-    columns: list[Array] = []
-    segments: list[int] = []
-    sticking: list[tuple[int, float]] = []  # place of the normal impulse, mu; friction stands next to it
-    unit = np.eye(2 * len(mu))
-    for k, statuses in enumerate(sequence):
-        for i, status in enumerate(statuses):
-            if status == APART:
-                continue
-            slope = -mu[i] * status if status in (1, -1) else 0.0
-            if _sticks(status, mu[i]):
-                sticking.append((len(columns), float(mu[i])))
-                columns += [unit[2 * i], unit[2 * i + 1]]
-                segments += [k, k]
-            else:
-                columns.append(unit[2 * i] + slope * unit[2 * i + 1])
-                segments.append(k)
-    bounds: list[tuple[float | None, None]] = [(0.0, None)] * len(columns)
-    cone = np.zeros((2 * len(sticking), len(columns)))
-    for row, (place, m) in enumerate(sticking):
-        bounds[place + 1] = (None, None)
-        cone[2 * row : 2 * row + 2, place] = -m
-        cone[2 * row : 2 * row + 2, place + 1] = 1.0, -1.0
-    return _Variables(np.array(columns).T, np.array(segments), bounds, cone)
-
-
-def _conditions(
-    sequence: Sequence[Statuses], mu: Array
-) -> tuple[list[tuple[Array, int]], list[tuple[Array, int, float]]]:
-    """Forms in c that are zero, and forms that are at most minus a margin, each at a breakpoint."""
-    nc = len(mu)
-    unit = np.eye(2 * nc)
-    equal: list[tuple[Array, int]] = []
-    below: list[tuple[Array, int, float]] = []
-    for k, statuses in enumerate(sequence):
-        pushing = [i for i in range(nc) if statuses[i] != APART]
-        below.append((unit[[2 * i for i in pushing]].sum(axis=0), k, _NOT_ENDED))
-        for i in pushing:
-            for end in (k, k + 1):
-                below.append((unit[2 * i], end, 0.0))
-                if _sticks(statuses[i], mu[i]):
-                    equal.append((unit[2 * i + 1], end))
-                elif statuses[i] in (1, -1):
-                    below.append((-statuses[i] * unit[2 * i + 1], end, 0.0))
-    below += [(-unit[2 * i], len(sequence), 0.0) for i in range(nc)]  # nothing approaches in the end
-    return equal, below
+def joined(sequence: Sequence[Statuses]) -> tuple[Statuses, ...]:
+    """Neighbours of equal statuses as one, segments in which nobody pushes left out."""
+    pushing = [statuses for statuses in sequence if any(status != APART for status in statuses)]
+    return tuple(statuses for statuses, _ in groupby(pushing))

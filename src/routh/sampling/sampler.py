@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
@@ -11,7 +12,7 @@ from routh.friction import uses_true_cone
 from routh.problem import ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
-from routh.validation import choice, count_that_fits, integer, real
+from routh.validation import Options, choice, count_that_fits, integer, real
 
 if TYPE_CHECKING:
     from routh.sampling.batch import BatchOutcomes
@@ -23,7 +24,7 @@ class SampleOptions(TypedDict, total=False):
     """The keywords of `sample`."""
 
     method: str
-    rates: Any
+    rates: str | Callable[..., None] | None
     persistence: float | None
     tolerance: float | None
     step: ArrayLike | None
@@ -48,7 +49,7 @@ def sample(
     n: int,
     *,
     method: str = "events",
-    rates: Any = None,
+    rates: str | Callable[..., None] | None = None,
     persistence: float | None = None,
     tolerance: float | None = None,
     step: ArrayLike | None = None,
@@ -95,10 +96,10 @@ def sample(
             raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     if budget is not None:
         real("budget", budget, above=0.0)
-    paper: dict[str, Any] = {"step": step, "max_steps": max_steps, "points": points}
-    events: dict[str, Any] = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
+    paper: Options = {"step": step, "max_steps": max_steps, "points": points}
+    events: Options = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
     _refuse(method, events if method == "algorithm1" else paper)
-    options: dict[str, Any] = {"friction": friction, "facets": facets, "device": device, "threads": threads}
+    options: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
     if method == "algorithm1":
         if isinstance(problem, ImpactBatch):
             raise ValueError(
@@ -125,7 +126,7 @@ def sample(
     return event_outcomes(problem, n, settings, **options)
 
 
-def _refuse(method: str, options: dict[str, Any]) -> None:
+def _refuse(method: str, options: Options) -> None:
     for name, value in options.items():
         if value is not None:
             raise ValueError(f"{name}: got {value!r} with method {method!r}, which has no such option")

@@ -13,6 +13,8 @@ from routh.problem import ImpactProblem
 from routh.step.elastic import POISSON
 from routh.validation import Array
 
+_ROUNDING = 1e-12  # scaled velocities below this are zero
+
 
 def path_residual(problem: ImpactProblem, path: ImpactPath, *, hypothesis: str = "energetic") -> float:
     """How far a path of a planar impact is from a solution, in the problem's own units; NaN stays NaN.
@@ -24,6 +26,7 @@ def path_residual(problem: ImpactProblem, path: ImpactPath, *, hypothesis: str =
     unit = problem.scaling
     impulse = path.impulse / unit.impulse[:, None]  # (k, nc, 2)
     c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 2)
+    c = np.where(np.abs(c) <= _ROUNDING, 0.0, c)  # whether a contact is compressed or returns is its sign
     budget, worst = np.zeros(problem.nc), [0.0]
     for k, p in enumerate(impulse):
         unexplained = path.v[k + 1] - problem.apply(path.impulse[k], path.v[k])
@@ -52,7 +55,7 @@ def _budget(e: Array, budget: Array, push: Array, before: Array, after: Array, h
     """What the contacts may return after a piece; each is compressed or returns, never both."""
     compressed = (before < 0.0) | (after < 0.0)
     if hypothesis == POISSON:
-        rests = (np.abs(before) + np.abs(after) < 1e-12) & (budget <= 0.0)
+        rests = (before == 0.0) & (after == 0.0) & (budget <= 0.0)
         return np.where(
             compressed | rests, budget + e * push, np.maximum(budget, 0.0) - push * (budget > 0.0)
         )

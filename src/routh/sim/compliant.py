@@ -5,8 +5,8 @@ The contacts are stiff springs with dampers and regularised friction, integrated
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,7 +111,7 @@ def compliant_impact(
     return CompliantResult(v.copy(), q.copy(), float(solution.t[-1]), status, path, impulse)
 
 
-def _accumulated(system: _Compliant, times: Array, state: Any) -> Array:
+def _accumulated(system: _Compliant, times: Array, state: Callable[[float], Array]) -> Array:
     """Integrals (k, nc) of the normal forces up to each time, by Gauss's rule within every step."""
     nodes, weights = np.polynomial.legendre.leggauss(4)
     middle, half = 0.5 * (times[1:] + times[:-1]), 0.5 * np.diff(times)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import active_children
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from routh.models.base import Model, State
 from routh.results import Drawable
-from routh.sim.simulate import simulate
+from routh.sim.simulate import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.validation import Array, integer, real
@@ -69,7 +69,7 @@ def simulate_many(
     seed: int = 0,
     processes: int = 1,
     budget: float | None = None,
-    **options: Any,
+    **options: Unpack[SimulateOptions],
 ) -> Bundle:
     """``n`` futures of one state: `simulate` with independent draws from one seed.
 
@@ -80,7 +80,7 @@ def simulate_many(
     """
     count = integer("n", n, at_least=1)
     workers = integer("processes", processes, at_least=1)
-    if "stream" in options:
+    if "stream" in options:  # what a type checker refuses too
         raise ValueError(
             "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
         )
@@ -109,7 +109,7 @@ class _Job:
     seed: int
     stream: int
     deadline: float | None
-    options: dict[str, Any]
+    options: SimulateOptions
 
 
 def _future(job: _Job) -> Trajectory:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh.models.base import Model
@@ -67,7 +65,7 @@ class Recorder:
         """The velocity of the last sample without what is left of a slip that has come to its end."""
         self.v[-1] = v.copy()
 
-    def event(self, kind: str, contacts: tuple[int, ...] = (), **data: Any) -> None:
+    def event(self, kind: str, contacts: tuple[int, ...] = (), **data: object) -> None:
         """Something that happened at the last sample."""
         names = tuple(self.names[i] for i in contacts)
         self.events.append(Event(kind, self.t[-1], self.index, names, data))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TypedDict
 
 import numpy as np
 
@@ -15,6 +16,19 @@ from routh.sim.mechanism import Control, Mechanism
 from routh.sim.run import Run, Settings
 from routh.sim.trajectory import Trajectory
 from routh.validation import integer, real, real_array
+
+
+class SimulateOptions(TypedDict, total=False):
+    """The keywords of `simulate` that the futures of a bundle share."""
+
+    law: ImpactLaw | None
+    control: Control | None
+    sample_dt: float | None
+    rtol: float
+    atol: float
+    max_step: float | None
+    gap: float
+    max_events: int
 
 
 def simulate(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh.constraints import Bilateral, ConstrainedSystem, ConstraintForces, Contact
@@ -11,7 +9,7 @@ from routh.constraints.types import Constraint
 from routh.models.base import Model, State
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, Options
 
 
 class StepRecorder:
@@ -19,7 +17,7 @@ class StepRecorder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Options] = []
         self.events: list[Event] = []
         self.closed = np.zeros(len(model.contacts), dtype=bool)
         self._reset()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from routh.models.base import State
 from routh.results import Drawable
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, Options
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Event:
     t: float  # s
     index: int  # the sample of the trajectory at or after which it happened
     contacts: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.storage import read_arrays, write_arrays
-from routh.sweep.manifest import Plan, fingerprint
+from routh.sweep.manifest import Plan, PlanData, fingerprint
 from routh.sweep.measures import Columns
 
 #: Status of a point whose worker died each time it was tried, and of one whose functions raised.
@@ -49,11 +48,11 @@ class Computed:
     messages: dict[int, str]  # row -> what was raised there
 
 
-def compute(data: dict[str, Any], chunk: Chunk) -> Computed:
+def compute(data: PlanData, chunk: Chunk) -> Computed:
     """Compute a chunk of the plan in a manifest. Runs on the workers; refuses to where versions differ."""
     for name, here in fingerprint().items():
-        if data[name] != here:
-            raise RuntimeError(f"{name}: this worker has {here}, the study {data[name]}")
+        if data.get(name) != here:
+            raise RuntimeError(f"{name}: this worker has {here}, the study {data.get(name)}")
     plan = _plan(data)
     make = plan.problems.resolve()
     status = np.full(len(chunk), int(Status.NO_CONTACT), dtype=np.int8)
@@ -63,6 +62,8 @@ def compute(data: dict[str, Any], chunk: Chunk) -> Computed:
     for k, row in enumerate(range(chunk.start, chunk.stop)):
         try:
             problem = make(**plan.problems.arguments, **plan.grid.point(row))
+            if not isinstance(problem, ImpactProblem | None):
+                raise TypeError(f"problems: got {type(problem).__name__}; wanted an ImpactProblem or None")
         except Exception as error:  # a point that fails is a row with a status
             status[k], messages[row] = RAISED, _told(error)
             continue
@@ -167,7 +168,7 @@ def _plan_of(text: str) -> Plan:
     return Plan.from_data(json.loads(text))
 
 
-def _plan(data: dict[str, Any]) -> Plan:
+def _plan(data: PlanData) -> Plan:
     return _plan_of(json.dumps(data, sort_keys=True))
 
 

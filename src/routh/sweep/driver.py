@@ -8,16 +8,16 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from routh.status import Status
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
 from routh.sweep.executors import Executor, WorkerLost
-from routh.sweep.manifest import Plan
+from routh.sweep.manifest import Plan, PlanData
 
-TRIES = 3  # how often a chunk may lose its worker before its points are tried one by one
+TRIES = 3  # how often a single point may lose its worker before it is given up
+_COMPANY = 2  # how often it may lose it among others before it is tried alone
 _AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
 _PROBE = 0.25  # s of computing after which the pace is known
 _LARGEST = 65536  # points of a chunk
@@ -61,16 +61,18 @@ def status_name(code: int) -> str:
 
 
 def computed(
-    data: dict[str, Any], plan: Plan, chunks: list[Chunk], executor: Executor
+    data: PlanData, plan: Plan, chunks: list[Chunk], executor: Executor
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
-    A chunk whose worker dies is tried again alone; if it keeps killing, it is halved until the points that
-    kill stand alone, and those are recorded as KILLED.
+    A chunk whose worker dies waits for its turn again, and from the second time on is tried alone, since a
+    pool of processes dies as a whole; if it keeps killing, it is halved until the points that kill stand
+    alone, and those are recorded as KILLED. Dask tells who killed, so there it is halved at once.
     """
     waiting = deque(chunks)
-    under_way: dict[Future[Any], Chunk] = {}
+    under_way: dict[Future[Computed], Chunk] = {}
     suspects: deque[Chunk] = deque()
+    losses: Counter[Chunk] = Counter()
     while waiting or under_way or suspects:
         while waiting and len(under_way) < _AHEAD * executor.workers:
             chunk = waiting.popleft()
@@ -81,15 +83,18 @@ def computed(
             try:
                 yield chunk, future.result()
             except WorkerLost:
-                suspects.append(chunk)
+                losses[chunk] += 1
+                sure = executor.blames or losses[chunk] >= _COMPANY
+                (suspects if sure else waiting).append(chunk)
         if suspects and not under_way:
             chunk = suspects.popleft()
-            yield chunk, _alone(data, plan, chunk, executor)
+            yield chunk, _alone(data, plan, chunk, executor, known=executor.blames)
 
 
-def _alone(data: dict[str, Any], plan: Plan, chunk: Chunk, executor: Executor) -> Computed:
-    """A chunk that lost a worker: by itself some times, then in halves, a single point at last as KILLED."""
-    for _ in range(TRIES):
+def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
+    """A chunk that lost a worker, or is ``known`` to kill: by itself, then in halves, a point as KILLED."""
+    tries = 1 if len(chunk) > 1 or executor.blames else TRIES
+    for _ in range(0 if known else tries):
         try:
             return executor.alone(compute, data, chunk)
         except WorkerLost:
@@ -108,7 +113,7 @@ def joined(parts: list[Computed]) -> Computed:
     )
 
 
-def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: float) -> int:
+def chunk_size(data: PlanData, total: int, executor: Executor, seconds: float) -> int:
     """Points that take about ``seconds``, measured on a worker with the first points of the grid."""
     count = 1
     while True:
@@ -121,7 +126,7 @@ def chunk_size(data: dict[str, Any], total: int, executor: Executor, seconds: fl
         count = min(total, _LARGEST, count * 4)
 
 
-def timed(data: dict[str, Any], chunk: Chunk) -> float:
+def timed(data: PlanData, chunk: Chunk) -> float:
     """Seconds that a chunk takes once everything is compiled."""
     compute(data, Chunk(chunk.start, chunk.start + 1))
     begun = time.perf_counter()

@@ -14,11 +14,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
 from routh.status import MissingExtraError
 
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import Future as DaskFuture
+
 _WATCH = 1.0  # s between looks of a worker at whether its driver still lives
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
 
 
 class WorkerLost(Exception):
@@ -33,11 +41,16 @@ class Executor(Protocol):
         """How many calls can run at once."""
         ...
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    @property
+    def blames(self) -> bool:
+        """Whether a lost call has killed several workers by itself; otherwise others may have."""
+        ...
+
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call."""
         ...
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make a call with nothing else under way; raises WorkerLost where it kills its worker."""
         ...
 
@@ -50,17 +63,18 @@ class InProcess:
     """Everything here, one call after the other."""
 
     workers = 1
+    blames = False
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Make the call now."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         try:
             future.set_result(function(*arguments))
         except Exception as error:
             future.set_exception(error)
         return future
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make the call now."""
         return function(*arguments)
 
@@ -71,11 +85,14 @@ class InProcess:
 class Processes:
     """Processes of this machine, made anew when one of them dies."""
 
+    blames = False  # a pool dies as a whole
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
+        self._single: Processes | None = None
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call in one of the processes."""
         for _ in range(2):
             try:
@@ -84,16 +101,15 @@ class Processes:
                 self.close()
         raise WorkerLost("the pool of processes broke twice")
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Make the call in a process of its own."""
-        own = Processes(1)
-        try:
-            return own.submit(function, *arguments).result()
-        finally:
-            own.close()
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
+        """Make the call in a process beside the pool, where nothing else runs."""
+        self._single = self._single or Processes(1)
+        return self._single.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Kill the processes."""
+        if self._single is not None:
+            self._single.close()
         pool, self._pool = self._pool, None
         if pool is not None:
             running = list(getattr(pool, "_processes", None) or {})
@@ -114,7 +130,9 @@ class Processes:
 class Dask:
     """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
 
-    def __init__(self, client: Any) -> None:
+    blames = True  # the scheduler gives a call several workers before it says that it kills
+
+    def __init__(self, client: str | Client) -> None:
         distributed = _distributed()
         self._own = isinstance(client, str)
         self.client = distributed.Client(client) if isinstance(client, str) else client
@@ -125,14 +143,20 @@ class Dask:
         """How many calls can run at once just now; at least one, since workers may come later."""
         return max(1, sum(self.client.nthreads().values()))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    @property
+    def dashboard(self) -> str | None:
+        """The address of Dask's own page; None where the scheduler has none."""
+        found: str | None = self.client.dashboard_link
+        return found
+
+    def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call on any worker."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         remote = self.client.submit(function, *arguments, pure=False)
         remote.add_done_callback(lambda done: self._settle(done, future))
         return future
 
-    def alone(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make the call; Dask itself tries it on several workers before it blames it."""
         return self.submit(function, *arguments).result()
 
@@ -141,7 +165,7 @@ class Dask:
         if self._own:
             self.client.close()
 
-    def _settle(self, done: Any, future: Future[Any]) -> None:
+    def _settle(self, done: DaskFuture, future: Future[Result]) -> None:
         if done.status == "finished":
             future.set_result(done.result())
             return
@@ -149,7 +173,7 @@ class Dask:
         future.set_exception(WorkerLost(str(error)) if isinstance(error, self._lost) else error)
 
 
-def make_executor(kind: Any, workers: int | None = None) -> Executor:
+def make_executor(kind: str | Executor | Client, workers: int | None = None) -> Executor:
     """An executor from "here", "local", a scheduler's address, a Dask client, or an executor."""
     if kind == "here":
         return InProcess()
@@ -164,12 +188,12 @@ def make_executor(kind: Any, workers: int | None = None) -> Executor:
         return Dask(kind)
     if hasattr(kind, "submit") and hasattr(kind, "scheduler_info"):
         return Dask(kind)
-    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers")):
+    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers", "blames")):
         return kind
     raise ValueError(f"executor: got {type(kind).__name__}; wanted 'local', 'here', an address or a Client")
 
 
-def _distributed() -> Any:
+def _distributed() -> ModuleType:
     try:
         import distributed
         import distributed.client
@@ -179,11 +203,11 @@ def _distributed() -> Any:
     return distributed
 
 
-def _translated(inner: Future[Any]) -> Future[Any]:
+def _translated(inner: Future[Result]) -> Future[Result]:
     """The same future, with a broken pool told as a lost worker."""
-    outer: Future[Any] = Future()
+    outer: Future[Result] = Future()
 
-    def settle(done: Future[Any]) -> None:
+    def settle(done: Future[Result]) -> None:
         if done.cancelled():
             outer.set_exception(WorkerLost("cancelled"))
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 
@@ -27,7 +26,7 @@ def write_once(path: Path, content: bytes) -> bool:
     return True
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> object:
     """What a JSON file holds; None where it is missing or broken."""
     try:
         return json.loads(path.read_text())

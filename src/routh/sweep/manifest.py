@@ -5,21 +5,40 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 
 import routh
 from routh.auditing.grids import Grid, grid
 from routh.sweep.files import read_json, write_once
-from routh.sweep.measures import Measure
-from routh.sweep.recipe import Recipe
+from routh.sweep.measures import Measure, MeasureData
+from routh.sweep.recipe import Recipe, RecipeData
 
 FORMAT = 1
 NAME = "manifest.json"
 _TOLD = 6  # differences that an error message lists
+
+
+class Versions(TypedDict):
+    """What results depend on besides the plan."""
+
+    routh: str
+    numpy: str
+    machine: str
+
+
+class PlanData(Versions):
+    """A plan as JSON holds it, with the versions that decide the bits of a result."""
+
+    format: int
+    problems: RecipeData
+    over: dict[str, list[float]]
+    measures: list[MeasureData]
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +50,7 @@ class Plan:
     measures: tuple[Measure, ...]
     seed: int
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> PlanData:
         """As JSON holds it, with the versions that decide the bits of a result."""
         return {
             "format": FORMAT,
@@ -43,7 +62,7 @@ class Plan:
         }
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> Plan:
+    def from_data(data: PlanData) -> Plan:
         """The plan that `as_data` wrote."""
         return Plan(
             Recipe.from_data(data["problems"]),
@@ -53,34 +72,34 @@ class Plan:
         )
 
 
-def fingerprint() -> dict[str, str]:
+def fingerprint() -> Versions:
     """What results depend on besides the plan: versions, and the kind of machine."""
     return {"routh": routh.__version__, "numpy": np.__version__, "machine": platform.machine()}
 
 
-def identity(data: dict[str, Any]) -> str:
+def identity(data: PlanData) -> str:
     """A digest of a manifest; names of chunks are made from it."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def write_manifest(folder: Path, data: dict[str, Any]) -> None:
+def write_manifest(folder: Path, data: PlanData) -> None:
     """Make the folder and its manifest, or check that the one that is there says the same."""
     folder.mkdir(parents=True, exist_ok=True)
     if not write_once(folder / NAME, json.dumps(data, indent=1).encode()):
         check_same(folder, data)
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> PlanData:
     """The manifest of a folder; refuses a folder without one, or of another format."""
     data = read_json(folder / NAME)
-    if data is None:
+    if not isinstance(data, dict):
         raise ValueError(f"folder: {folder} holds no study ({NAME} is missing or unreadable)")
     if data.get("format") != FORMAT:
         raise ValueError(f"folder: {folder} has format {data.get('format')}; this version reads {FORMAT}")
-    return data
+    return cast("PlanData", data)
 
 
-def check_same(folder: Path, wanted: dict[str, Any]) -> None:
+def check_same(folder: Path, wanted: PlanData) -> None:
     """Refuse to go on where the folder's manifest and ``wanted`` differ; the error lists where."""
     differences = list(_differences(read_manifest(folder), wanted, ""))
     if differences:
@@ -94,7 +113,7 @@ def check_same(folder: Path, wanted: dict[str, Any]) -> None:
         )
 
 
-def _differences(there: Any, here: Any, where: str) -> Any:
+def _differences(there: object, here: object, where: str) -> Iterator[tuple[str, object, object]]:
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted({*there, *here}):
             yield from _differences(there.get(key), here.get(key), f"{where}.{key}" if where else str(key))
@@ -105,5 +124,5 @@ def _differences(there: Any, here: Any, where: str) -> Any:
         yield where, _short(there), _short(here)
 
 
-def _short(value: Any) -> Any:
+def _short(value: object) -> object:
     return f"{len(value)} values" if isinstance(value, list) else value

@@ -7,19 +7,31 @@ rows in the whole grid (random numbers depend on the seed and the row only), and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
-from routh.sampling import Outcomes, sample
-from routh.sweep.recipe import Recipe, recipe
+from routh.sampling import sample
+from routh.sampling.batch import BatchOutcomes
+from routh.sweep.recipe import Recipe, RecipeData, recipe
 from routh.validation import Array, integer, real
+
+#: Bytes of outcomes that a worker holds at a time.
+_PIECE = 64 * 2**20
 
 Columns = dict[str, np.ndarray]
 Problems = Sequence[ImpactProblem]
+
+
+class MeasureData(RecipeData):
+    """A measure as JSON holds it."""
+
+    columns: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -31,18 +43,19 @@ class Measure:
 
     def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
         """The columns of some points, each checked against the declared shape."""
-        found = self.recipe.resolve()(problems, rows, seed, **self.recipe.arguments)
+        measure = cast("Callable[..., Columns]", self.recipe.resolve())
+        found = measure(problems, rows, seed, **self.recipe.arguments)
         return {
             name: _checked(name, found.get(name), (len(problems), *shape))
             for name, shape in self.columns.items()
         }
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> MeasureData:
         """For the manifest."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> Measure:
+    def from_data(data: MeasureData) -> Measure:
         """The measure that `as_data` wrote."""
         return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
 
@@ -59,7 +72,11 @@ def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu
 
 
 def extremes(
-    directions: Sequence[Sequence[float]], samples: int = 4096, *, friction: str = "cone"
+    directions: Sequence[Sequence[float]],
+    samples: int = 4096,
+    *,
+    friction: str = "cone",
+    device: str = "cpu",
 ) -> Measure:
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
@@ -68,13 +85,16 @@ def extremes(
         directions=rows.tolist(),
         samples=integer("samples", samples, at_least=1),
         friction=friction,
+        device=device,
     )
     return Measure(item, {"extreme": (len(rows),)})
 
 
-def mode_shares(samples: int = 4096, *, friction: str = "cone") -> Measure:
+def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
-    item = recipe(measure_modes, samples=integer("samples", samples, at_least=1), friction=friction)
+    item = recipe(
+        measure_modes, samples=integer("samples", samples, at_least=1), friction=friction, device=device
+    )
     return Measure(item, {"separates": (), "sticks": (), "slides": (), "combinations": ()})
 
 
@@ -85,7 +105,7 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
 
 
-def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: Any) -> Measure:
+def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
     found = recipe(answer, **arguments)
     item = recipe(
@@ -98,9 +118,9 @@ def audits(answer: Callable[..., Any] | str, samples: int = 4096, **arguments: A
 
 
 def own(
-    function: Callable[..., Mapping[str, Any]] | str,
+    function: Callable[..., Mapping[str, ArrayLike]] | str,
     columns: Mapping[str, Sequence[int]] | Sequence[str],
-    **arguments: Any,
+    **arguments: object,
 ) -> Measure:
     """Your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
 
@@ -119,9 +139,10 @@ def measure_ambiguities(
 ) -> Columns:
     """The function behind `ambiguity`."""
     found = np.full((len(problems), 3), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction, device)):
-        ended = float(outcomes.terminated.mean())
-        found[k] = outcomes.ambiguity if ended > 0.0 else np.nan, ended, outcomes.problem.nc
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        found[places, 0] = drawn.ambiguity[inside]
+        found[places, 1] = drawn.terminated.mean(axis=1)[inside]
+        found[places, 2] = drawn.batch.size[inside, 1]
     return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
 
 
@@ -133,27 +154,28 @@ def measure_extremes(
     directions: list[list[float]],
     samples: int,
     friction: str,
+    device: str,
 ) -> Columns:
     """The function behind `extremes`."""
-    along = np.array(directions)
-    found = np.full((len(problems), len(along)), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
-        ends = outcomes.v[outcomes.terminated]
-        if len(ends):
-            found[k] = (ends @ along.T).max(axis=0)
+    found = np.full((len(problems), len(directions)), np.nan)
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        for k, direction in enumerate(directions):
+            found[places, k] = drawn.extreme(direction).value[inside]
     return {"extreme": found}
 
 
 def measure_modes(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
 ) -> Columns:
     """The function behind `mode_shares`."""
     found = np.full((len(problems), 4), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, friction)):
-        modes = outcomes.modes[outcomes.terminated]
-        if len(modes):
-            found[k, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
-            found[k, 3] = len(np.unique(modes, axis=0))
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+        for place, row in zip(places, inside, strict=True):
+            there = drawn.batch.present[row]
+            modes = drawn.modes[row][drawn.terminated[row]][:, there]
+            if len(modes):
+                found[place, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
+                found[place, 3] = len(np.unique(modes, axis=0))
     return dict(zip(("separates", "sticks", "slides", "combinations"), found.T, strict=True))
 
 
@@ -180,25 +202,27 @@ def measure_audits(
     seed: int,
     *,
     answer: str,
-    arguments: dict[str, Any],
+    arguments: dict[str, object],
     samples: int,
 ) -> Columns:
     """The function behind `audits`."""
     from routh.auditing import audit
 
-    function = recipe(answer).resolve()
+    function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
-    for k, outcomes in enumerate(_drawn(problems, rows, seed, samples, "cone")):
-        result = audit(outcomes.problem, function(outcomes.problem, **arguments), outcomes=outcomes)
-        found[k] = result.distance, float(not result.broken)
+    for places, inside, drawn in _drawn(problems, rows, seed, samples):
+        for place, row in zip(places, inside, strict=True):
+            problem = problems[place]
+            result = audit(problem, function(problem, **arguments), outcomes=drawn[int(row)])
+            found[place] = result.distance, float(not result.broken)
     return {"distance": found[:, 0], "possible": found[:, 1]}
 
 
 def measure_own(
-    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, Any]
+    problems: Problems, rows: Sequence[int], seed: int, *, function: str, arguments: dict[str, object]
 ) -> Columns:
     """The function behind `own`: point by point."""
-    call = recipe(function).resolve()
+    call = cast("Callable[..., Mapping[str, ArrayLike]]", recipe(function).resolve())
     found = [
         dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
     ]
@@ -210,16 +234,42 @@ def measure_own(
 
 
 def _drawn(
-    problems: Problems, rows: Sequence[int], seed: int, samples: int, friction: str, device: str = "cpu"
-) -> list[Outcomes]:
-    """Outcomes of each problem; one thread, since a study already uses every core."""
-    return [
-        sample(problem, samples, seed=seed, row=int(row), friction=friction, device=device, threads=1)
-        for problem, row in zip(problems, rows, strict=True)
-    ]
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    samples: int,
+    *,
+    friction: str = "cone",
+    device: str = "cpu",
+) -> Iterator[tuple[np.ndarray, np.ndarray, BatchOutcomes]]:
+    """Outcomes in batches that fit the memory: places in ``problems``, their rows of the batch, the batch.
+
+    A batch holds neighbouring rows of the grid, with gaps where there is no impact, since random numbers
+    belong to rows. One thread, since a study already uses every core.
+    """
+    begin = 0
+    while begin < len(problems):
+        room = max(1, _PIECE // (samples * _bytes_of_a_sample(problems[begin])))
+        end = begin + 1
+        while end < len(problems) and rows[end] - rows[begin] < room:
+            end += 1
+        inside = np.asarray(rows[begin:end]) - rows[begin]
+        slots: list[ImpactProblem | None] = [None] * (int(inside[-1]) + 1)
+        for row, problem in zip(inside.tolist(), problems[begin:end], strict=True):
+            slots[row] = problem
+        batch = ImpactBatch.from_problems(slots)
+        drawn = sample(
+            batch, samples, seed=seed, row=int(rows[begin]), friction=friction, device=device, threads=1
+        )
+        yield np.arange(begin, end), inside, drawn
+        begin = end
 
 
-def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Array:
+def _bytes_of_a_sample(problem: ImpactProblem) -> int:
+    return 8 * (problem.nv + problem.nc * (2 + problem.nt) + 5)
+
+
+def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if values is None:
         if shape[0] == 0:
             return np.empty(shape)

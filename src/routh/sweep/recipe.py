@@ -15,7 +15,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
+
+
+class RecipeData(TypedDict):
+    """A recipe as JSON holds it."""
+
+    function: str
+    arguments: dict[str, object]
+    files: list[str]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -23,14 +32,14 @@ class Recipe:
     """An importable function and the arguments that it is always called with."""
 
     function: str  # "module:qualified.name"
-    arguments: dict[str, Any] = field(default_factory=dict)  # what JSON can hold
+    arguments: dict[str, object] = field(default_factory=dict)  # what JSON can hold
     files: tuple[str, ...] = ()  # data that the function reads: their contents belong to the study
 
-    def resolve(self) -> Callable[..., Any]:
+    def resolve(self) -> Callable[..., object]:
         """The function itself."""
         return _resolve(self.function)
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> RecipeData:
         """For the manifest, with digests of the source and of the files."""
         return {
             "function": self.function,
@@ -40,12 +49,12 @@ class Recipe:
         }
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> Recipe:
+    def from_data(data: RecipeData) -> Recipe:
         """The recipe that `as_data` wrote."""
         return Recipe(data["function"], dict(data["arguments"]), tuple(data["files"]))
 
 
-def recipe(function: Callable[..., Any] | str | Recipe, /, **arguments: Any) -> Recipe:
+def recipe(function: Callable[..., object] | str | Recipe, /, **arguments: object) -> Recipe:
     """A recipe from a function that other processes can import, or from its name ``module:function``.
 
     Lambdas, methods of objects, functions inside functions and functions of a notebook or script cannot be
@@ -79,7 +88,7 @@ def digest(item: Recipe) -> str:
     return total.hexdigest()[:16]
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def _name_of(function: Callable[..., object]) -> str:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None:
         raise ValueError(f"function: got {function!r}; wanted a function of a module")
@@ -95,12 +104,12 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _resolve(name: str) -> Callable[..., Any]:
+def _resolve(name: str) -> Callable[..., object]:
     module, found, path = name.partition(":")
     if not found:
         raise ValueError(f"function: got {name!r}; wanted 'module:function'")
     try:
-        value: Any = importlib.import_module(module)
+        value: object = importlib.import_module(module)
         for part in path.split("."):
             value = getattr(value, part)
     except (ImportError, AttributeError) as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from routh.validation import Array, integer, real
 
 if TYPE_CHECKING:
     import xarray
+    from distributed import Client
+
+    from routh.sweep.executors import Executor
 
 LOG = logging.getLogger("routh.sweep")
 _CHUNKS = "chunks.json"
@@ -54,7 +57,7 @@ class Study(Drawable):
 
     def run(
         self,
-        executor: Any = "local",
+        executor: str | Executor | Client = "local",
         *,
         workers: int | None = None,
         chunk_seconds: float = 1.0,

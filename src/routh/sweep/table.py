@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def export(table: xarray.Dataset, path: str | Path) -> Path:
     return target
 
 
-def _write_csv(table: xarray.Dataset, file: Any) -> None:
+def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
     """One row a point: the axes, then the columns; values that are arrays get a column each."""
     axes = [str(name) for name in table["status"].dims]
     shape = table["status"].shape
@@ -72,7 +73,7 @@ def _write_csv(table: xarray.Dataset, file: Any) -> None:
         file.write("".join(",".join(map(repr, row)) + "\n" for row in zip(*lists, strict=True)).encode())
 
 
-def _xarray() -> Any:
+def _xarray() -> ModuleType:
     try:
         import xarray
     except ImportError:

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from routh.sweep.driver import Progress
+from routh.text import for_html
 
 
 @contextmanager
@@ -25,18 +26,37 @@ def watcher(
     if wanted is False or (wanted is None and not _watched()):
         yield lambda state: None
         return
+    if _in_notebook():
+        yield _notebook_line(dashboard)
+        return
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TextColumn("{task.fields[pace]}"),
-        console=Console(stderr=not _in_notebook()),
+        console=Console(stderr=True),
     )
     if dashboard:
         bar.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
     with bar:
         task = bar.add_task("points", total=None, pace="")
         yield lambda state: bar.update(task, total=state.total, completed=state.done, pace=sentence(state))
+
+
+def _notebook_line(dashboard: str | None) -> Callable[[Progress], None]:
+    """A bar that the cell shows and updates in place; needs no widgets."""
+    from IPython.display import HTML, display
+
+    def page(state: Progress | None) -> HTML:
+        known = state or Progress(total=0)
+        link = f' <a href="{for_html(dashboard)}">dashboard</a>' if dashboard else ""
+        return HTML(
+            f'<progress max="{max(known.total, 1)}" value="{known.done}"></progress> '
+            f"{known.done}/{known.total} points {for_html(sentence(known))}{link}"
+        )
+
+    shown = display(page(None), display_id=True)
+    return lambda state: shown.update(page(state))
 
 
 def sentence(state: Progress) -> str:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Literal
 
 from routh.exact.rational import RationalProblem
 from routh.models.base import Model, State
@@ -64,7 +64,7 @@ def register(name: str) -> Callable[[Builder], Builder]:
     return add
 
 
-def get(name: str, **parameters: Any) -> System:
+def get(name: str, **parameters: object) -> System:
     """The system called ``name``; its parameters can be changed by keyword."""
     if name not in _REGISTRY:
         near = get_close_matches(str(name), _REGISTRY, n=1)
@@ -88,7 +88,7 @@ def builder_of(name: str) -> Builder:
     return _REGISTRY[name]
 
 
-def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:
+def problem_of(name: str, **parameters: object) -> ImpactProblem | None:
     """The impact of the system called ``name`` with these parameters; None where it has none."""
     return get(name, **parameters).problem
 

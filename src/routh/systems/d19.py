@@ -27,7 +27,7 @@ from routh.models.planar import PlanarModel, Prismatic, Revolute, disc, link, po
 from routh.models.spatial import PlaneContact, SpatialModel, SphereContact
 from routh.models.spatial.rotations import cross, rotation_matrices
 from routh.sim import Trajectory, step_through
-from routh.systems.base import PaperSettings, System, register
+from routh.systems.base import PaperSettings, System, get, register
 from routh.validation import Array, integer, real
 
 GRAVITY = 9.81  # m/s^2
@@ -51,6 +51,13 @@ class ConstrainedMotion(System):
         setting = {"dt": self.dt, "duration": self.duration, "constraints": self.constraints}
         setting |= {"compliance": self.compliance, "force": self.force}
         return step_through(self.model, self.state, **{**setting, **options})
+
+
+def motion_of(name: str, **parameters: object) -> ConstrainedMotion:
+    """A system of this file by its name; see `routh.systems.get`."""
+    found = get(name, **parameters)
+    assert isinstance(found, ConstrainedMotion)
+    return found
 
 
 def _motion(

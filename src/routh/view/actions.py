@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from routh.validation import Array
 from routh.view.looks import PALETTE
 from routh.view.panels import axis_names
 from routh.view.shown import Viewing
+
+if TYPE_CHECKING:
+    from viser import GuiEvent, GuiImageHandle, ViserServer
+
+    from routh.sim import Bundle
 
 HEAT = 13  # points along each axis of the heat map
 HEAT_SAMPLES = 128
@@ -22,9 +28,9 @@ _NONE = "-"
 class Actions:
     """Folders of buttons below the panel."""
 
-    def __init__(self, server: Any, session: Viewing) -> None:
+    def __init__(self, server: ViserServer, session: Viewing) -> None:
         self._server, self._session, gui = server, session, server.gui
-        self._bundle: Any = None
+        self._bundle: Bundle | None = None
         names = tuple(control.name for control in session.mechanism.controls)
         with gui.add_folder("extreme outcome", expand_by_default=False):
             self._along = gui.add_dropdown("along", (_NONE,), initial_value=_NONE)
@@ -34,7 +40,7 @@ class Actions:
             self._first = gui.add_dropdown("across", names, initial_value=names[0])
             self._second = gui.add_dropdown("upward", names, initial_value=names[min(1, len(names) - 1)])
             gui.add_button("compute").on_click(lambda _: self._in_background(self.heat_map))
-            self._image: Any = None
+            self._image: GuiImageHandle | None = None
         with gui.add_folder("futures", expand_by_default=False):
             gui.add_button("simulate").on_click(lambda _: self._in_background(self.futures))
             self._time = gui.add_slider("time (s)", 0.0, DURATION, DURATION / 200.0, 0.0)
@@ -93,7 +99,7 @@ class Actions:
         session.panel.tell("heat map done")
         return found
 
-    def futures(self) -> Any:
+    def futures(self) -> Bundle | None:
         """Simulate some motions from here on, and show them at the time of the slider."""
         session = self._session
         shown = session.shown
@@ -113,15 +119,15 @@ class Actions:
             q, _ = self._bundle.at(float(self._time.value))
             self._session.scene.show_ghosts(q, np.tile(PALETTE[0], (len(q), 1)))
 
-    def _in_background(self, work: Any) -> None:
+    def _in_background(self, work: Callable[[], object]) -> None:
         threading.Thread(target=work, daemon=True).start()
 
-    def _picture(self, event: Any) -> None:
+    def _picture(self, event: GuiEvent) -> None:
         if event.client is not None:
             pixels = event.client.get_render(height=1080, width=1920)
             event.client.send_file_download("routh.png", _png(pixels))
 
-    def _page(self, event: Any) -> None:
+    def _page(self, event: GuiEvent) -> None:
         if event.client is not None:
             page = self._server.get_scene_serializer().as_html()
             event.client.send_file_download("routh.html", page.encode())

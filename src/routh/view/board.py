@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from viser import BatchedMeshHandle, SceneApi, SceneNodeHandle, SceneNodePointerEvent
 
 _DOT = np.array([[0.0, 0.0, 0.0], *((np.cos(a), 0.0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 9)[:-1])])
 _FAN = np.array([(0, 1 + k, 1 + (k + 1) % 8) for k in range(8)])
@@ -17,10 +20,10 @@ _INK = (60, 60, 60)
 class Board:
     """A vertical panel in the plane y = const with a dot for every sample."""
 
-    def __init__(self, scene: Any, corner: Array, size: float) -> None:
+    def __init__(self, scene: SceneApi, corner: Array, size: float) -> None:
         self._scene, self._corner, self._size = scene, corner, size
-        self._dots: Any = None
-        self._marks: list[Any] = []
+        self._dots: BatchedMeshHandle | None = None
+        self._marks: list[SceneNodeHandle] = []
         self.on_pick: Callable[[int], None] = lambda index: None
 
     def show(self, points: Array, colors: np.ndarray, names: tuple[str, str], outlines: list[Array]) -> None:
@@ -55,7 +58,7 @@ class Board:
         along[:, 0], along[:, 2] = share[:, 0] * self._size, share[:, 1] * self._size
         return self._corner + along
 
-    def _picked(self, event: Any) -> None:
+    def _picked(self, event: SceneNodePointerEvent) -> None:
         if event.instance_index is not None:
             self.on_pick(int(event.instance_index))
 

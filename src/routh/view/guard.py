@@ -17,13 +17,16 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
 from routh.status import MissingExtraError, RouthError
 
 if TYPE_CHECKING:
     import viser
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request
 
 LOOPBACK = "127.0.0.1"
 _STARTING = threading.Lock()
@@ -81,12 +84,12 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
     guard = Guard(host, port or _free_port(host))
     with _STARTING:
         before = serving.serve
-        serving.serve = _guarded(before, guard)
+        vars(serving)["serve"] = _guarded(before, guard)
         try:
             with redirect_stdout(io.StringIO()):  # it prints an address without the token
                 server = viser.ViserServer(host=host, port=guard.port, label=title, verbose=False)
         finally:
-            serving.serve = before
+            vars(serving)["serve"] = before
     _take_tunnel_away(server)
     guard.port = int(server.get_port())
     if not _refuses(guard):
@@ -95,19 +98,21 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
     return server, guard
 
 
-def stop(server: Any) -> None:
+def stop(server: viser.ViserServer) -> None:
     """End a server, without a word."""
     with redirect_stdout(io.StringIO()):
         server.stop()
 
 
-def _guarded(serve: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
+def _guarded(serve: Callable[..., object], guard: Guard) -> Callable[..., object]:
     """websockets' ``serve`` with the guard in front of viser's own handler of requests."""
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
-    def serve_guarded(handler: Any, *places: Any, process_request: Any = None, **options: Any) -> Any:
-        def checked(connection: Any, request: Any) -> Any:
+    def serve_guarded(
+        handler: object, *places: object, process_request: Callable[..., object], **options: object
+    ) -> object:
+        def checked(connection: ServerConnection, request: Request) -> object:
             headers = {name.lower(): value for name, value in request.headers.raw_items()}
             answer = guard.verdict(request.path, headers)
             if answer is None:
@@ -122,7 +127,7 @@ def _guarded(serve: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
     return serve_guarded
 
 
-def _take_tunnel_away(server: Any) -> None:
+def _take_tunnel_away(server: viser.ViserServer) -> None:
     """No client may ask for a public address."""
     from viser import _messages
 
@@ -165,7 +170,7 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _modules() -> tuple[Any, Any]:
+def _modules() -> tuple[ModuleType, ModuleType]:
     try:
         import viser
         import websockets.asyncio.server

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
 from routh.validation import Array
 from routh.view.looks import ALL
+from routh.view.mechanism import Control
 from routh.view.shown import Shown, Viewing
+
+if TYPE_CHECKING:
+    from viser import GuiApi, GuiSliderHandle
 
 EXACT_CONTACTS = 3  # the exact set of so many planar contacts takes milliseconds
 EXACT_SECONDS = 0.2
@@ -23,7 +27,7 @@ EXACT_SECONDS = 0.2
 class Panel:
     """Sliders with number fields for the state, and choices of what is shown."""
 
-    def __init__(self, gui: Any, session: Viewing, ghosts: int, moment: int) -> None:
+    def __init__(self, gui: GuiApi, session: Viewing, ghosts: int, moment: int) -> None:
         self._session = session
         self._message = gui.add_html("")
         self._table = gui.add_html("")
@@ -158,7 +162,7 @@ def _turn(a: Array, b: Array, c: Array) -> float:
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
-def _slider(gui: Any, control: Any, touch: Callable[[], None]) -> Any:
+def _slider(gui: GuiApi, control: Control, touch: Callable[[], None]) -> GuiSliderHandle:
     label = f"{control.name} ({control.unit})" if control.unit else control.name
     step = (control.high - control.low) / 1000.0
     slider = gui.add_slider(label, control.low, control.high, step, control.value)

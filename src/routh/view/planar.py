@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from routh.models.planar.model import PlanarModel
 from routh.systems.base import builder_of
 from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values, bar, prism
+
+if TYPE_CHECKING:
+    from routh.sim import Bundle
 
 _DEPTH, _BAR = 0.12, 0.03  # shares of the size
 _GROUND = (205, 210, 218)
@@ -68,7 +71,7 @@ class PlanarMechanism:
         """No other simulator knows these systems."""
         return {}
 
-    def futures(self, placed: Placed, count: int, duration: float, seed: int) -> Any:
+    def futures(self, placed: Placed, count: int, duration: float, seed: int) -> Bundle:
         """Motions from the impact on, `routh.sim.Bundle`."""
         from routh.models.base import State
         from routh.sim import simulate_many
@@ -112,7 +115,7 @@ def _parameters(name: str, start: Values) -> tuple[Control, ...]:
     """The numbers that the system's builder takes, with ranges around their defaults."""
     controls = []
     for parameter in inspect.signature(builder_of(name)).parameters.values():
-        default: Any = parameter.default
+        default: object = parameter.default
         if isinstance(default, bool) or not isinstance(default, (int, float)):
             continue
         value = float(start.get(parameter.name, default))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from routh.models.robot import RobotProblem
 from routh.models.simultaneity import LANDING_WINDOW
 from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 _ANGLES = ("roll", "pitch", "yaw")
 _GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
@@ -37,7 +40,7 @@ class RobotMechanism:
 
     def __init__(
         self,
-        model: Any,
+        model: MjModel,
         *,
         name: str = "robot",
         start: Values | None = None,
@@ -162,7 +165,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
     ]
 
 
-def _solid(model: Any, data: Any, geom: int) -> Geom | None:
+def _solid(model: MjModel, data: MjData, geom: int) -> Geom | None:
     """The solid of a geom; None where it has none or is hidden."""
     import trimesh
 
@@ -194,7 +197,7 @@ def _solid(model: Any, data: Any, geom: int) -> Geom | None:
     return Geom(geom, Part(geom_name(model, geom), vertices, faces, _color(model, geom)))
 
 
-def _mesh_part(model: Any, geom: int) -> Part:
+def _mesh_part(model: MjModel, geom: int) -> Part:
     mesh = int(model.geom_dataid[geom])
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
@@ -206,14 +209,14 @@ def _mesh_part(model: Any, geom: int) -> Part:
     )
 
 
-def _color(model: Any, geom: int) -> tuple[int, int, int]:
+def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
     material = int(model.geom_matid[geom])
     rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
     red, green, blue = (round(255 * float(x)) for x in rgba[:3])
     return red, green, blue
 
 
-def _in_world(data: Any, found: Geom) -> Part:
+def _in_world(data: MjData, found: Geom) -> Part:
     turn = np.array(data.geom_xmat[found.geom]).reshape(3, 3)
     vertices = found.part.vertices @ turn.T + np.array(data.geom_xpos[found.geom])
     return Part(found.part.name, vertices, found.part.faces, _GROUND)

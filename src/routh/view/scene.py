@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.validation import Array
 from routh.view.mechanism import Mechanism, Placed
+
+if TYPE_CHECKING:
+    from viser import SceneApi, SceneNodeHandle
 
 _NORMAL, _VELOCITY, _IMPULSE = (30, 30, 30), (213, 94, 0), (0, 158, 115)
 _OTHERS = ((20, 20, 20), (170, 0, 0), (0, 0, 140))
@@ -19,7 +22,7 @@ _PLAY = 1.5  # s that an impulse path takes on the screen
 class Scene:
     """Handles of everything that is drawn, so that dragging moves things instead of making them anew."""
 
-    def __init__(self, scene: Any, mechanism: Mechanism) -> None:
+    def __init__(self, scene: SceneApi, mechanism: Mechanism) -> None:
         self._scene, self._mechanism = scene, mechanism
         scene.set_up_direction("+z")
         for k, part in enumerate(mechanism.ground):
@@ -32,10 +35,10 @@ class Scene:
             )
             for k, part in enumerate(mechanism.parts)
         ]
-        self._ghosts: list[Any] = []
+        self._ghosts: list[SceneNodeHandle] = []
         self._ghost_count = -1
-        self._marks: list[Any] = []
-        self._other: list[Any] = []
+        self._marks: list[SceneNodeHandle] = []
+        self._other: list[SceneNodeHandle] = []
 
     def show_state(self, placed: Placed) -> None:
         """The mechanism as it touches, its contact points, normals and approach velocities."""
@@ -145,7 +148,7 @@ class Scene:
             )
             time.sleep(_PLAY / 30)
 
-    def _arrows(self, name: str, start: Array, along: Array, color: tuple[int, int, int]) -> Any:
+    def _arrows(self, name: str, start: Array, along: Array, color: tuple[int, int, int]) -> SceneNodeHandle:
         size = 0.01 * self._mechanism.size
         ends = np.stack([start, start + along], axis=1).astype(np.float32)
         return self._scene.add_arrows(
@@ -153,7 +156,7 @@ class Scene:
         )
 
     @staticmethod
-    def _remove(handles: list[Any]) -> None:
+    def _remove(handles: list[SceneNodeHandle]) -> None:
         for handle in handles:
             handle.remove()
         handles.clear()

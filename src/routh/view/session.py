@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from routh.view.mechanism import Mechanism
 from routh.view.scene import Scene
 from routh.view.shown import Shown
 
+if TYPE_CHECKING:
+    from viser import ViserServer
+
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
 
@@ -32,7 +35,7 @@ SAMPLES = 512  # outcomes drawn for each state: the board's dots
 class Session:
     """The viewer of one mechanism in one server."""
 
-    def __init__(self, server: Any, mechanism: Mechanism, *, ghosts: int = 32, seed: int = 0) -> None:
+    def __init__(self, server: ViserServer, mechanism: Mechanism, *, ghosts: int = 32, seed: int = 0) -> None:
         self.server, self.mechanism, self.seed = server, mechanism, seed
         self.shown: Shown | None = None
         self.updates = 0

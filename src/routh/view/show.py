@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.view import guard
 from routh.view.mechanism import Mechanism
 from routh.view.session import Session
 
+if TYPE_CHECKING:
+    from viser import ViserServer
+
 
 class Viewer:
     """A running viewer: its address, its session, and how to end it."""
 
-    def __init__(self, server: Any, address: str, session: Session) -> None:
+    def __init__(self, server: ViserServer, address: str, session: Session) -> None:
         self._server, self.address, self.session = server, address, session
 
     def html(self) -> str:
@@ -48,7 +51,7 @@ class Viewer:
 
 
 def show(
-    what: Any,
+    what: object,
     *,
     state: Mapping[str, float] | None = None,
     host: str = guard.LOOPBACK,
@@ -75,7 +78,7 @@ def show(
     return Viewer(server, guarded.address, session)
 
 
-def as_mechanism(what: Any, start: Mapping[str, float]) -> Mechanism:
+def as_mechanism(what: object, start: Mapping[str, float]) -> Mechanism:
     """What the viewer can show of anything it is given."""
     if isinstance(what, Mechanism):
         return what

@@ -13,7 +13,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -210,7 +211,7 @@ def _draw_gaps(
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(contacts), borderaxespad=0.0)
 
 
-def _draw(stage: _Stage, t: float) -> list[Any]:
+def _draw(stage: _Stage, t: float) -> list[Artist]:
     """Draw all futures at one time; the artists, so that they can be removed."""
     ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}

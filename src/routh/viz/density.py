@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.ndimage import maximum_filter
@@ -53,13 +53,7 @@ def draw_density(
     columns, rows = _grid(ax, bins)
     radius = 2 if len(x) >= 2**15 else 3
     image = density_image(x, y, extent, (rows, columns), radius)
-    options: dict[str, Any] = {
-        "origin": "lower",
-        "extent": extent,
-        "aspect": "auto",
-        "vmin": 0.0,
-        "vmax": 1.0,
-    }
+    options: style.Look = {"origin": "lower", "extent": extent, "aspect": "auto", "vmin": 0.0, "vmax": 1.0}
     shade = style.density_map(color, lightest=lightest)
     drawn = ax.imshow(image, cmap=shade, zorder=zorder, alpha=alpha, interpolation="nearest", **options)
     drawn.set_rasterized(True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from routh.validation import Array, real_array
 from routh.viz import style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from routh.exact.result import ExactSet
@@ -27,29 +29,40 @@ _LAW_STYLES = (
 
 
 def draw_exact(
-    axes: Any, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set", **options: Any
-) -> Any:
+    axes: Axes,
+    exact: ExactSet,
+    rows: ArrayLike,
+    *,
+    label: str = "exact set",
+    color: str = style.SET,
+    **options: object,
+) -> Axes:
     """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as lines."""
     from matplotlib.patches import Polygon
 
-    colour = options.pop("color", style.SET)
     matrix = real_array("rows", rows, [(2, exact.rational.nv)], f"shape (2, {exact.rational.nv})")
     name: str | None = label
     for image in exact.project(matrix):
         if len(image) > 2:
-            fill = {"closed": True, "facecolor": colour, "edgecolor": colour, "alpha": 0.3, **options}
+            fill: style.Look = {
+                "closed": True,
+                "facecolor": color,
+                "edgecolor": color,
+                "alpha": 0.3,
+                **options,
+            }
             axes.add_patch(Polygon(image, label=name, zorder=2, **fill))
-            axes.plot(*np.vstack([image, image[:1]]).T, color=colour, lw=1.2, zorder=3)
+            axes.plot(*np.vstack([image, image[:1]]).T, color=color, lw=1.2, zorder=3)
         else:
             marker = "o" if len(image) == 1 else None
-            line = {"lw": 2.5, "solid_capstyle": "round", **options}
-            axes.plot(*image.T, color=colour, marker=marker, ms=5, label=name, zorder=3, **line)
+            line: style.Look = {"lw": 2.5, "solid_capstyle": "round", **options}
+            axes.plot(*image.T, color=color, marker=marker, ms=5, label=name, zorder=3, **line)
         name = None
     axes.autoscale_view()
     return axes
 
 
-def draw_samples(axes: Any, outcomes: Outcomes, rows: ArrayLike, *, label: str = "samples") -> Any:
+def draw_samples(axes: Axes, outcomes: Outcomes, rows: ArrayLike, *, label: str = "samples") -> Axes:
     """Draw the terminated samples projected onto ``rows`` (2, nv)."""
     points = outcomes.v[outcomes.terminated] @ np.asarray(rows, dtype=np.float64).T
     axes.plot(
@@ -58,10 +71,10 @@ def draw_samples(axes: Any, outcomes: Outcomes, rows: ArrayLike, *, label: str =
     return axes
 
 
-def draw_laws(axes: Any, velocities: dict[str, Array], rows: ArrayLike) -> Any:
+def draw_laws(axes: Axes, velocities: dict[str, Array], rows: ArrayLike) -> Axes:
     """Mark single outcomes by name: label -> velocity (nv,)."""
     matrix = np.asarray(rows, dtype=np.float64)
-    look: dict[str, Any] = {"ms": 6, "mec": "white", "mew": 0.7, "ls": "none", "zorder": 5, "clip_on": False}
+    look: style.Look = {"ms": 6, "mec": "white", "mew": 0.7, "ls": "none", "zorder": 5, "clip_on": False}
     for k, (name, velocity) in enumerate(velocities.items()):
         marker, colour = _LAW_STYLES[min(k, len(_LAW_STYLES) - 1)]
         x, y = matrix @ velocity
@@ -94,12 +107,11 @@ def exact_figure(exact: ExactSet, outcomes: Outcomes, laws: dict[str, Array]) ->
     return fig
 
 
-def _hide_rounding(axes: Any, rows: Array, problem: ImpactProblem) -> None:
+def _hide_rounding(axes: Axes, rows: Array, problem: ImpactProblem) -> None:
     """Where all that is drawn differs by rounding only, widen the axis to 2 % of what impacts can change."""
     scales = problem.speed * np.linalg.norm(np.linalg.solve(problem.cholesky, rows.T), axis=0)
-    for scale, limits, widen in zip(
-        scales, (axes.get_xlim(), axes.get_ylim()), (axes.set_xlim, axes.set_ylim), strict=True
-    ):
+    setters: tuple[Callable[[float, float], object], ...] = (axes.set_xlim, axes.set_ylim)
+    for scale, limits, widen in zip(scales, (axes.get_xlim(), axes.get_ylim()), setters, strict=True):
         if limits[1] - limits[0] < 1e-9 * scale:
             centre = 0.5 * (limits[0] + limits[1])
             widen(centre - 0.01 * scale, centre + 0.01 * scale)

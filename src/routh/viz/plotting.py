@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @singledispatch
-def plot(result: object, axes: Axes | None = None, **options: Any) -> Figure:
+def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     """Draw a result into Matplotlib ``axes``, or into a figure of its own; returns the figure.
 
     ================  ==========================================================  ========================
@@ -99,8 +99,10 @@ def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
 
 
 @plot.register(Trajectory)
-def _plot_trajectory(trajectory: Trajectory, axes: Axes | None = None, **options: Any) -> Figure:
-    return _plot_motions([trajectory], axes, **options)
+def _plot_trajectory(
+    trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
+) -> Figure:
+    return _plot_motions([trajectory], axes, coordinate=coordinate, rate=rate)
 
 
 @plot.register(Bundle)

@@ -36,7 +36,7 @@ def draw_scan(scan: Scan, ax: Axes) -> Axes:
     )
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
-    ax.figure.colorbar(image, ax=ax, label="ambiguity (diameter / speed before)")
+    ax.figure.colorbar(image, ax=ax, label="ambiguity")
     return ax
 
 

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from routh.status import MissingExtraError
 from routh.storage import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
@@ -47,9 +49,16 @@ SEQUENTIAL = (ORANGE, PURPLE, GREEN, SKY)  # sequences of single impacts, in ord
 BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
 GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))  # tells lines apart in grey
+Dashes = str | tuple[int, tuple[float, ...]]
+Look: TypeAlias = dict[str, Any]  # keywords for something that Matplotlib draws
+DASHES: tuple[Dashes, ...] = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1, 1)),
+    (0, (4, 1, 1, 1)),
+)  # tells lines apart in grey
 
-RC: dict[str, Any] = {
+RC: Look = {
     "font.family": "DejaVu Sans",
     "mathtext.fontset": "dejavusans",
     "font.size": 8.0,
@@ -88,10 +97,10 @@ RC: dict[str, Any] = {
 
 # Constrained layout may leave a title over the edge where panels keep their aspect: save all that is drawn.
 PICTURES = (".png", ".pdf", ".svg")
-WHOLE: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.03}
+WHOLE: Look = {"bbox_inches": "tight", "pad_inches": 0.03}
 
 
-def matplotlib() -> Any:
+def matplotlib() -> ModuleType:
     """The package, or an error that says how to install it."""
     try:
         return importlib.import_module("matplotlib")
@@ -116,7 +125,7 @@ def figure(
     width: float = COLUMN,
     height: float | None = None,
     aspect: float = 0.8,
-    **options: Any,
+    **options: object,
 ) -> tuple[Figure, np.ndarray]:
     """A figure and its axes (rows * columns,), without global state; ``width`` and ``height`` in inch.
 
@@ -193,7 +202,7 @@ def zero_lines(ax: Axes) -> None:
 
 def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int = 4) -> None:
     """One legend under the panels, each label once, in the order of drawing."""
-    entries: dict[str, Any] = {}
+    entries: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
@@ -206,7 +215,7 @@ def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int
         )
 
 
-def _metadata(suffix: str) -> dict[str, Any]:
+def _metadata(suffix: str) -> dict[str, object]:
     """No dates and versions inside files, so that equal figures are equal files."""
     if suffix == ".pdf":
         return {"CreationDate": None, "Producer": None, "Creator": None}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-import html
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.storage import write_text
 from routh.sweep.studies import Study
+from routh.text import for_html
 from routh.viz import style
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that a report lists
 
 
-def draw_study(study: Study, axes: Any = None) -> Axes:
+def draw_study(study: Study, axes: Axes | None = None) -> Axes:
     """The first column over one axis as a curve, over two as a heat map; of more axes the first two.
 
     Along further axes the largest value is shown. Points without a value stay grey.
@@ -62,16 +62,16 @@ def report_html(study: Study) -> str:
     picture = base64.b64encode(style.png(figure)).decode()
     style.close(figure)
     axes = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{values[0]:g} to {values[-1]:g}</td><td>{len(values)}</td></tr>"
+        f"<tr><td>{for_html(name)}</td><td>{values[0]:g} to {values[-1]:g}</td><td>{len(values)}</td></tr>"
         for name, values in study.plan.grid.axes.items()
     )
     points = "".join(f"<tr><td>{name}</td><td>{count}</td></tr>" for name, count in counts.items())
     failed = "".join(
-        f"<tr><td>{row}</td><td>{html.escape(str(study.plan.grid.point(row)))}</td><td>{html.escape(text)}</td></tr>"
+        f"<tr><td>{row}</td><td>{for_html(str(study.plan.grid.point(row)))}</td><td>{for_html(text)}</td></tr>"
         for row, text in failures[:_SHOWN]
     )
-    source = html.escape(study.plan.problems.function)
-    title = html.escape(f"Study {study.folder.name}")
+    source = for_html(study.plan.problems.function)
+    title = for_html(f"Study {study.folder.name}")
     return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>body{{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}}
 table{{border-collapse:collapse}}td,th{{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}}

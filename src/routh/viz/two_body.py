@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from routh.viz import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d import Axes3D
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
 PLANE, MARK = style.SKY, style.GREEN
@@ -134,7 +135,7 @@ def draw_bundle(
     return reached
 
 
-def draw_impulse(ax: Any, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None:
+def draw_impulse(ax: Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None:
     """The impulse curve in 3D axes, with the plane of compression and the line of sticking (JW17 Fig. 5)."""
     w, before = np.asarray(W, dtype=np.float64), np.asarray(v, dtype=np.float64)
     path = course.impulse

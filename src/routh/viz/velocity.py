@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def mark_approach(ax: Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
     style.zero_lines(ax)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    shade: dict[str, Any] = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1}
+    shade: style.Look = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1}
     if panel[0].component == "n":
         ax.axvspan(left, 0.0, **shade)
     if panel[1].component == "n":
@@ -157,7 +157,7 @@ def _draw_classical(
     ax: Axes, shown: Comparison, project: Callable[[Array], tuple[Array, Array]], *, ways: bool
 ) -> None:
     """Ends of sequences as squares and simultaneous solutions as diamonds, with their ways if wanted."""
-    marks: list[tuple[str, ImpactResult, str, Any, str | None]] = []
+    marks: list[tuple[str, ImpactResult, str, style.Dashes, str | None]] = []
     styles = zip(shown.sequential.items(), style.SEQUENTIAL, style.DASHES[1:], strict=False)
     for (order, result), color, dashes in styles:
         short = order if len(order) <= _LONGEST_ORDER else f"{order.split(', ')[0]} first"
@@ -167,12 +167,12 @@ def _draw_classical(
         marks.append(("D", result, style.SIMULTANEOUS, "-", None if i else word))
     for marker, result, color, dashes, label in marks:
         px, py = project(result.path.v)
-        ends: dict[str, Any] = {"color": color, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        ends: style.Look = {"color": color, "markeredgecolor": "white", "markeredgewidth": 0.6}
         is_line = ways and marker == "s"
         ax.plot(px[-1:], py[-1:], marker, **ends, zorder=4.5, label=None if is_line else label)
         if ways:
             width = 0.9 if marker == "D" else 1.2
-            drawn: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": width}
+            drawn: style.Look = {"color": color, "linestyle": dashes, "linewidth": width}
             ax.plot(px, py, **drawn, zorder=3.0, label=label if is_line else None)
 
 

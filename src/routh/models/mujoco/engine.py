@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _IGNORED_FLAGS = ("mjENBL_SLEEP", "mjENBL_IPC", "mjENBL_SPECULATIVE", "mjENBL_ENERGY", "mjENBL_FWDINV")
 
 
-def engine() -> Any:
+def engine() -> ModuleType:
     """The module ``mujoco``."""
     try:
         import mujoco

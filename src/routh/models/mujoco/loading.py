@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
+
+from numpy.typing import ArrayLike
 
 from routh.models.converting import Converter
 from routh.models.meshes import MUJOCO_FORMATS, tell, tell_left_out, with_absolute_meshes
@@ -136,8 +138,8 @@ def state(
     model: MjModel,
     *,
     keyframe: str | int | None = None,
-    qpos: Any = None,
-    qvel: Mapping[int | str, float] | Sequence[float] | Array | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
+    qvel: Mapping[int | str, float] | ArrayLike | None = None,
 ) -> MjData:
     """An MjData in a keyframe (by name or number) or the model's reference pose, with changes.
 
@@ -169,7 +171,7 @@ def _keyframe(model: MjModel, keyframe: str | int) -> int:
     raise ValueError(f"keyframe: got {keyframe!r}; wanted {wanted}")
 
 
-def _assign(field: str, target: Array, values: Any) -> None:
+def _assign(field: str, target: Array, values: Mapping[int | str, float] | ArrayLike | None) -> None:
     if values is None:
         return
     if not isinstance(values, Mapping):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, turned
 from routh.models.mujoco.contacts import geom_name
@@ -44,7 +45,7 @@ def landing(
     drop: float = 1.0,
     posture: Posture | None = None,
     keyframe: str | int | None = None,
-    qpos: Any = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
     window: float = LANDING_WINDOW,
     limits: bool = True,
     self_contacts: bool = False,
@@ -84,7 +85,10 @@ def landing(
 
 
 def starting_pose(
-    model: MjModel, *, keyframe: str | int | None = None, qpos: Any = None
+    model: MjModel,
+    *,
+    keyframe: str | int | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
 ) -> tuple[MjData, dict[str, float]]:
     """The posture that a landing keeps, and the joints that were moved inside their limits for it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from routh.models.robot import NoContactError, UnrepresentedWarning
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, Row, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
 from routh.status import StateError
-from routh.validation import Array, real
+from routh.validation import Array, Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -87,9 +87,7 @@ def _can_watch(model: MjModel, data: MjData) -> bool:
     return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
 
 
-def _one_by_one(
-    model: MjModel, qpos: Array, qvel: Array, data: MjData, options: dict[str, Any]
-) -> RobotBatch:
+def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, options: Options) -> RobotBatch:
     """Each state by the code for a single one."""
     state = engine().MjData(model)
     if data is not None:

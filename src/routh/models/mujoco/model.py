@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,9 @@ from routh.models.robot import UnrepresentedWarning
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
 
@@ -43,7 +46,7 @@ class MujocoModel:
 
     def __init__(
         self,
-        model: Any,
+        model: MjModel,
         *,
         restitution: float | Mapping[str, float] = 0.0,
         limits: bool = True,
@@ -86,7 +89,7 @@ class MujocoModel:
                 stacklevel=2,
             )
 
-    def state(self, data: Any) -> State:
+    def state(self, data: MjData) -> State:
         """The state of an MjData."""
         return State(data.qpos, data.qvel, float(data.time))
 
@@ -219,18 +222,18 @@ class MujocoModel:
     def _owners(self, touch: Touch) -> tuple[str, str]:
         return geom_name(self.mujoco, touch.geom1), geom_name(self.mujoco, touch.geom2)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the workspace."""
         return {name: value for name, value in self.__dict__.items() if name not in ("_data", "_last")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _data=engine().MjData(state["mujoco"]), _last=b"")
 
     def __repr__(self) -> str:
         return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"
 
 
-def _refuse(model: Any) -> None:
+def _refuse(model: MjModel) -> None:
     """Raise where the equations of motion are not those of rigid bodies with contacts."""
     kinds = (("neq", "equality constraints"), ("na", "actuators with states"), ("nflex", "flexible bodies"))
     for field, what in kinds:
@@ -238,7 +241,7 @@ def _refuse(model: Any) -> None:
             raise ModelError(f"model: has {what}, which `routh.simulate` cannot follow; wanted none")
 
 
-def _notes(model: Any) -> list[str]:
+def _notes(model: MjModel) -> list[str]:
     """What the model holds and the motion leaves out."""
     notes = []
     if np.any(np.asarray(model.dof_frictionloss) > 0.0):
@@ -251,7 +254,7 @@ def _notes(model: Any) -> list[str]:
     return notes
 
 
-def _joint_limits(model: Any) -> list[tuple[str, int, float, float]]:
+def _joint_limits(model: MjModel) -> list[tuple[str, int, float, float]]:
     """Limits of hinges and slides: name, index in qpos, sign of the gap, bound."""
     kinds = engine().mjtJoint
     simple = {int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)}
@@ -264,7 +267,7 @@ def _joint_limits(model: Any) -> list[tuple[str, int, float, float]]:
     return found
 
 
-def _plane_of_motion(model: Any, data: Any) -> Array | None:
+def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:
     """The normal (3,) of the plane in which every body moves; None where motion is spatial."""
     mujoco, rng = engine(), np.random.default_rng(0)
     rows = []

@@ -7,7 +7,7 @@ together.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Made(NamedTuple):
 
 
 @kernel
-def point_velocity(tree: Any, seen: Any, state: int, body: int, sign: float, pos: Any, J: Any) -> None:
+def point_velocity(tree: Tree, seen: Seen, state: int, body: int, sign: float, pos: Array, J: Array) -> None:
     """Add ``sign`` times the velocity of a body's material point, per qvel, to J (3, nv), world."""
     root = tree.body_root[body]
     x = pos[0] - seen.centre[state, root, 0]
@@ -80,7 +80,7 @@ def point_velocity(tree: Any, seen: Any, state: int, body: int, sign: float, pos
 
 
 @kernel
-def norm(vector: Any) -> float:
+def norm(vector: Array) -> float:
     """The Euclidean norm."""
     total = 0.0
     for i in range(vector.shape[0]):
@@ -89,7 +89,7 @@ def norm(vector: Any) -> float:
 
 
 @kernel
-def contact_jacobian(tree: Any, seen: Any, state: int, contact: int, world: Any, J: Any) -> float:
+def contact_jacobian(tree: Tree, seen: Seen, state: int, contact: int, world: Array, J: Array) -> float:
     """J (3, nv) of one contact, normal first, its weaker tangent scaled; returns the friction coefficient."""
     nv = J.shape[1]
     for d in range(3):
@@ -114,7 +114,7 @@ def contact_jacobian(tree: Any, seen: Any, state: int, contact: int, world: Any,
 
 
 @kernel
-def principal_tangent(pair: Any, turned: Any) -> tuple[float, float, float, float]:
+def principal_tangent(pair: Array, turned: Array) -> tuple[float, float, float, float]:
     """Turn two rows (2, nv) until they are orthogonal: their norms, larger first, and the larger one's turn.
 
     One-sided Jacobi: the small norm is right to rounding of the large one, as a singular value is.
@@ -139,7 +139,7 @@ def principal_tangent(pair: Any, turned: Any) -> tuple[float, float, float, floa
 
 
 @kernel
-def turn_tangents(made: Any, begin: int, end: int, turned: Any) -> None:
+def turn_tangents(made: Made, begin: int, end: int, turned: Array) -> None:
     """Turn tangents, frames too, so that the second one vanishes (`routh.models.robot.planar_tangents`)."""
     for row in range(begin, end):
         J, frame = made.J[row], made.frame[row]
@@ -156,7 +156,7 @@ def turn_tangents(made: Any, begin: int, end: int, turned: Any) -> None:
 
 
 @kernel
-def add_limits(tree: Any, seen: Any, state: int, gap: float, made: Any, row: int) -> int:
+def add_limits(tree: Tree, seen: Seen, state: int, gap: float, made: Made, row: int) -> int:
     """Limits of hinges and slides within the gap; the number of rows after them."""
     for k in range(tree.limits.shape[0]):
         joint, at, dof = tree.limits[k, 0], tree.limits[k, 1], tree.limits[k, 2]
@@ -179,7 +179,9 @@ def add_limits(tree: Any, seen: Any, state: int, gap: float, made: Any, row: int
 
 
 @kernel
-def add_contacts(tree: Any, seen: Any, state: int, limits: Any, world: Any, made: Any, row: int) -> int:
+def add_contacts(
+    tree: Tree, seen: Seen, state: int, limits: tuple[float, float], world: Array, made: Made, row: int
+) -> int:
     """Contacts within the gap that some velocity can change; the number of rows after them."""
     gap, rank = limits
     begin, end = seen.first[state], seen.first[state + 1]
@@ -209,7 +211,7 @@ def add_contacts(tree: Any, seen: Any, state: int, limits: Any, world: Any, made
 
 
 @kernel
-def make_rows(tree: Any, seen: Any, limits: Any, world: Any, made: Any) -> None:
+def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float], world: Array, made: Made) -> None:
     """All rows of some states; ``limits``: gap (m, rad) and the share below which a norm is zero."""
     made.first[0] = 0
     for state in range(seen.qpos.shape[0]):

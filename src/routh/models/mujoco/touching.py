@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
 from routh.status import ModelError
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES = 64  # of a mesh over a plane
@@ -37,7 +40,7 @@ class Touch:
     radius: float = 0.0  # m
 
 
-def touches(model: Any, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
+def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
     """All possible contacts of a model, and notes on what they do not represent.
 
     ``self_contacts``: whether links of one robot can touch each other.
@@ -69,7 +72,7 @@ def touches(model: Any, self_contacts: bool = True) -> tuple[list[Touch], list[s
     return found, notes
 
 
-def _pairs(model: Any) -> Iterator[tuple[int, int, float]]:
+def _pairs(model: MjModel) -> Iterator[tuple[int, int, float]]:
     """Pairs of geoms that MuJoCo lets collide, with their friction."""
     given = {}
     for k in range(model.npair):
@@ -84,7 +87,7 @@ def _pairs(model: Any) -> Iterator[tuple[int, int, float]]:
             yield first, second, _friction(model, first, second)
 
 
-def _collide(model: Any, first: int, second: int, excluded: set[int]) -> bool:
+def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> bool:
     a, b = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
     low, high = min(a, b), max(a, b)
     if (low << 16) + high in excluded:
@@ -100,7 +103,7 @@ def _collide(model: Any, first: int, second: int, excluded: set[int]) -> bool:
     return bool((types[first] & wants[second]) | (types[second] & wants[first]))
 
 
-def _friction(model: Any, first: int, second: int) -> float:
+def _friction(model: MjModel, first: int, second: int) -> float:
     """MuJoCo's rule: the geom of higher priority decides, else the larger coefficient."""
     a, b = int(model.geom_priority[first]), int(model.geom_priority[second])
     deciding = [first, second] if a == b else [first if a > b else second]
@@ -109,7 +112,7 @@ def _friction(model: Any, first: int, second: int) -> float:
     return max(float(model.geom_friction[geom, 0]) for geom in deciding)
 
 
-def _points(model: Any, geom: int) -> Iterator[tuple[Array | None, float]]:
+def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
     """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point."""
     kinds = engine().mjtGeom
     kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
@@ -137,7 +140,7 @@ def _points(model: Any, geom: int) -> Iterator[tuple[Array | None, float]]:
         )
 
 
-def _hull(model: Any, geom: int) -> Array:
+def _hull(model: MjModel, geom: int) -> Array:
     from scipy.spatial import ConvexHull
 
     mesh = int(model.geom_dataid[geom])
@@ -154,7 +157,7 @@ def _hull(model: Any, geom: int) -> Array:
 class Places:
     """Where all possible contacts of a model are, at positions that were computed before."""
 
-    def __init__(self, model: Any, listed: list[Touch]) -> None:
+    def __init__(self, model: MjModel, listed: list[Touch]) -> None:
         self.model = model
         kinds = engine().mjtGeom
         self.geom1 = np.array([touch.geom1 for touch in listed], dtype=int)
@@ -171,14 +174,14 @@ class Places:
             np.zeros((len(listed), 3)) for _ in range(3)
         )  # from geom1; points, m
 
-    def update(self, data: Any) -> None:
+    def update(self, data: MjData) -> None:
         """Look at the data's positions."""
         if len(self.planes):
             self._against_planes(data)
         if len(self.pairs):
             self._against_each_other(data)
 
-    def _against_planes(self, data: Any) -> None:
+    def _against_planes(self, data: MjData) -> None:
         at = self.planes
         turn = np.asarray(data.geom_xmat).reshape(-1, 3, 3)
         normal = turn[self.geom1[at], :, 2]
@@ -191,7 +194,7 @@ class Places:
         self.gap[at] = ((self.on2[at] - data.geom_xpos[self.geom1[at]]) * normal).sum(axis=1)
         self.on1[at] = self.on2[at] - self.gap[at, None] * normal
 
-    def _against_each_other(self, data: Any) -> None:
+    def _against_each_other(self, data: MjData) -> None:
         at = self.pairs
         first, second = self.geom1[at], self.geom2[at]
         apart = data.geom_xpos[second] - data.geom_xpos[first]
@@ -204,7 +207,7 @@ class Places:
         for k in at[self.gap[at] <= _FAR]:
             self._closely(data, int(k))
 
-    def _closely(self, data: Any, k: int) -> None:
+    def _closely(self, data: MjData, k: int) -> None:
         ends = np.zeros(6)
         reach = 2.0 * _FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
         first, second = int(self.geom1[k]), int(self.geom2[k])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from routh.status import MissingExtraError
 
 
-def engine() -> Any:
+def engine() -> ModuleType:
     """The module ``pinocchio``."""
     try:
         import pinocchio
@@ -16,7 +16,7 @@ def engine() -> Any:
     return pinocchio
 
 
-def shapes() -> Any:
+def shapes() -> ModuleType:
     """The module ``coal``, which knows the shapes of collision geometry."""
     try:
         import coal

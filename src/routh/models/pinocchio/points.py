@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from routh.status import ModelError
 from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from pinocchio import Data, GeometryModel, Model
+    from pinocchio import Data, GeometryModel, GeometryObject, Model
 
 
 _RIM = 4  # points on the rim of a cylinder or a cone
@@ -93,7 +93,7 @@ def shape_points(data: Data, geometry: GeometryModel, ground: float, reach: floa
     return found
 
 
-def lowest_points(shape: Any, down: Array) -> tuple[Array, float]:
+def lowest_points(shape: GeometryObject, down: Array) -> tuple[Array, float]:
     """Points (k, 3) of a shape, in its own frame, that can be its lowest, and a radius around them."""
     coal = shapes()
     geometry = shape.geometry
