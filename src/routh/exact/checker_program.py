@@ -83,6 +83,21 @@ class PathProgram:
 
     def solve(self, small: float) -> list[Fraction] | None:
         """Exact weights x, from the active set of a floating-point optimum of the margin."""
+        equations, walls, sizes, speed = self._prepared()
+        x = self._optimum(equations, walls, sizes, speed)
+        return None if x is None else self._exact(x, sizes, speed, equations, walls, small)
+
+    def near(self, weights: np.ndarray, at_rest: Sequence[int], small: float) -> list[Fraction] | None:
+        """Exact weights beside given ones (n,), equal where the statuses leave them free.
+
+        ``at_rest``: contacts whose normal velocity is zero in the end.
+        """
+        equations, walls, sizes, speed = self._prepared()
+        equations += [self._row(self.problem.Jn[i], self.segments) for i in at_rest]
+        return self._exact(np.append(weights * sizes, 0.0), sizes, speed, equations, walls, small)
+
+    def _prepared(self) -> tuple[list[Equation], list[Wall], np.ndarray, float]:
+        """Equations, walls, the effect of each weight on the contact velocities, and their size before."""
         rows = self.problem.rows
         equations = [self._row(row, k) for row, k in self.equal]
         if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
@@ -92,8 +107,7 @@ class PathProgram:
         walls = [(*self._row(row, k), share) for row, k, share in self.below]
         speed = max(abs(float(rate(row, self.problem.v))) for row in rows)
         sizes = [max(abs(float(rate(row, effect))) for row in rows) / speed for effect in self.effects]
-        x = self._optimum(equations, walls, np.array(sizes), speed)
-        return None if x is None else self._exact(x, np.array(sizes), speed, equations, walls, small)
+        return equations, walls, np.array(sizes), speed
 
     def satisfied(self, weights: list[Fraction], strictly: bool) -> bool:
         """Whether weights obey the statuses exactly; strictly: no segment starts after the end."""
