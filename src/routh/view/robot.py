@@ -54,13 +54,13 @@ class RobotMechanism:
         self._reference = np.array(self._data.qpos)
         mujoco.mj_kinematics(model, self._data)
         self._root = find_root(model, self._data)
-        geoms = [found for g in range(model.ngeom) if (found := _solid(model, self._data, g)) is not None]
+        geoms = [found for g in range(model.ngeom) if (found := _solid(model, g)) is not None]
         moving = [g for g in geoms if int(model.body_weldid[model.geom_bodyid[g.geom]]) != 0]
-        self._geoms = np.array([g.geom for g in moving], dtype=int)
-        self.parts = tuple(g.part for g in moving)
+        self._bodies, self.parts = _by_body(model, moving)
         self.ground = tuple(_in_world(self._data, g) for g in geoms if g not in moving)
-        corners = self._data.geom_xpos[self._geoms]
-        self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), 0.2)
+        corners = self._data.xipos[np.unique(self._bodies)]
+        reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
+        self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
         self.controls = (*_general_controls(self._root.kind, start or {}), *self._joint_controls(start or {}))
 
     def place(self, values: Values) -> Placed:
@@ -94,15 +94,13 @@ class RobotMechanism:
         return found
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Places of the geoms."""
-        mujoco, count = engine(), len(self._geoms)
+        """Places of the bodies."""
+        mujoco, count = engine(), len(self._bodies)
         positions, turns = np.empty((len(q), count, 3)), np.empty((len(q), count, 4))
         for k, row in enumerate(q):
             self._data.qpos[:] = row
             mujoco.mj_kinematics(self.model, self._data)
-            positions[k] = self._data.geom_xpos[self._geoms]
-            for j, geom in enumerate(self._geoms):
-                mujoco.mju_mat2Quat(turns[k, j], self._data.geom_xmat[geom])
+            positions[k], turns[k] = self._data.xpos[self._bodies], self._data.xquat[self._bodies]
         return positions, turns
 
     def others(self, placed: Placed, dt: float) -> dict[str, Array]:
@@ -165,7 +163,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
     ]
 
 
-def _solid(model: MjModel, data: MjData, geom: int) -> Geom | None:
+def _solid(model: MjModel, geom: int) -> Geom | None:
     """The solid of a geom; None where it has none or is hidden."""
     import trimesh
 
@@ -214,6 +212,26 @@ def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
     rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
     red, green, blue = (round(255 * float(x)) for x in rgba[:3])
     return red, green, blue
+
+
+def _by_body(model: MjModel, geoms: Sequence[Geom]) -> tuple[np.ndarray, tuple[Part, ...]]:
+    """Geoms of one body and colour as one solid in the body's frame: there are fewer to move."""
+    groups: dict[tuple[int, tuple[int, int, int]], list[Geom]] = {}
+    for found in geoms:
+        groups.setdefault((int(model.geom_bodyid[found.geom]), found.part.color), []).append(found)
+    parts = []
+    for (body, color), members in groups.items():
+        vertices, faces, first = [], [], 0
+        for found in members:
+            turn = np.zeros(9)
+            engine().mju_quat2Mat(turn, np.array(model.geom_quat[found.geom]))
+            place = np.array(model.geom_pos[found.geom])
+            vertices.append(found.part.vertices @ turn.reshape(3, 3).T + place)
+            faces.append(found.part.faces + first)
+            first += len(found.part.vertices)
+        name = str(model.body(body).name) or members[0].part.name
+        parts.append(Part(name, np.concatenate(vertices), np.concatenate(faces), color))
+    return np.array([body for body, _ in groups], dtype=int), tuple(parts)
 
 
 def _in_world(data: MjData, found: Geom) -> Part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,10 @@ class Scene:
         ]
         self._ghosts: list[SceneNodeHandle] = []
         self._ghost_count = -1
-        self._marks: list[SceneNodeHandle] = []
+        self._marks: list[Any] = []
+        self._marked: list[str] = []
+        self._labelled: list[int] = []
+        self._ghost_colors = np.empty((0, 3), dtype=np.uint8)
         self._other: list[SceneNodeHandle] = []
 
     def show_state(self, placed: Placed) -> None:
@@ -45,28 +48,33 @@ class Scene:
         positions, turns = self._mechanism.poses(placed.q[None])
         for solid, position, turn in zip(self._solids, positions[0], turns[0], strict=True):
             solid.position, solid.wxyz = position, turn
-        self._remove(self._marks)
         there = np.isfinite(placed.points[:, 0])
-        if not there.any():
+        points = placed.points[there]
+        names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
+        if names != self._marked:  # other contacts than before
+            self._remove(self._marks)
+            self._marked = names
+        if not names:
             return
         size = 0.25 * self._mechanism.size
-        points = placed.points[there]
         velocity = placed.problem.contact_velocity(placed.problem.v)[there]
         world = np.einsum("ck,ckx->cx", velocity, placed.frames[there][:, : velocity.shape[1]])
-        speed = max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
+        along = size * world / max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
+        normals = _ends(points, size * placed.normals[there])
+        approach = _ends(points - along, along)
+        if self._marks:
+            self._marks[0].points, self._marks[1].points = normals, approach
+            for mark, k in zip(self._marks[2:], self._labelled, strict=True):
+                mark.position = points[k] + 0.15 * size
+            return
         self._marks = [
-            self._arrows("/contacts/normals", points, size * placed.normals[there], _NORMAL),
-            self._arrows(
-                "/contacts/velocities", points - size * world / speed, size * world / speed, _VELOCITY
-            ),
+            self._arrows("/contacts/normals", normals, _NORMAL),
+            self._arrows("/contacts/velocities", approach, _VELOCITY),
         ]
-        names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
-        labelled: list[Array] = []
-        for k, (name, point) in enumerate(zip(names, points, strict=True)):
-            if all(np.linalg.norm(point - other) > size for other in labelled):  # names must not overlap
-                labelled.append(point)
-                place = point + 0.15 * size
-                self._marks.append(self._scene.add_label(f"/contacts/name{k}", name, position=place))
+        self._labelled = _far_apart(points, size)
+        for k in self._labelled:
+            place = points[k] + 0.15 * size
+            self._marks.append(self._scene.add_label(f"/contacts/name{k}", names[k], position=place))
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
@@ -78,6 +86,7 @@ class Scene:
             return
         positions, turns = (array.astype(np.float32) for array in self._mechanism.poses(q))
         if not self._ghosts:
+            self._ghost_colors = colors
             self._ghosts = [
                 self._scene.add_batched_meshes_simple(
                     f"/ghosts/{k}",
@@ -94,9 +103,12 @@ class Scene:
                 for k, part in enumerate(self._mechanism.parts)
             ]
             return
+        recoloured = not np.array_equal(colors, self._ghost_colors)
+        self._ghost_colors = colors
         for k, ghost in enumerate(self._ghosts):
             ghost.batched_positions, ghost.batched_wxyzs = positions[:, k], turns[:, k]
-            ghost.batched_colors = colors
+            if recoloured:
+                ghost.batched_colors = colors
 
     def show_others(self, answers: dict[str, Array]) -> None:
         """Single answers at (nq,) as wire frames, by name."""
@@ -140,17 +152,12 @@ class Scene:
             self._scene.add_icosphere(
                 "/board/now", radius=0.02 * self._mechanism.size, color=(0, 0, 0), position=at
             )
-            self._arrows(
-                "/contacts/impulses",
-                placed.points[there],
-                0.6 * self._mechanism.size * world / largest,
-                _IMPULSE,
-            )
+            grown = 0.6 * self._mechanism.size * world / largest
+            self._arrows("/contacts/impulses", _ends(placed.points[there], grown), _IMPULSE)
             time.sleep(_PLAY / 30)
 
-    def _arrows(self, name: str, start: Array, along: Array, color: tuple[int, int, int]) -> SceneNodeHandle:
+    def _arrows(self, name: str, ends: Array, color: tuple[int, int, int]) -> Any:
         size = 0.01 * self._mechanism.size
-        ends = np.stack([start, start + along], axis=1).astype(np.float32)
         return self._scene.add_arrows(
             name, ends, color, shaft_radius=size, head_radius=2.5 * size, head_length=5.0 * size
         )
@@ -160,3 +167,17 @@ class Scene:
         for handle in handles:
             handle.remove()
         handles.clear()
+
+
+def _ends(start: Array, along: Array) -> Array:
+    """Starts and tips of arrows, (n, 2, 3)."""
+    return np.stack([start, start + along], axis=1).astype(np.float32)
+
+
+def _far_apart(points: Array, distance: float) -> list[int]:
+    """Indices of points whose names do not overlap."""
+    chosen: list[int] = []
+    for k, point in enumerate(points):
+        if all(np.linalg.norm(point - points[other]) > distance for other in chosen):
+            chosen.append(k)
+    return chosen

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
+DRAFT, PAUSE = 0.04, 0.25  # s of sampling while something is dragged; s without a change until all are drawn
 
 
 class Session:
@@ -39,6 +40,7 @@ class Session:
         self.server, self.mechanism, self.seed = server, mechanism, seed
         self.shown: Shown | None = None
         self.updates = 0
+        self._each = 1e-3  # s a sample takes here
         self.picked: int | None = None  # the sample that was clicked last
         self._wake, self._closed = threading.Event(), threading.Event()
         self._lock = threading.RLock()
@@ -65,7 +67,7 @@ class Session:
         self._wake.set()
         self._worker.join(timeout=5.0)
 
-    def refresh(self) -> Shown | None:
+    def refresh(self, samples: int = SAMPLES) -> Shown | None:
         """Compute the state that the controls show and draw it; None where there is no impact."""
         values = self.panel.values()
         begun = time.perf_counter()
@@ -74,7 +76,9 @@ class Session:
         except ValueError as error:
             self.panel.tell(f"no impact here: {for_terminal(error)}")
             return None
-        outcomes = sample(placed.problem, SAMPLES, seed=self.seed)
+        sampling = time.perf_counter()
+        outcomes = sample(placed.problem, samples, seed=self.seed)
+        self._each = (time.perf_counter() - sampling) / samples
         names, which = mode_names(outcomes)
         ended = np.flatnonzero(outcomes.terminated)
         shown = Shown(placed, outcomes, names, which, ended, time.perf_counter() - begun)
@@ -83,6 +87,10 @@ class Session:
             self.draw(shown)
             self.updates += 1
         return shown
+
+    def draft(self) -> int:
+        """How many outcomes are drawn while dragging: as many as take a moment, and one for each ghost."""
+        return int(np.clip(DRAFT / self._each, min(self.panel.ghosts(), SAMPLES), SAMPLES))
 
     def draw(self, shown: Shown) -> None:
         """Everything that depends on the state."""
@@ -170,7 +178,9 @@ class Session:
             if self._closed.is_set():
                 return
             try:
-                self.refresh()
+                count = self.draft()
+                if self.refresh(count) is not None and count < SAMPLES and not self._wake.wait(PAUSE):
+                    self.refresh()
             except Exception as error:  # the viewer stays up; what went wrong is told
                 LOG.exception("the viewer could not show this state")
                 self.panel.tell(f"{type(error).__name__}: {for_terminal(error)}")
