@@ -24,7 +24,7 @@ class Board:
     def __init__(self, scene: SceneApi, corner: Array, size: float) -> None:
         self._scene, self._corner, self._size = scene, corner, size
         self._dots: BatchedMeshHandle | None = None
-        self._count = 0
+        self._colors = np.empty((0, 3), dtype=np.uint8)
         self._labels: list[Any] = []
         self._outline: SceneNodeHandle | None = None
         self.on_pick: Callable[[int], None] = lambda index: None
@@ -35,18 +35,17 @@ class Board:
         span = np.maximum(high - low, _LEAST_SPAN)  # what differs by rounding only is one point
         self._map = 0.5 * (low + high - span), span
         places = self.places(points).astype(np.float32)
-        if self._dots is None or len(points) != self._count:
-            self._make_dots(places, colors)
+        if self._dots is None or not np.array_equal(colors, self._colors):
+            self._make_dots(places, colors)  # viser's page keeps the colours that instances were made with
         else:
             self._dots.batched_positions = places
-            self._dots.batched_colors = colors
         self._draw_frame(names, low, high)
         self._draw_outlines(outlines)
 
     def _make_dots(self, places: np.ndarray, colors: np.ndarray) -> None:
         if self._dots is not None:
             self._dots.remove()
-        self._count = len(places)
+        self._colors = colors
         self._dots = self._scene.add_batched_meshes_simple(
             "/board/samples",
             (0.012 * self._size * _DOT).astype(np.float32),
@@ -74,7 +73,8 @@ class Board:
             self.on_pick(int(event.instance_index))
 
     def _draw_frame(self, names: tuple[str, str], low: Array, high: Array) -> None:
-        texts = [f"{name}: {a:.3g} to {b:.3g} m/s" for name, a, b in zip(names, low, high, strict=True)]
+        ends = np.round([low, high], 6) + 0.0  # no rounding errors, no minus zero
+        texts = [f"{name}: {a:.3g} to {b:.3g} m/s" for name, a, b in zip(names, *ends, strict=True)]
         if self._labels:
             for label, text in zip(self._labels, texts, strict=True):
                 label.text = text

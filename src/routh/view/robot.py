@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.laws import SetValued
+from routh.models.base import State
 from routh.models.dropping import landing
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
-from routh.models.robot import RobotProblem
+from routh.models.mujoco.model import MujocoModel
+from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import LANDING_WINDOW
+from routh.sampling import sample
+from routh.sampling.choosing import spread_choice
+from routh.sim import simulate_many
+from routh.sim.aftermath import follow
 from routh.validation import Array
-from routh.view.mechanism import Control, Part, Placed, Values
+from routh.view.mechanism import Control, Moving, Part, Placed, Values
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -113,6 +121,22 @@ class RobotMechanism:
         for _ in range(steps):
             mujoco.mj_step(self.model, data)
         return {"MuJoCo": np.array(data.qpos)}
+
+    def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
+        """Motions from the impact on: rigid throughout, or after the impact as MuJoCo moves them."""
+        assert isinstance(placed.problem, RobotProblem)
+        if rigid:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnrepresentedWarning)
+                model = MujocoModel(self.model, self_contacts=False)
+            state = State(placed.q, placed.problem.qvel)
+            return simulate_many(model, state, n=count, duration=duration, law=SetValued(), seed=seed)
+        outcomes = sample(placed.problem, 8 * count, seed=seed)
+        ended = np.flatnonzero(outcomes.terminated)
+        if not len(ended):
+            raise ValueError("futures: no sample of this impact ended; wanted one that does")
+        chosen = ended[spread_choice(outcomes.v[ended] @ placed.problem.cholesky, count)]
+        return follow(self.model, placed.q, placed.problem.lift(outcomes.v[chosen]), duration=duration)
 
     def velocities(self, placed: Placed, v: Array) -> Array:
         """The robot's velocities (n, nv of the robot) from the problem's (n, nv)."""

@@ -60,8 +60,9 @@ class Scene:
         velocity = placed.problem.contact_velocity(placed.problem.v)[there]
         world = np.einsum("ck,ckx->cx", velocity, placed.frames[there][:, : velocity.shape[1]])
         along = size * world / max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
-        normals = _ends(points, size * placed.normals[there])
-        approach = _ends(points - along, along)
+        beside = points + 0.3 * size * _outward(points)  # in front of the mechanism, where they are seen
+        normals = _ends(beside, size * placed.normals[there])
+        approach = _ends(beside - along, along)
         if self._marks:
             self._marks[0].points, self._marks[1].points = normals, approach
             for mark, k in zip(self._marks[2:], self._labelled, strict=True):
@@ -78,8 +79,8 @@ class Scene:
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
-        if len(q) != self._ghost_count:
-            self._remove(self._ghosts)
+        if len(q) != self._ghost_count or not np.array_equal(colors, self._ghost_colors):
+            self._remove(self._ghosts)  # viser's page keeps the colours that instances were made with
             self._ghost_count = len(q)
             self._ghosts = []
         if not len(q):
@@ -103,12 +104,8 @@ class Scene:
                 for k, part in enumerate(self._mechanism.parts)
             ]
             return
-        recoloured = not np.array_equal(colors, self._ghost_colors)
-        self._ghost_colors = colors
         for k, ghost in enumerate(self._ghosts):
             ghost.batched_positions, ghost.batched_wxyzs = positions[:, k], turns[:, k]
-            if recoloured:
-                ghost.batched_colors = colors
 
     def show_others(self, answers: dict[str, Array]) -> None:
         """Single answers at (nq,) as wire frames, by name."""
@@ -172,6 +169,16 @@ class Scene:
 def _ends(start: Array, along: Array) -> Array:
     """Starts and tips of arrows, (n, 2, 3)."""
     return np.stack([start, start + along], axis=1).astype(np.float32)
+
+
+def _outward(points: Array) -> Array:
+    """Horizontal directions away from the middle of some points and towards the camera, (n, 3)."""
+    away = points - points.mean(axis=0)
+    away[:, 2] = 0.0
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    away = np.where(length > 1e-9, away / np.maximum(length, 1e-9), 0.0)
+    away[:, 1] -= 1.0
+    return np.asarray(away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9))
 
 
 def _far_apart(points: Array, distance: float) -> list[int]:
