@@ -208,3 +208,14 @@ def test_what_cannot_be_shown_is_refused_before_a_port_is_opened():
     with pytest.raises(ValueError, match="no system 'rockin-block'"):
         show("rockin-block")
     assert guard.LOOPBACK == "127.0.0.1"
+
+
+def test_a_notebook_gets_a_frame_whose_page_is_served(block):
+    import re
+    import urllib.request
+
+    address = re.search('src="([^"]+)"', block._repr_html_()).group(1)
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        assert answer.status == 200
+        assert b"<html" in answer.read(200_000).lower()
+        assert answer.headers.get("X-Frame-Options") is None
