@@ -9,13 +9,11 @@ import argparse
 import cProfile
 import os
 import pstats
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
 from robot_zoo import urdf_path
 from routh.view import show
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from routh.sampling import Outcomes, sample
 from routh.sampling.choosing import mode_names, spread_choice
 from routh.text import for_rich
 from routh.validation import Array, real
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+
+    from routh.viz.robot_film import Ghosts
 
 _SAMPLES = 512
 _GROUPS = 6  # colours for combinations of modes; rarer ones share the last
@@ -90,8 +95,8 @@ def animate_robot(
 
 
 def _motions(
-    model: Any, found: Landing, outcomes: Outcomes, wanted: RobotFilm, times: Array
-) -> tuple[Array, Any]:
+    model: MjModel, found: Landing, outcomes: Outcomes, wanted: RobotFilm, times: Array
+) -> tuple[Array, Ghosts]:
     """MuJoCo's own motion (k, nq), and the ghosts."""
     from routh.sim.aftermath import fall, follow
     from routh.viz.robot_film import Ghosts
@@ -122,7 +127,7 @@ def _motions(
     return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)
 
 
-def _rigid(model: Any, found: Landing, wanted: RobotFilm, times: Array) -> Array:
+def _rigid(model: MjModel, found: Landing, wanted: RobotFilm, times: Array) -> Array:
     """Futures with rigid contacts throughout, (k, n, nq)."""
     from routh.laws import SetValued
     from routh.models.base import State

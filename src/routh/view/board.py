@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from viser import BatchedMeshHandle, SceneApi, SceneNodeHandle, SceneNodePointerEvent
+    from viser import BatchedMeshHandle, LabelHandle, SceneApi, SceneNodeHandle, SceneNodePointerEvent
 
 _DOT = np.array([[0.0, 0.0, 0.0], *((np.cos(a), 0.0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 9)[:-1])])
 _FAN = np.array([(0, 1 + k, 1 + (k + 1) % 8) for k in range(8)])
@@ -25,7 +25,7 @@ class Board:
         self._scene, self._corner, self._size = scene, corner, size
         self._dots: BatchedMeshHandle | None = None
         self._colors = np.empty((0, 3), dtype=np.uint8)
-        self._labels: list[Any] = []
+        self._labels: list[LabelHandle] = []
         self._outline: SceneNodeHandle | None = None
         self.on_pick: Callable[[int], None] = lambda index: None
 

@@ -12,7 +12,7 @@ from routh.validation import Array
 from routh.view.mechanism import Mechanism, Placed
 
 if TYPE_CHECKING:
-    from viser import SceneApi, SceneNodeHandle
+    from viser import ArrowsHandle, SceneApi, SceneNodeHandle
 
 _NORMAL, _VELOCITY, _IMPULSE = (30, 30, 30), (213, 94, 0), (0, 158, 115)
 _OTHERS = ((20, 20, 20), (170, 0, 0), (0, 0, 140))
@@ -153,7 +153,7 @@ class Scene:
             self._arrows("/contacts/impulses", _ends(placed.points[there], grown), _IMPULSE)
             time.sleep(_PLAY / 30)
 
-    def _arrows(self, name: str, ends: Array, color: tuple[int, int, int]) -> Any:
+    def _arrows(self, name: str, ends: Array, color: tuple[int, int, int]) -> ArrowsHandle:
         size = 0.01 * self._mechanism.size
         return self._scene.add_arrows(
             name, ends, color, shaft_radius=size, head_radius=2.5 * size, head_length=5.0 * size

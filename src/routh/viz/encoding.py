@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def png(pixels: np.ndarray) -> bytes:
     return stream.getvalue()
 
 
-def _pillow() -> Any:
+def _pillow() -> ModuleType:
     try:
         from PIL import Image
     except ImportError:

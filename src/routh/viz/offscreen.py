@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -63,10 +63,23 @@ class Offscreen:
         self.close()
 
 
-def _context(width: int, height: int) -> Any:
+class _Context(Protocol):
+    """MuJoCo's context of OpenGL, whichever library it is of."""
+
+    def make_current(self) -> None:
+        """Draw here from now on."""
+        ...
+
+    def free(self) -> None:
+        """Give it back."""
+        ...
+
+
+def _context(width: int, height: int) -> _Context:
     kind = backend()
     try:
-        return importlib.import_module(f"mujoco.{kind}").GLContext(width, height)
+        made: _Context = importlib.import_module(f"mujoco.{kind}").GLContext(width, height)
+        return made
     except Exception as error:  # each library fails in its own way
         raise NoRendererError(f"MUJOCO_GL: drawing with {kind!r} failed: {error}; {_advice()}") from error
 

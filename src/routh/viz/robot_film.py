@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from routh.viz import style
 from routh.viz.offscreen import Offscreen
 
 if TYPE_CHECKING:
-    from mujoco import MjModel
+    from mujoco import MjData, MjModel, MjvCamera, MjvScene
 
 _BODY = (0.30, 0.34, 0.40)  # of shapes whose file gives them no colour
 _GROUND = (0.90, 0.91, 0.93)
@@ -75,14 +75,14 @@ def _lit(model: MjModel) -> MjModel:
     return own
 
 
-def _pose(model: MjModel, data: Any, q: Array) -> None:
+def _pose(model: MjModel, data: MjData, q: Array) -> None:
     data.qpos[:] = q
     engine().mj_kinematics(model, data)
     engine().mj_comPos(model, data)
     engine().mj_camlight(model, data)
 
 
-def _camera(film: Film, model: MjModel, data: Any) -> Any:
+def _camera(film: Film, model: MjModel, data: MjData) -> MjvCamera:
     """A camera that has the robot and its ghosts in view the whole time."""
     moving = np.flatnonzero(np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] != 0)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
@@ -101,7 +101,7 @@ def _camera(film: Film, model: MjModel, data: Any) -> Any:
     return camera
 
 
-def _draw_solid(scene: Any, model: MjModel, data: Any, camera: Any) -> None:
+def _draw_solid(scene: MjvScene, model: MjModel, data: MjData, camera: MjvCamera) -> None:
     mujoco = engine()
     every = mujoco.mjtCatBit.mjCAT_ALL.value
     mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, camera, every, scene)
@@ -114,7 +114,7 @@ def _draw_solid(scene: Any, model: MjModel, data: Any, camera: Any) -> None:
         geom.reflectance = 0.0
 
 
-def _draw_ghost(scene: Any, model: MjModel, data: Any, rgba: tuple[float, ...]) -> None:
+def _draw_ghost(scene: MjvScene, model: MjModel, data: MjData, rgba: tuple[float, ...]) -> None:
     mujoco = engine()
     before, moving = scene.ngeom, mujoco.mjtCatBit.mjCAT_DYNAMIC.value
     mujoco.mjv_addGeoms(model, data, mujoco.MjvOption(), mujoco.MjvPerturb(), moving, scene)
