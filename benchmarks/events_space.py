@@ -24,7 +24,7 @@ from routh.exact.facets import friction_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run
 
-CONE = np.zeros((0, 2))
+CONE = None
 
 
 def samples(problems, n, *, dirs=CONE, tolerance=1e-6, poisson=False, seed=0):

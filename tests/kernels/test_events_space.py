@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 import routh
 from problems import FAMILIES, family_problem, problem_of_size
@@ -10,13 +11,13 @@ from routh.compiling import interpreted
 from routh.exact.facets import friction_directions
 from routh.friction import cone_violation, facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events_space import begin, run, workspace
-from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C
+from routh.kernels.events_space import begin, load_row, run
+from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C, workspace
 from routh.kernels.space_pieces import run_stage
 from routh.sampling.spatial_flow import SpatialFlow
 from routh.status import Status
 
-CONE = np.zeros((0, 2))
+CONE = None
 SPATIAL = [name for name in FAMILIES if name.startswith("spatial")]
 
 
@@ -39,37 +40,22 @@ def test_a_stage_follows_the_reference(facets, seed):
     rng = np.random.default_rng(seed)
     nc = 2 + seed % 2
     problem = problem_of_size(rng, nc, 2, rng.choice([0.3, 0.8], nc))
-    rows, (x, s, k, slides, d, g, after) = make_rows([problem]), workspace(nc)
-    interpreted(begin)(nc, rows.start[0], x, s, g)
+    rows, work = make_rows([problem]), workspace(nc)
+    interpreted(load_row)(rows, 0, work)
+    interpreted(begin)(work, nc)
     weights = rng.dirichlet(np.ones(nc))
-    s[WEIGHT], k[ROLE] = weights, DRIVEN
-    x[C, ::3] -= 1.0  # far from their end, so that nothing stops approaching
-    begun = x[C].copy()
-    dirs = CONE if facets is None else facet_directions(2, facets)
-    interpreted(run_stage)(
-        nc,
-        0,
-        1e-6,
-        np.zeros(nc),
-        rows.G[0],
-        np.array(problem.mu),
-        dirs,
-        x,
-        s,
-        k,
-        slides,
-        d,
-        g,
-        after,
-        0.4,
-        64,
-    )
-    length = x[TOTAL, 0] / weights[0]
+    work.values[WEIGHT, :nc], work.marks[ROLE, :nc] = weights, DRIVEN
+    work.values[C, : 3 * nc : 3] -= 1.0  # far from their end, so that nothing stops approaching
+    begun = work.values[C, : 3 * nc].copy()
+    dirs = None if facets is None else facet_directions(2, facets)
+    interpreted(run_stage)(work, nc, dirs, None, 1e-6, 0.4)
+    moved, total = work.values[C, : 3 * nc], work.values[TOTAL, : 3 * nc]
+    length = total[0] / weights[0]
     assert length > 0.0
     flow = SpatialFlow.of(problem, facets=facets)
     c, impulse = flow.follow(begun, weights, length, steps=24)
-    assert np.abs(x[TOTAL] - impulse.ravel()).max() < (1e-10 if facets else 2e-5)
-    assert np.abs(x[C] - c).max() < (1e-10 if facets else 2e-5)
+    assert np.abs(total - impulse.ravel()).max() < (1e-10 if facets else 2e-5)
+    assert np.abs(moved - c).max() < (1e-10 if facets else 2e-5)
 
 
 @pytest.mark.parametrize(("e", "hypothesis"), [(0.0, "energetic"), (0.6, "energetic"), (0.6, "poisson")])
@@ -227,9 +213,34 @@ def test_other_rates_give_members_too(rates):
     assert not np.array_equal(found.v, mixed.v)
 
 
+@njit
+def always_the_same(uniforms, approaching, out):
+    for i in range(len(out)):
+        out[i] = 1.0 if approaching[i] else 0.0
+
+
+@njit
+def nonsense(uniforms, approaching, out):
+    for i in range(len(out)):
+        out[i] = np.nan if uniforms[i] < 0.5 else -1.0
+
+
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"])
+def test_own_rates_are_those_that_are_used(friction):
+    """Equal rates that stay until something happens leave nothing to chance."""
+    problem = problem_of_size(np.random.default_rng(9), 3, 2, 0.5)
+    problem = problem.replace(v=np.linalg.lstsq(problem.Jn, -np.ones(3), rcond=None)[0])
+    found = routh.sample(problem, 20, friction=friction, rates=always_the_same, persistence=1.0)
+    assert found.terminated.all()
+    assert np.all(found.v == found.v[0])
+    assert len(np.unique(routh.sample(problem, 20, friction=friction).v, axis=0)) > 1
+    other = routh.sample(problem, 20, friction=friction, rates=nonsense)
+    assert other.terminated.all()  # who gets no rate that is one, is left alone
+
+
 def test_what_the_kernel_cannot_do_raises():
     problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
-    with pytest.raises(ValueError, match="rates: got a function"):
+    with pytest.raises(ValueError, match="rates: got <function"):
         routh.sample(problem, 3, method="events", friction="cone", rates=lambda uniforms, near, out: None)
     with pytest.raises(ValueError, match="device: got 'cuda'"):
         routh.sample(problem, 3, method="events", friction="cone", device="cuda")

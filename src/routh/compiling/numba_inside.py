@@ -165,12 +165,23 @@ class EntryLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         """Collect every linked function once, however it is reached, then optimise and emit."""
         found = _reached(self._linking_libraries)
+        inner: set[str] = set()
         for library in found:
             if isinstance(library, LinkedLibrary):
+                module = library.own_module()
+                inner.update(function.name for function in module.functions if not function.is_declaration)
                 self._reload_init.update(library._reload_init)
-                self._final_module.link_in(library.own_module(), preserve=True)
+                self._final_module.link_in(module, preserve=True)
+        for function in self._final_module.functions:
+            if function.name in inner:  # nobody else calls it: arguments that it does not use cost nothing
+                function.linkage = "internal"
         self._linking_libraries = [one for one in found if not isinstance(one, LinkedLibrary)]
         super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        """Once: numba's first, cheap pass serves reference counts, of which kernels have none."""
+        passes, builder = self._codegen._module_pass_manager(slp_vectorize=True)
+        passes.run(self._final_module, builder)
 
 
 def _reached(libraries: list[Any]) -> list[Any]:

@@ -61,6 +61,11 @@ def take_up(
 ) -> None:
     """Total impulse and velocity of a sample that is PENDING."""
     n, width = sizes[0] * (1 + sizes[1]), 1 + sizes[1]
+    if samples.steps[row] == 0:
+        for j in range(n):
+            vectors.total[j] = 0.0
+            vectors.inputs[j] = sampling.start[j]
+        return
     for i in range(sizes[0]):
         for d in range(width):
             vectors.total[i * width + d] = samples.impulse[row, i, d]

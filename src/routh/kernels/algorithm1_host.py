@@ -35,6 +35,7 @@ GROWING = (
 )
 MOST_GROWING = 2**16
 FEW_NEW = 0.001  # of the vertices known, for each thousand samples
+FEW_VERTICES = 256  # whose links can be completed in plain Python
 INTERPRETED = 2.0  # s of steps solved in plain Python before the step solver is compiled, which takes some 10
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
@@ -109,6 +110,7 @@ class StepSolver:
     samples: Samples
     vectors: Vectors = field(init=False)
     work: Pivoting = field(init=False)
+    ready: bool = False
 
     def __post_init__(self) -> None:
         self.vectors, self.work = make_vectors(self.scaled.sizes), make_pivoting(self.scaled.sizes)
@@ -128,10 +130,11 @@ class StepSolver:
 
     def compiled(self, table: Table) -> bool:
         """Whether the compiled step solver is there, or worth its compilation by now."""
-        arguments = (
-            self.scaled.step, table, False, self.sampling, self.samples, self.vectors, self.work, (0, 0), 1,
-        )  # fmt: skip
-        return _INTERPRETED.seconds >= INTERPRETED or is_ready(run_pivoted, *arguments)
+        if not self.ready:  # asked once: looking for it takes as long as some hundred steps
+            data = (self.scaled.step, table, False, self.sampling, self.samples, self.vectors, self.work)
+            arguments = (*data, (0, 0), 1)
+            self.ready = _INTERPRETED.seconds >= INTERPRETED or is_ready(run_pivoted, *arguments)
+        return self.ready
 
 
 class _Interpreted:
@@ -207,7 +210,8 @@ def known_table(
         _grow(solver, table, deadline)
         if len(tables) >= 4:
             tables.pop(next(iter(tables)))
-        tables[name] = freeze(scaled, table, complete=solver.compiled(table))
+        small = table.dictionaries.used[0] <= FEW_VERTICES
+        tables[name] = freeze(scaled, table, complete=small or solver.compiled(table))
     return tables[name]
 
 

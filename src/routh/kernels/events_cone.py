@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from routh.kernels import events_space
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.validation import Array
@@ -13,4 +11,4 @@ from routh.validation import Array
 
 def run(rows: Rows, draw: Draw, outputs: Outputs, directions: Array, **options: Any) -> None:
     """Draw all samples of all rows; the friction disc has no corners, so ``directions`` are not looked at."""
-    events_space.run(rows, draw, outputs, np.zeros((0, 2)), **options)
+    events_space.run(rows, draw, outputs, None, **options)

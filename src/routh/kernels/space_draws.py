@@ -3,108 +3,131 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.arrays import EXTREME, UNIFORM
+from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
+from routh.kernels.callback import call_rates
 from routh.kernels.random import event_number
-from routh.kernels.space_names import BUDGET, DRIVEN, FREE, HELD, KEPT, ROLE, WEIGHT, C
+from routh.kernels.space_names import (
+    BUDGET,
+    DRIVEN,
+    FREE,
+    HELD,
+    KEPT,
+    ROLE,
+    UNIFORMS,
+    WEIGHT,
+    C,
+    Custom,
+    SpaceWork,
+    named,
+)
 
-_indices: Any = tuple(np.int64(index) for index in range(6))
-# numbers of an event's key, by index; two for each contact follow
-KEEP, KIND, WHO, CUT, SHARE, PER_CONTACT = _indices
+# numbers of an event's key, by index; three for each contact follow
+KEEP, KIND, CUT, SHARE, PER_CONTACT = named(5)
+EACH = 3
 
 KEEP_CHANCE = 0.1  # weights stay as they were
 ALONE, FACE = 0.9, 0.95  # below: one contact alone; below: a random face; else all of them
 HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below the second, else left alone
+AS_DRAWN, IN_TURN, TOGETHER, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
 
 
 @kernel
-def draw_roles(nc: int, rates: int, key: Any, phase: int, x: Any, s: Any, k: Any) -> bool:
+def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64, phase: int) -> bool:
     """ROLE and WEIGHT of one stage; whether anything is driven.
 
-    ``phase`` 0: as drawn; 1: one contact at a time, zeros held; 2: all that approach, with equal weights,
-    zeros held; 3: one contact at a time and nothing held.
+    AS_DRAWN; IN_TURN: one contact at a time, zeros held; TOGETHER: all that approach, with equal weights,
+    zeros held; BARE: one contact at a time and nothing held.
     """
-    count, sure = np.int64(0), 0
-    drawn = phase == 0 and rates != UNIFORM
+    values, marks = work.values, work.marks
+    sure = 0
+    drawn = phase == AS_DRAWN and rates != UNIFORM and rates != CUSTOM
     for i in range(nc):
-        number = event_number(key, PER_CONTACT + 2 * i)
-        k[ROLE, i] = FREE
-        y = x[C, 3 * i]
-        if y < 0.0 or s[BUDGET, i] > 0.0:
-            k[ROLE, i] = DRIVEN
+        number = event_number(key, PER_CONTACT + EACH * i)
+        y = values[C, 3 * i]
+        marks[ROLE, i] = FREE
+        if y < 0.0 or values[BUDGET, i] > 0.0:
+            marks[ROLE, i] = DRIVEN
             sure += 1
-        elif y == 0.0 and phase != 3 and (not drawn or number < HOLD):
-            k[ROLE, i] = HELD
+        elif y == 0.0 and phase != BARE and (not drawn or number < HOLD):
+            marks[ROLE, i] = HELD
         elif y == 0.0 and drawn and number < PUSH:
-            k[ROLE, i] = DRIVEN
-        count += 1 if k[ROLE, i] == DRIVEN else 0
+            marks[ROLE, i] = DRIVEN
     if sure == 0:
         return False
-    return draw_weights(nc, rates, key, phase, count, s, k)
-
-
-@kernel
-def draw_weights(nc: int, rates: int, key: Any, phase: int, count: Any, s: Any, k: Any) -> bool:
-    """WEIGHT of the driven contacts, with sum one; those without become free."""
     kind = event_number(key, KIND)
-    mixed = phase == 0 and rates != UNIFORM
-    if mixed and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(nc, s, k):
+    if drawn and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(work, nc):
         return True
-    if phase == 1 or phase == 3 or (mixed and (kind < ALONE or rates == EXTREME)):
-        chosen = int(event_number(key, WHO) * count)
-        for i in range(nc):
-            if k[ROLE, i] != DRIVEN:
-                continue
-            s[WEIGHT, i] = 1.0 if chosen == 0 else 0.0
-            if chosen != 0:
-                k[ROLE, i] = FREE
-            chosen -= 1
+    if phase == IN_TURN or phase == BARE or (drawn and (kind < ALONE or rates == EXTREME)):
+        choose_one(work, nc, key)
         return True
-    total, power = 0.0, 4.0 if kind < FACE else 1.0
-    for i in range(nc):
-        if k[ROLE, i] == DRIVEN:
-            number = event_number(key, PER_CONTACT + 2 * i + 1)
-            s[WEIGHT, i] = number if rates == UNIFORM else (-math.log(number)) ** power
-            if phase == 2:
-                s[WEIGHT, i] = 1.0
-            total += s[WEIGHT, i]
-    for i in range(nc):
-        if k[ROLE, i] == DRIVEN:
-            s[WEIGHT, i] /= total
-    return True
+    return draw_weights(work, nc, rates, custom, key, phase)
 
 
 @kernel
-def keep_weights(nc: int, s: Any, k: Any) -> bool:
+def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
+    """Of the driven contacts the one with the smallest number of its own: a contact more changes nothing."""
+    chosen, lowest = -1, 2.0
+    for i in range(nc):
+        number = event_number(key, PER_CONTACT + EACH * i + 2)
+        if work.marks[ROLE, i] == DRIVEN:
+            work.marks[ROLE, i] = FREE
+            if number < lowest:
+                chosen, lowest = i, number
+    work.marks[ROLE, chosen] = DRIVEN
+    work.values[WEIGHT, chosen] = 1.0
+
+
+@kernel
+def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64, phase: int) -> bool:
+    """WEIGHT of the driven contacts, with sum one; those without become free. Whether any is left."""
+    values, marks = work.values, work.marks
+    power = 4.0 if event_number(key, KIND) < FACE else 1.0
+    for i in range(nc):
+        number = event_number(key, PER_CONTACT + EACH * i + 1)
+        values[UNIFORMS, i] = number
+        values[WEIGHT, i] = number if rates == UNIFORM else (-math.log(number)) ** power
+        if phase != AS_DRAWN:
+            values[WEIGHT, i] = 1.0
+        work.flags[i] = marks[ROLE, i] == DRIVEN
+    if custom is not None and phase == AS_DRAWN:
+        call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)
+    return share_weights(work, nc, WEIGHT)
+
+
+@kernel
+def keep_weights(work: SpaceWork, nc: int) -> bool:
     """Take the weights of the stage before where their contacts may still be driven."""
     total = 0.0
     for i in range(nc):
-        total += s[KEPT, i] if k[ROLE, i] == DRIVEN else 0.0
-    if not total > 0.0:
-        return False
-    for i in range(nc):
-        if k[ROLE, i] == DRIVEN:
-            s[WEIGHT, i] = s[KEPT, i] / total
-            if not s[WEIGHT, i] > 0.0:
-                k[ROLE, i] = FREE
-    return True
+        total += work.values[KEPT, i] if work.marks[ROLE, i] == DRIVEN else 0.0
+    return total > 0.0 and share_weights(work, nc, KEPT)
 
 
 @kernel
-def fewer_roles(nc: int, key: Any, x: Any, s: Any, k: Any) -> None:
+def share_weights(work: SpaceWork, nc: int, of: int) -> bool:
+    """WEIGHT of the driven contacts with sum one from row ``of``; who has none is free. Whether any has."""
+    values, marks = work.values, work.marks
+    total = 0.0
+    for i in range(nc):
+        if marks[ROLE, i] == DRIVEN:
+            if values[of, i] > 0.0:
+                total += values[of, i]
+            else:
+                marks[ROLE, i] = FREE
+    for i in range(nc):
+        if marks[ROLE, i] == DRIVEN:
+            values[WEIGHT, i] = values[of, i] / total
+    return 0.0 < total < math.inf
+
+
+@kernel
+def fewer_roles(work: SpaceWork, nc: int, key: np.uint64) -> None:
     """One approaching contact alone and nothing held: rates that always exist."""
-    count = 0
     for i in range(nc):
-        k[ROLE, i] = DRIVEN if x[C, 3 * i] < 0.0 or s[BUDGET, i] > 0.0 else FREE
-        count += 1 if k[ROLE, i] == DRIVEN else 0
-    chosen = int(event_number(key, WHO) * count)
-    for i in range(nc):
-        if k[ROLE, i] == DRIVEN:
-            s[WEIGHT, i] = 1.0
-            if chosen != 0:
-                k[ROLE, i] = FREE
-            chosen -= 1
+        approaches = work.values[C, 3 * i] < 0.0 or work.values[BUDGET, i] > 0.0
+        work.marks[ROLE, i] = DRIVEN if approaches else FREE
+    choose_one(work, nc, key)

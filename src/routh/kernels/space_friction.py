@@ -7,10 +7,10 @@ minimiser is the friction that opposes slip most (HP23 (16)).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.compiling import kernel
-from routh.kernels.space_names import WALL
+from routh.kernels.space_names import CORNER, GRAM, SLIP, WALL, Corners, SpaceWork
+from routh.validation import Array
 
 NEWTON = 60
 
@@ -24,9 +24,15 @@ def on_disc(
     spread = math.sqrt(half * half + a01 * a01)
     high = mean + spread
     low = max(mean - spread, 1e-15 * high)  # nothing moves along a direction of eigenvalue 0
-    # the first axis, that of the larger eigenvalue
-    angle = 0.5 * math.atan2(a01, half) if spread > 0.0 else 0.0
-    cosine, sine = math.cos(angle), math.sin(angle)
+    # the first axis, that of the larger eigenvalue, has the double angle (half, a01)
+    cosine, sine = 1.0, 0.0
+    if spread > 0.0:
+        if half > 0.0:
+            cosine = math.sqrt(0.5 * (1.0 + half / spread))
+            sine = 0.5 * a01 / (spread * cosine)
+        else:
+            sine = math.sqrt(0.5 * (1.0 - half / spread))
+            cosine = 0.5 * a01 / (spread * sine)
     q0, q1 = cosine * b0 + sine * b1, cosine * b1 - sine * b0
     p0, p1 = -q0 / high, -q1 / low
     rim = p0 * p0 + p1 * p1 > radius * radius
@@ -49,12 +55,12 @@ def on_disc(
 
 @kernel
 def on_edge(
-    dirs: Any, j: int, a00: float, a01: float, a11: float, b0: float, b1: float, radius: float
-) -> tuple[float, float, float, float]:
-    """The minimiser between ``-radius`` times corners j and j + 1: (p0, p1, share of the second, value)."""
-    following = j + 1 if j + 1 < dirs.shape[0] else 0
-    x0, x1 = -radius * dirs[j, 0], -radius * dirs[j, 1]
-    e0, e1 = -radius * dirs[following, 0] - x0, -radius * dirs[following, 1] - x1
+    corners: Array, j: int, a00: float, a01: float, a11: float, b0: float, b1: float, radius: float
+) -> tuple[float, float, float]:
+    """The minimiser between ``-radius`` times corners j and j + 1, and its value."""
+    following = j + 1 if j + 1 < corners.shape[0] else 0
+    x0, x1 = -radius * corners[j, 0], -radius * corners[j, 1]
+    e0, e1 = -radius * corners[following, 0] - x0, -radius * corners[following, 1] - x1
     curve = e0 * (a00 * e0 + a01 * e1) + e1 * (a01 * e0 + a11 * e1)
     slope = e0 * (a00 * x0 + a01 * x1 + b0) + e1 * (a01 * x0 + a11 * x1 + b1)
     share = 0.0
@@ -62,14 +68,14 @@ def on_edge(
         share = -slope / curve if -slope < curve else 1.0
     p0, p1 = x0 + share * e0, x1 + share * e1
     value = 0.5 * (p0 * (a00 * p0 + a01 * p1) + p1 * (a01 * p0 + a11 * p1)) + b0 * p0 + b1 * p1
-    return p0, p1, share, value
+    return p0, p1, value
 
 
 @kernel
 def on_polygon(
-    dirs: Any, a00: float, a01: float, a11: float, b0: float, b1: float, radius: float
-) -> tuple[float, float, int, float]:
-    """The minimiser on the whole polygon: (p0, p1, edge, share); edge -1 inside."""
+    corners: Array, a00: float, a01: float, a11: float, b0: float, b1: float, radius: float
+) -> tuple[float, float]:
+    """The minimiser on the whole polygon."""
     size = a00 + a11
     determinant = a00 * a11 - a01 * a01
     if determinant > 1e-13 * size * size:
@@ -79,34 +85,34 @@ def on_polygon(
         scale = size * size
         p0, p1 = -(a00 * b0 + a01 * b1) / scale, -(a01 * b0 + a11 * b1) / scale
     inside = True
-    for j in range(dirs.shape[0]):
-        following = j + 1 if j + 1 < dirs.shape[0] else 0
-        x0, x1 = -radius * dirs[j, 0], -radius * dirs[j, 1]
-        e0, e1 = -radius * dirs[following, 0] - x0, -radius * dirs[following, 1] - x1
+    for j in range(corners.shape[0]):
+        following = j + 1 if j + 1 < corners.shape[0] else 0
+        x0, x1 = -radius * corners[j, 0], -radius * corners[j, 1]
+        e0, e1 = -radius * corners[following, 0] - x0, -radius * corners[following, 1] - x1
         inside = inside and e0 * (p1 - x1) - e1 * (p0 - x0) >= 0.0
     if inside:
-        return p0, p1, -1, 0.0
-    edge, lowest, best0, best1, share = -1, math.inf, 0.0, 0.0, 0.0
-    for j in range(dirs.shape[0]):
-        p0, p1, at, value = on_edge(dirs, j, a00, a01, a11, b0, b1, radius)
+        return p0, p1
+    lowest, best0, best1 = math.inf, 0.0, 0.0
+    for j in range(corners.shape[0]):
+        p0, p1, value = on_edge(corners, j, a00, a01, a11, b0, b1, radius)
         if value < lowest:
-            lowest, edge, best0, best1, share = value, j, p0, p1, at
-    return best0, best1, edge, share
+            lowest, best0, best1 = value, p0, p1
+    return best0, best1
 
 
 @kernel
 def friction_alone(
-    G: Any, dirs: Any, i: int, slip: int, corner: int, b0: float, b1: float, radius: float
+    work: SpaceWork, corners: Corners, i: int, b0: float, b1: float, radius: float
 ) -> tuple[float, float]:
     """Friction of contact i at zero slip (or on a wall of its polygon) for a normal rate of radius / mu."""
-    at = 3 * i + 1
-    a00, a01, a11 = G[at, at], G[at, at + 1], G[at + 1, at + 1]
+    values, at = work.values, 3 * i + 1
+    a00, a01, a11 = values[GRAM + at, at], values[GRAM + at, at + 1], values[GRAM + at + 1, at + 1]
     if not radius > 0.0:
         return 0.0, 0.0
-    if dirs.shape[0] == 0:
+    if corners is None:
         p0, p1, _ = on_disc(a00, a01, a11, b0, b1, radius)
-    elif slip == WALL:
-        p0, p1, _, _ = on_edge(dirs, corner, a00, a01, a11, b0, b1, radius)
+    elif work.marks[SLIP, i] == WALL:
+        p0, p1, _ = on_edge(corners, work.marks[CORNER, i], a00, a01, a11, b0, b1, radius)
     else:
-        p0, p1, _, _ = on_polygon(dirs, a00, a01, a11, b0, b1, radius)
+        p0, p1 = on_polygon(corners, a00, a01, a11, b0, b1, radius)
     return p0, p1

@@ -1,54 +1,85 @@
-"""Names of rows in the workspace of the sampler in space, so that no kernel counts positions.
-
-One sample has these arrays:
-
-- ``x (ROWS, n)``: contact coordinates, contact by contact: normal, two tangents
-- ``s (CONTACT_ROWS, nc)``: numbers per contact
-- ``k (INTEGER_ROWS, nc)``: integers per contact
-- ``d (n, n + 2)``: a linear system
-- ``g (GLOBALS,)``: numbers of the sample
+"""The workspace of the sampler in space, with names for its rows, so that no kernel counts positions.
 
 The names are 64-bit integers of NumPy: a function that gets a plain one is compiled anew for each value.
+Kernels get ``corners``, the friction polygon (k, 2), or None: the true cone; and ``books``, 0 with energetic
+and 1 with Poisson's restitution, or None: nothing bounces. What None rules out is not compiled.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh.validation import Array
 
-def _named(count: int, first: int = 0) -> Any:
+Corners = Array | None
+Books = int | None
+Custom = int | None  # the address of a user's own function for relative rates
+
+
+class SpaceWork(NamedTuple):
+    """Scratch of one thread for at most nc contacts, with n = 3 nc coordinates: normal, two tangents, ..."""
+
+    values: Array  # (VALUE_ROWS + 2 n, max(2 n, GLOBALS)): rows named below, then G, then linear equations
+    marks: np.ndarray  # (MARK_ROWS, n) int64
+    series: Array  # (CHANNELS nc + 2, ORDER + 1): powers of a curve, `routh.kernels.space_series`
+    flags: np.ndarray  # (nc,) bool: contacts that may be driven, for a user's own rates
+    trace: Array  # (pieces, n): impulses of the pieces, where they are asked for; else none
+
+
+def named(count: int, first: int = 0) -> Any:
+    """Consecutive numbers as 64-bit integers."""
     return tuple(np.int64(first + k) for k in range(count))
 
 
-# rows of x: contact velocities, rates, their effect, total impulse, offset of the rates' equations; impulses
-# of the curve so far, at the end of a trial step and where a slope is wanted
-C, RATE, CHANGE, TOTAL, OFFSET, IMPULSE, TRY, POINT = _named(8)
-(SLOPE,) = _named(1, 8)  # seven rows: slopes of a Runge-Kutta step
-ONCE, TWICE, THRICE = _named(3, 15)  # impulses of one, two and three implicit steps
-(BASE,) = _named(1, 18)  # rates at the beginning of a curve
-ROWS = 19
+# rows of `values`, of coordinates: contact velocities before and now, rates, what they change, total impulse,
+# offset of the rates' equations; impulse of a piece, of a trial, a point in between; impulses of one, two and
+# three implicit steps
+START, C, RATE, CHANGE, TOTAL, OFFSET, IMPULSE, TRY, POINT, ONCE, TWICE, THRICE = named(12)
+# of contacts
+MU, BOUNCE, WEIGHT, BUDGET, STORED, RETURNED, WORK, TRY_WORK, MIDDLE, KEPT, AFTER = named(11, 12)
+SLIDE0, SLIDE1, UNIFORMS = named(3, 23)  # direction of slip; random numbers
+# of the unknowns of linear equations: the row and the column of their contact, right-hand sides
+ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 26)
+(GLOBAL,) = named(1, 33)  # numbers of the sample, named below
+(GRAM,) = named(1, 34)  # the matrix G; after it the linear equations
+VALUE_ROWS = 34
 
-# rows of s
-WEIGHT, BUDGET, STORED, RETURNED, LENGTH, UNIT0, UNIT1, WORK, TRY_WORK, MIDDLE, KEPT = _named(11)
-(WORK_SLOPE,) = _named(1, 11)  # seven rows
-CONTACT_ROWS = 18
+# entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, next implicit
+# step, whether rates of an implicit step are sought, pieces in the trace
+ERROR, STEPS, CUT, IMPLICIT_STEP, IMPLICIT, TRACED = named(6)
+GLOBALS = 6
 
-# rows of k
-ROLE, SLIP, CORNER, LIST, MOVES = _named(5)
-INTEGER_ROWS = 5
-
-# entries of g: sum of local errors, steps taken, length at which the stage is cut, next implicit step,
-# whether rates of an implicit step are sought
-ERROR, STEPS, CUT, IMPLICIT_STEP, IMPLICIT = _named(5)
-GLOBALS = 5
+# rows of `marks`: of contacts; then of unknowns
+ROLE, SLIP, CORNER, LIST, MOVES = named(5)
+WHOSE, PIVOT = named(2, 5)
+MARK_ROWS = 7
 
 # roles; LEFT: was held in an implicit step and left in it
-FREE, DRIVEN, HELD, LEFT = _named(4)
+FREE, DRIVEN, HELD, LEFT = named(4)
 
 # slip of a contact that pushes; NO_FRICTION where friction does nothing
-NO_FRICTION, ZERO, WALL, SLIDE = _named(4)
+NO_FRICTION, ZERO, WALL, SLIDE = named(4)
 
-# why a piece ended
-CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, STIFF_PATH = _named(8)
+# why a piece ended; OUT_OF_CONE: friction that would keep a contact sticking leaves its cone
+CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, STIFF_PATH, OUT_OF_CONE = named(9)
+
+# rows of `series` of contact i, from CHANNELS i on: rates, impulse, slip rates, direction and size of slip,
+# slip rate along it, normal velocity and its rate, work
+CHANNELS = 16
+RATE0, RATE1, RATE2, PUSH0, PUSH1, PUSH2, TURN0, TURN1, UNIT0, UNIT1, SIZE, ALONG = named(12)
+NORMAL, NORMAL_RATE, POWER, WORKED = named(4, 12)
+ORDER = 12  # highest power
+
+
+def workspace(nc: int, pieces: int = 0) -> SpaceWork:
+    """Scratch arrays of one thread; ``pieces`` of a path are kept."""
+    n = 3 * nc
+    return SpaceWork(
+        np.zeros((VALUE_ROWS + 2 * n, max(2 * n, GLOBALS))),
+        np.zeros((MARK_ROWS, n), dtype=np.int64),
+        np.zeros((CHANNELS * nc + 2, ORDER + 1)),
+        np.zeros(nc, dtype=np.bool_),
+        np.zeros((pieces, n)),
+    )

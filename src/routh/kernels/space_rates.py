@@ -8,55 +8,63 @@ and the caller then holds fewer. With OFFSET = c / length the same sweeps solve 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from routh.compiling import kernel
 from routh.kernels.space_friction import friction_alone
 from routh.kernels.space_names import (
     CHANGE,
-    CORNER,
     DRIVEN,
     FREE,
+    GLOBAL,
+    GRAM,
     HELD,
     IMPLICIT,
+    MU,
     NO_FRICTION,
     OFFSET,
     RATE,
     ROLE,
     SLIDE,
+    SLIDE0,
+    SLIDE1,
     SLIP,
     STEPS,
     WEIGHT,
+    Corners,
+    SpaceWork,
 )
+from routh.validation import Array
 
 SWEEPS = 200
 CONVERGED = 1e-14  # change of a rate in one sweep, as a share of the largest
 ROUGHLY = 1e-11  # the same in implicit steps, whose own error is larger
 BRACKETS, ROOTS = 60, 80
-SWEEP_COST = 0.25  # of a Runge-Kutta step
+SWEEP_COST = 0.25  # of a step
 PAINLEVE = 1e-9  # a held contact that slides needs this share of its normal diagonal to push itself away
+
+Three = tuple[float, float, float]
 
 
 @kernel
-def held_rate(
-    G: Any, mu: float, dirs: Any, i: int, k: Any, u0: float, u1: float, b: tuple[float, float, float]
-) -> tuple[float, float, float]:
+def held_rate(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
     """Normal rate and friction of contact i such that its normal velocity stays; normal -1: there is none."""
-    first = 3 * i
+    values, row = work.values, GRAM + 3 * i
+    diagonal, mu = values[row, 3 * i], values[MU, i]
     if b[0] >= 0.0:
         return 0.0, 0.0, 0.0
-    if k[SLIP, i] == NO_FRICTION:
-        return -b[0] / G[first, first], 0.0, 0.0
-    if k[SLIP, i] == SLIDE:
-        pushes = G[first, first] - mu * (G[first, first + 1] * u0 + G[first, first + 2] * u1)
-        if not pushes > PAINLEVE * G[first, first]:
+    if work.marks[SLIP, i] == NO_FRICTION:
+        return -b[0] / diagonal, 0.0, 0.0
+    if work.marks[SLIP, i] == SLIDE:
+        u0, u1 = values[SLIDE0, i], values[SLIDE1, i]
+        pushes = diagonal - mu * (values[row, 3 * i + 1] * u0 + values[row, 3 * i + 2] * u1)
+        if not pushes > PAINLEVE * diagonal:
             return -1.0, 0.0, 0.0
         normal = -b[0] / pushes
         return normal, -mu * normal * u0, -mu * normal * u1
-    low, value_low, high = 0.0, b[0], -b[0] / G[first, first]
+    low, value_low, high = 0.0, b[0], -b[0] / diagonal
     f0, f1, value = 0.0, 0.0, -1.0
     for _ in range(BRACKETS):
-        f0, f1, value = pushed(G, mu, dirs, i, k, high, b)
+        f0, f1, value = pushed(work, corners, i, high, b)
         if value >= 0.0:
             break
         low, value_low, high = high, value, 2.0 * high
@@ -67,7 +75,7 @@ def held_rate(
         if abs(value) <= 1e-15 * -b[0] or high - low <= 1e-15 * high:
             break
         normal = (low * value_high - high * value_low) / (value_high - value_low)
-        f0, f1, value = pushed(G, mu, dirs, i, k, normal, b)
+        f0, f1, value = pushed(work, corners, i, normal, b)
         if value > 0.0:
             high, value_high = normal, value
             value_low = 0.5 * value_low if side == 1 else value_low
@@ -80,103 +88,113 @@ def held_rate(
 
 
 @kernel
-def pushed(
-    G: Any, mu: float, dirs: Any, i: int, k: Any, normal: float, b: tuple[float, float, float]
-) -> tuple[float, float, float]:
+def pushed(work: SpaceWork, corners: Corners, i: int, normal: float, b: Three) -> Three:
     """Friction of contact i at a normal rate, and what becomes of its normal velocity."""
-    first = 3 * i
-    b0, b1 = b[1] + G[first + 1, first] * normal, b[2] + G[first + 2, first] * normal
-    f0, f1 = friction_alone(G, dirs, i, k[SLIP, i], k[CORNER, i], b0, b1, mu * normal)
-    value = b[0] + G[first, first] * normal + G[first, first + 1] * f0 + G[first, first + 2] * f1
-    return f0, f1, value
+    values, at = work.values, 3 * i
+    b0, b1 = b[1] + values[GRAM + at + 1, at] * normal, b[2] + values[GRAM + at + 2, at] * normal
+    f0, f1 = friction_alone(work, corners, i, b0, b1, values[MU, i] * normal)
+    row = GRAM + at
+    return f0, f1, b[0] + values[row, at] * normal + values[row, at + 1] * f0 + values[row, at + 2] * f1
 
 
 @kernel
-def begin_rates(nc: int, mu: Any, x: Any, s: Any, k: Any, slides: Any) -> int:
-    """Rates of the contacts that need no solving; how many need some. ``slides`` (2, nc): slip directions."""
+def begin_rates(work: SpaceWork, nc: int) -> int:
+    """Rates of the contacts that need no solving; how many need some."""
+    values, marks = work.values, work.marks
     unknown = 0
     for i in range(nc):
-        first = 3 * i
-        if k[ROLE, i] == DRIVEN:
-            x[RATE, first] = s[WEIGHT, i]
-            if k[SLIP, i] == SLIDE:
-                x[RATE, first + 1] = -mu[i] * s[WEIGHT, i] * slides[0, i]
-                x[RATE, first + 2] = -mu[i] * s[WEIGHT, i] * slides[1, i]
-                continue
-        else:
-            x[RATE, first] = 0.0
-        x[RATE, first + 1] = x[RATE, first + 2] = 0.0
-        if k[ROLE, i] == HELD or (k[ROLE, i] == DRIVEN and k[SLIP, i] != NO_FRICTION):
+        at = 3 * i
+        normal, friction = 0.0, 0.0
+        if marks[ROLE, i] == DRIVEN:
+            normal = values[WEIGHT, i]
+            if marks[SLIP, i] == SLIDE:
+                friction = -values[MU, i] * normal
+        values[RATE, at] = normal
+        values[RATE, at + 1], values[RATE, at + 2] = (
+            friction * values[SLIDE0, i],
+            friction * values[SLIDE1, i],
+        )
+        if marks[ROLE, i] == HELD or (needs_sweeps(marks[SLIP, i]) and marks[ROLE, i] == DRIVEN):
             unknown += 1
     return unknown
 
 
 @kernel
-def solve_rates(nc: int, G: Any, mu: Any, dirs: Any, x: Any, s: Any, k: Any, slides: Any, g: Any) -> bool:
-    """RATE and CHANGE (``OFFSET + G RATE``) for the roles, slips and weights; whether they were found.
+def needs_sweeps(slip: int) -> bool:
+    """Whether the friction of a driven contact depends on the others."""
+    return not (slip == SLIDE or slip == NO_FRICTION)
 
-    ``slides`` (2, nc) holds the slip directions of contacts that slide.
-    """
-    n = 3 * nc
-    unknown = begin_rates(nc, mu, x, s, k, slides)
-    for row in range(n):
-        x[CHANGE, row] = x[OFFSET, row]
+
+@kernel
+def own_effect(values: Array, at: int, row: int) -> float:
+    """What the rates of the contact with first coordinate ``at`` change coordinate ``row`` by."""
+    return (
+        values[GRAM + row, at] * values[RATE, at]
+        + values[GRAM + row, at + 1] * values[RATE, at + 1]
+        + values[GRAM + row, at + 2] * values[RATE, at + 2]
+    )
+
+
+@kernel
+def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
+    """Solve each contact in turn: (largest change of a rate, largest rate); a change of -1: there is none."""
+    values, marks = work.values, work.marks
+    change, size = 0.0, 0.0
     for i in range(nc):
-        if k[ROLE, i] == DRIVEN:
-            add(n, G, x, i, x[RATE, 3 * i], x[RATE, 3 * i + 1], x[RATE, 3 * i + 2])
-    settled = unknown <= 1
-    enough = CONVERGED if g[IMPLICIT] == 0.0 else ROUGHLY
+        if marks[ROLE, i] == FREE:
+            continue
+        at = 3 * i
+        r0, r1, r2 = values[RATE, at], values[RATE, at + 1], values[RATE, at + 2]
+        size = max(size, max(abs(r0), max(abs(r1), abs(r2))))
+        if marks[ROLE, i] == DRIVEN and not needs_sweeps(marks[SLIP, i]):
+            continue
+        b = (
+            values[CHANGE, at] - own_effect(values, at, at),
+            values[CHANGE, at + 1] - own_effect(values, at, at + 1),
+            values[CHANGE, at + 2] - own_effect(values, at, at + 2),
+        )
+        normal = r0
+        if marks[ROLE, i] == HELD:
+            normal, f0, f1 = held_rate(work, corners, i, b)
+            if normal < 0.0:
+                return -1.0, size
+        else:
+            f0, f1, _ = pushed(work, corners, i, normal, b)
+        d0, d1, d2 = normal - r0, f0 - r1, f1 - r2
+        values[RATE, at], values[RATE, at + 1], values[RATE, at + 2] = normal, f0, f1
+        for row in range(3 * nc):
+            g = GRAM + row
+            values[CHANGE, row] += values[g, at] * d0 + values[g, at + 1] * d1 + values[g, at + 2] * d2
+        change = max(change, max(abs(d0), max(abs(d1), abs(d2))))
+    return change, size
+
+
+@kernel
+def solve_rates(work: SpaceWork, nc: int, corners: Corners) -> bool:
+    """RATE and CHANGE (``OFFSET + G RATE``) for the roles, slips and weights; whether they were found."""
+    values = work.values
+    unknown = begin_rates(work, nc)
+    settled = refresh(values, nc) and unknown == 0
+    enough = CONVERGED if values[GLOBAL, IMPLICIT] == 0.0 else ROUGHLY
     for _ in range(SWEEPS if unknown > 1 else unknown):
-        change, size = 0.0, 0.0
-        for i in range(nc):
-            if k[ROLE, i] == FREE:
-                continue
-            first = 3 * i
-            r0, r1, r2 = x[RATE, first], x[RATE, first + 1], x[RATE, first + 2]
-            size = max(size, max(abs(r0), max(abs(r1), abs(r2))))
-            if k[ROLE, i] == DRIVEN and (k[SLIP, i] == SLIDE or k[SLIP, i] == NO_FRICTION):
-                continue
-            b = (
-                x[CHANGE, first] - G[first, first] * r0 - G[first, first + 1] * r1 - G[first, first + 2] * r2,
-                x[CHANGE, first + 1]
-                - (G[first + 1, first] * r0 + G[first + 1, first + 1] * r1 + G[first + 1, first + 2] * r2),
-                x[CHANGE, first + 2]
-                - (G[first + 2, first] * r0 + G[first + 2, first + 1] * r1 + G[first + 2, first + 2] * r2),
-            )
-            normal = r0
-            if k[ROLE, i] == HELD:
-                normal, f0, f1 = held_rate(G, mu[i], dirs, i, k, slides[0, i], slides[1, i], b)
-                if normal < 0.0:
-                    return False
-            else:
-                f0, f1, _ = pushed(G, mu[i], dirs, i, k, normal, b)
-            d0, d1, d2 = normal - r0, f0 - r1, f1 - r2
-            x[RATE, first], x[RATE, first + 1], x[RATE, first + 2] = normal, f0, f1
-            add(n, G, x, i, d0, d1, d2)
-            change = max(change, max(abs(d0), max(abs(d1), abs(d2))))
-        g[STEPS] += SWEEP_COST
-        if change <= enough * size:
+        change, size = sweep(work, nc, corners)
+        values[GLOBAL, STEPS] += SWEEP_COST
+        if change < 0.0:
+            return False
+        if change <= enough * size or unknown == 1:
             settled = True
             break
-    return settled and refresh(nc, G, x)
+    return settled and (unknown == 0 or refresh(values, nc))
 
 
 @kernel
-def add(n: int, G: Any, x: Any, i: int, d0: float, d1: float, d2: float) -> None:
-    """Add the effect of rates of contact i to CHANGE."""
-    first = 3 * i
-    for row in range(n):
-        x[CHANGE, row] += G[row, first] * d0 + G[row, first + 1] * d1 + G[row, first + 2] * d2
-
-
-@kernel
-def refresh(nc: int, G: Any, x: Any) -> bool:
+def refresh(values: Array, nc: int) -> bool:
     """CHANGE afresh from RATE: increments gather rounding; whether it is finite."""
     finite = True
     for row in range(3 * nc):
-        value = x[OFFSET, row]
+        value = values[OFFSET, row]
         for column in range(3 * nc):
-            value += G[row, column] * x[RATE, column]
-        x[CHANGE, row] = value
+            value += values[GRAM + row, column] * values[RATE, column]
+        values[CHANGE, row] = value
         finite = finite and math.isfinite(value)
     return finite

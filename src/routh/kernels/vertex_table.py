@@ -12,12 +12,12 @@ from routh.kernels.vertex_memory import complete_links
 from routh.kernels.walking import FIRST, PLACE_BITS, PLACE_MASK, RANK_BITS, TIE, VERTEX_SHIFT, extents
 from routh.validation import Array
 
-MOST_BYTES = 2**26
-MOST_VERTICES = 2**15
+MOST_BYTES = 2**28
+MOST_VERTICES = 2**17 - 1
 
 
 def empty_table(scaled: ScaledProblem, size: Array, *, grows: bool) -> Table:
-    """Arrays for as many vertices as fit into 64 MiB (they take memory only once they are filled), or none.
+    """Arrays for as many vertices as fit into 256 MiB (they take memory only once they are filled), or none.
 
     ``size`` (nc,) is the scaled step.
     """
@@ -30,7 +30,7 @@ def empty_table(scaled: ScaledProblem, size: Array, *, grows: bool) -> Table:
     hashes = 2 ** max(4, (4 * room).bit_length())
     vertices = Vertices(
         np.zeros(places, dtype=np.int32),
-        np.zeros(room * (places + 2 * rows)),
+        np.zeros(room * (places + rows)),
         np.zeros(room * (1 + rows), dtype=np.int32),
         np.zeros(room, dtype=np.int32),
         _rounding(scaled, size, places),
@@ -83,14 +83,13 @@ def freeze(scaled: ScaledProblem, table: Table, *, complete: bool) -> Table:
         complete_links(scaled.sizes, table, np.zeros((scaled.sizes[0], 4), dtype=np.int8))
     n, solutions = (int(number) for number in dictionaries.used)
     places, rows = extents(scaled.sizes)
-    records = vertices.records.reshape(-1, places + 2 * rows)[:n].copy()
+    records = vertices.records.reshape(-1, places + rows)[:n].copy()
     links = vertices.links.reshape(-1, 1 + rows)[:n].copy()
     left_by = np.take_along_axis(vertices.wins.reshape(-1, places)[:n], links[:, 1:] & PLACE_MASK, axis=1)
     won = np.where(np.arange(rows) < links[:, :1], -left_by, 1)
     order = np.argsort(won, axis=1, kind="stable")
     links[:, 1:] = np.take_along_axis(links[:, 1:], order, axis=1)
-    for part in (slice(places, places + rows), slice(places + rows, None)):
-        records[:, part] = np.take_along_axis(records[:, part], order, axis=1)
+    records[:, places:] = np.take_along_axis(records[:, places:], order, axis=1)
     read = Vertices(
         vertices.roots,
         records.ravel(),

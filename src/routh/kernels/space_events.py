@@ -1,0 +1,243 @@
+"""Events of a step along a curve: roots of the power series of `routh.kernels.space_series`."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels.space_moving import effect
+from routh.kernels.space_names import (
+    BUDGET,
+    BUDGET_ZERO,
+    CHANNELS,
+    CUT,
+    CUT_SHORT,
+    DRIVEN,
+    GLOBAL,
+    GO_ON,
+    GRAM,
+    HELD,
+    LET_GO,
+    LIST,
+    MOVES,
+    MU,
+    NORMAL_ZERO,
+    ORDER,
+    OUT_OF_CONE,
+    PUSH0,
+    PUSH1,
+    PUSH2,
+    RATE,
+    RATE0,
+    ROLE,
+    TRY,
+    TRY_WORK,
+    WORKED,
+    ZERO,
+    Books,
+    C,
+    SpaceWork,
+)
+from routh.validation import Array
+
+PLACED = 1e-13  # how near to its zero an event is placed
+TINY = 1e-11
+PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
+DEGREE = ORDER
+
+
+@kernel
+def power_sum(series: Array, row: int, at: float) -> float:
+    """A row's power series at a point."""
+    value = series[row, DEGREE]
+    for k in range(DEGREE - 1, -1, -1):
+        value = value * at + series[row, k]
+    return value
+
+
+@kernel
+def rates_at(work: SpaceWork, i: int, at: float) -> None:
+    """RATE of one contact at a point of the step."""
+    for part in range(3):  # rates have one power less than impulses
+        row, value = CHANNELS * i + RATE0 + part, 0.0
+        for k in range(DEGREE - 1, -1, -1):
+            value = value * at + work.series[row, k]
+        work.values[RATE, 3 * i + part] = value
+
+
+@kernel
+def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[float, int, int]:
+    """The most advanced event at a point of the step: (value, kind, contact); before it below zero.
+
+    TRY and TRY_WORK are the impulses and the work up to the point.
+    """
+    values, marks, series = work.values, work.marks, work.series
+    for a in range(m):
+        i = marks[LIST, a]
+        for part in range(3):
+            values[TRY, 3 * i + part] = power_sum(series, CHANNELS * i + PUSH0 + part, at)
+    value = power_sum(series, CHANNELS * nc, at) - values[GLOBAL, CUT] - 1e-14
+    kind, who = CUT_SHORT, -1
+    for i in range(nc):
+        before = values[C, 3 * i]
+        sign = 0.0
+        if before < -TINY or (marks[ROLE, i] == DRIVEN and before <= TINY and not values[BUDGET, i] > 0.0):
+            sign = 1.0
+        elif before > TINY:
+            sign = -1.0
+        if sign != 0.0 and marks[ROLE, i] != HELD:
+            y = sign * (before + effect(work, m, TRY, 3 * i))
+            if y > value:
+                value, kind, who = y, NORMAL_ZERO, i
+    for a in range(m):
+        i = marks[LIST, a]
+        if marks[ROLE, i] == HELD or marks[MOVES, i] == ZERO:
+            rates_at(work, i, at)
+            normal = values[RATE, 3 * i]
+            if -normal > value and marks[ROLE, i] == HELD:
+                value, kind, who = -normal, LET_GO, i
+            excess = cone_excess(work, i)
+            if marks[MOVES, i] == ZERO and excess > value:
+                value, kind, who = excess, OUT_OF_CONE, i
+        if books is not None:
+            values[TRY_WORK, i] = power_sum(series, CHANNELS * i + WORKED, at)
+            if values[BUDGET, i] > 0.0 and marks[ROLE, i] == DRIVEN:
+                spent = values[TRY_WORK, i]
+                if books == 1:
+                    spent = values[TRY, 3 * i] if values[C, 3 * i] >= 0.0 else -1.0
+                if spent - values[BUDGET, i] > value:
+                    value, kind, who = spent - values[BUDGET, i], BUDGET_ZERO, i
+    return value, kind, who
+
+
+@kernel
+def cone_excess(work: SpaceWork, i: int) -> float:
+    """By which share of its cone's radius the friction RATE of contact i is outside."""
+    values, at = work.values, 3 * i
+    friction = math.sqrt(values[RATE, at + 1] ** 2 + values[RATE, at + 2] ** 2)
+    return friction / (values[MU, i] * max(values[RATE, at], 1e-300)) - 1.0 - 1e-9
+
+
+@kernel
+def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> int:
+    """The row of `series` with an event's value as a power series; -1 where it is none."""
+    values, marks, series = work.values, work.marks, work.series
+    row, path = CHANNELS * nc + 1, CHANNELS * nc
+    first = CHANNELS * who
+    if kind == OUT_OF_CONE:
+        return -1
+    for k in range(DEGREE + 1):
+        value = 0.0
+        if kind == CUT_SHORT:
+            value = series[path, k]
+        elif kind == LET_GO:
+            value = -series[first + RATE0, k] if k < DEGREE else 0.0
+        elif kind == NORMAL_ZERO:
+            g = GRAM + 3 * who
+            for a in range(m):
+                j = CHANNELS * marks[LIST, a]
+                at = 3 * marks[LIST, a]
+                value += values[g, at] * series[j + PUSH0, k]
+                value += values[g, at + 1] * series[j + PUSH1, k] + values[g, at + 2] * series[j + PUSH2, k]
+            value = -value if values[C, 3 * who] > TINY else value
+        elif books is not None:
+            value = series[first + (PUSH0 if books == 1 else WORKED), k]
+        series[row, k] = value
+    if kind == CUT_SHORT:
+        series[row, 0] -= values[GLOBAL, CUT]
+    elif kind == NORMAL_ZERO:
+        series[row, 0] -= abs(values[C, 3 * who])
+    elif kind == BUDGET_ZERO:
+        series[row, 0] -= values[BUDGET, who]
+    return row
+
+
+@kernel
+def find_root(series: Array, row: int, high: float) -> float:
+    """Where a power series that is positive at ``high`` crosses zero: Newton between brackets."""
+    low, at = 0.0, high
+    if not series[row, 0] < 0.0:
+        return 0.0
+    value = power_sum(series, row, at)
+    at = high * series[row, 0] / (series[row, 0] - value)
+    for _ in range(NEWTON):
+        value, slope = series[row, DEGREE], 0.0
+        for k in range(DEGREE - 1, -1, -1):
+            slope = slope * at + value
+            value = value * at + series[row, k]
+        if value > 0.0:
+            high = at
+        else:
+            low = at
+        guess = at - value / slope if slope != 0.0 else low
+        if not low < guess < high:
+            guess = 0.5 * (low + high)
+        if abs(guess - at) <= 4e-16 * high or value == 0.0:
+            break
+        at = guess
+    return at
+
+
+@kernel
+def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
+    """Where the friction that keeps a contact sticking leaves its cone, before ``high``: regula falsi."""
+    low, below, above, side = 0.0, -1.0, 1.0, 0
+    rates_at(work, who, high)
+    above = cone_excess(work, who)
+    rates_at(work, who, low)
+    below = cone_excess(work, who)
+    if not below < 0.0:
+        return 0.0
+    at = high
+    for _ in range(BISECTIONS):
+        at = (low * above - high * below) / (above - below)
+        if not low < at < high:
+            at = 0.5 * (low + high)
+        rates_at(work, who, at)
+        value = cone_excess(work, who)
+        if abs(value) <= PLACED or high - low <= 1e-15 * high:
+            break
+        if value > 0.0:
+            high, above = at, value
+            below = 0.5 * below if side == 1 else below
+            side = 1
+        else:
+            low, below = at, value
+            above = 0.5 * above if side == -1 else above
+            side = -1
+    return at
+
+
+@kernel
+def only_slows(work: SpaceWork, i: int) -> bool:
+    """Whether contact i, pushed alone, slows its approach whichever way it slides."""
+    values, at = work.values, 3 * i
+    coupling = values[GRAM + at, at + 1] ** 2 + values[GRAM + at, at + 2] ** 2
+    return values[MU, i] ** 2 * coupling <= values[GRAM + at, at] ** 2
+
+
+@kernel
+def first_event(
+    work: SpaceWork, nc: int, m: int, books: Books, h: float, alone: bool
+) -> tuple[float, int, int]:
+    """Where the step of length h ends, why (GO_ON: no event), and whose event it is; TRY belongs to it.
+
+    ``alone``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
+    """
+    value, kind, who = -1.0, GO_ON, -1
+    if not (alone and only_slows(work, work.marks[LIST, 0])):
+        value, kind, who = look(work, nc, m, books, 0.5 * h)
+    if value > 0.0:
+        h *= 0.5
+    else:
+        value, kind, who = look(work, nc, m, books, h)
+        if not value > 0.0:
+            return h, GO_ON, -1
+    for _ in range(PLACINGS):
+        row = event_polynomial(work, nc, m, books, kind, who)
+        h = find_root(work.series, row, h) if row >= 0 else leaves_cone(work, who, h)
+        value, first, contact = look(work, nc, m, books, h)
+        if not value > PLACED or (first == kind and contact == who) or h == 0.0:
+            return h, kind, who
+        kind, who = first, contact  # another one comes before it
+    return h, kind, who
