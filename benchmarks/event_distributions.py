@@ -2,8 +2,8 @@
 
 python benchmarks/event_distributions.py [--output docs/images/distributions.png]
 
-Shade is the logarithm of how many of 2^14 samples end there; the outline is the exact set. Printed: the share of
-the exact width that is missed, the share of samples at the set's vertices, and how far samples lie outside.
+Shade is the logarithm of how many of 2^14 samples end there; the outline is the exact set. Printed: the share
+of the exact width that is missed, of samples at the set's vertices, and how far samples lie outside.
 """
 
 from __future__ import annotations
