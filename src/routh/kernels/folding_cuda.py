@@ -26,6 +26,7 @@ KEPT = 128  # columns that the second kernel leaves for the host
 STATUSES = 16
 MOST_COMBINATIONS = 3**7  # of contact modes, for which there is a table
 FEW = 4096  # threads of the search for one sample
+SAME = 1e-12  # share of a diameter that is rounding: extreme outcomes are reached by many paths
 CANDIDATES = 2**18  # samples that may be copied in the search for the diameter
 cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
@@ -211,7 +212,7 @@ def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear:
 
 @lru_cache(maxsize=1)
 def _collect_kernel() -> CudaKernel:
-    """The ended samples with ``|A (v - point)|^2`` of at least a size: their velocities, in any order."""
+    """The ended samples with ``|A (v - point)|^2`` above a size: their velocities, in any order."""
     coded = on_device(mode_code)
     approach, stick = tolerances.APPROACH, tolerances.STICK
 
@@ -232,7 +233,7 @@ def _collect_kernel() -> CudaKernel:
                 for r in range(v.shape[1]):
                     part += A[a, r] * (v[sample, r] - point[r])
                 size += part * part
-            if size >= least and coded(J, v, sample, approach, stick) >= 0:
+            if size > least and coded(J, v, sample, approach, stick) >= 0:
                 place = cuda.atomic.add(count, 0, 1)
                 if place < out.shape[0]:
                     for r in range(v.shape[1]):
@@ -242,7 +243,7 @@ def _collect_kernel() -> CudaKernel:
 
 
 def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Array) -> Array | None:
-    """Velocities (k, nv) among which are the two ended samples farthest apart; None: too many to tell.
+    """Velocities (k, nv) with two ended samples that are farthest apart, up to SAME; None: too many to tell.
 
     By the triangle inequality through a centre, a pair farther apart than one that is known can only consist
     of samples whose distances from the centre add up to more.
@@ -259,7 +260,7 @@ def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Arra
     radius = math.sqrt(best_sample(v, judge, upper, centre, linear=False)[0])
     if radius <= tolerances.RESIDUAL * problem.scaling.speed:  # one point, up to rounding
         return np.stack(ends)
-    least = max(known - radius, 0.0) * (1.0 - 1e-12)
+    least = max((1.0 + SAME) * known - radius, 0.0)  # pairs that are no farther apart than this do not count
     out = cuda.device_array((min(CANDIDATES, v.shape[0]), problem.nv))
     axes, origin, count = send((upper, centre, np.zeros(1, np.int32)))
     _collect_kernel()[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)
