@@ -6,8 +6,6 @@ nearest of them is found by a cone program (`routh.sampling.polishing`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from routh.kernels.arrays import make_rows
@@ -16,7 +14,7 @@ from routh.sampling.breeding import EVENTS, changed_keys, fresh_keys
 from routh.sampling.events import event_samples, make_settings, scaled_pieces
 from routh.sampling.polishing import Polisher
 from routh.status import Status
-from routh.validation import Array
+from routh.validation import Array, Options
 
 _ROUND = 64  # samples between two looks at what is nearest
 _KEPT = 16  # of the nearest samples, which are changed
@@ -49,9 +47,9 @@ def nearest_outcome(
 class _Search:
     """The nearest samples so far, by their keys."""
 
-    def __init__(self, problem: ImpactProblem, target: Array, settings: dict[str, Any]) -> None:
+    def __init__(self, problem: ImpactProblem, target: Array, settings: Options) -> None:
         self.problem, self.target, self.settings = problem, target, settings
-        self.options: dict[str, Any] = {}
+        self.options: Options = {}
         self.v, self.distance = np.full(problem.nv, np.nan), np.inf
         self._rng, self._rows = np.random.default_rng(settings["seed"]), make_rows([problem])
         self._keys = np.zeros((0, EVENTS), dtype=np.uint64)
