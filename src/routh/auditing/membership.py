@@ -5,18 +5,23 @@ For the answer of any simulator, or for a measurement.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import conic
+from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
 from routh.results import Drawable
-from routh.sampling.nearing import nearest_outcome
+from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
-from routh.validation import Array, Options, integer, real, real_array
+from routh.status import Status
+from routh.step import make_step
+from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
@@ -53,6 +58,7 @@ class Audit(Drawable):
     impulse: Array = field(repr=False)  # (nc, 1 + nt) the admissible impulse that explains v_after best, N s
     tolerance: float
     outcomes: Outcomes = field(repr=False)
+    complete: bool = True  # False: the time allowed by budget= ran out before all was drawn and refined
 
     @property
     def inside(self) -> bool:
@@ -84,6 +90,7 @@ def audit(
     friction: str | None = None,
     refine: int = 0,
     tolerance: float = DEFAULT_TOLERANCE,
+    budget: float | None = None,
 ) -> Audit:
     """Compare a velocity after an impact with the set of its outcomes and with the laws of impact.
 
@@ -92,9 +99,11 @@ def audit(
     v_after : (nv,) from a simulator or a measurement.
     outcomes : the set, where it has been sampled already; else it is drawn with ``n`` samples (1024),
         ``seed`` (0) and ``friction`` ("cone"), which are refused together with outcomes.
-    refine : further outcomes by events to try, bred towards ``v_after``; in the plane, without restitution,
-        also the nearest solution with the contact statuses of the nearest of them.
+    refine : further outcomes to try near the nearest one, each a little changed in its increments; for
+        outcomes drawn by Algorithm 1 at random points.
     tolerance : share of the speed before within which laws count as kept.
+    budget : seconds for drawing and refining; what is left out then is told by ``complete`` and by the
+        statuses of ``outcomes``.
 
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
     impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
@@ -102,10 +111,15 @@ def audit(
     after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)
-    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction})
+    # refining changes the increments of Algorithm 1
+    deadline = deadline_of(budget)
+    method: Options = {"method": "algorithm1"} if refine else {}
+    if outcomes is None and budget is not None:
+        method = {**method, "budget": budget}
+    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction}, method)
     nearest, distance = _nearest(drawn, after)
     if refine:
-        nearest, distance = _refine(drawn, after, nearest, distance, refine)
+        nearest, distance = _refine(drawn, after, (nearest, distance), refine, deadline)
     impulse, _ = best_impulse(problem, after)
     return Audit(
         problem,
@@ -117,13 +131,15 @@ def audit(
         impulse,
         tolerance,
         drawn,
+        time.monotonic() < deadline and not np.any(drawn.status == Status.OUT_OF_TIME),
     )
 
 
-def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options) -> Outcomes:
+def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, method: Options) -> Outcomes:
     """The outcomes given, or drawn by the options; what cannot be honoured is refused."""
     asked = {name: value for name, value in options.items() if value is not None}
     if outcomes is None:
+        asked = {**asked, **method}
         return sample(problem, **{"n": 1024, **asked})
     for name, value in asked.items():
         raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")
@@ -243,11 +259,47 @@ def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
 
 
 def _refine(
-    outcomes: Outcomes, after: Array, nearest: Array, distance: float, tries: int
+    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
 ) -> tuple[Array, float]:
-    """A nearer outcome, if further ones that are bred towards the velocity find any."""
-    settings = outcomes.settings
-    names = ("seed", "hypothesis", "friction", "facets")
-    given = {name: settings[name] for name in names if name in settings}
-    found, far = nearest_outcome(outcomes.problem, after, tries, **given)
-    return (found, far) if far < distance else (nearest, distance)
+    """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
+    nearest, distance = known_best
+    problem, settings = outcomes.problem, outcomes.settings
+    if "step" not in settings or settings.get("points") != "random":
+        raise ValueError(
+            f"refine: got {tries} with outcomes that Algorithm 1 did not draw at random; wanted 0"
+        )
+    if not np.isfinite(distance):
+        return nearest, distance
+    start = int(np.argmin(np.linalg.norm((outcomes.v - nearest) @ problem.cholesky, axis=1)))
+    length = int(outcomes.steps[start]) + 2
+    step = impulse_step(problem, settings["step"])
+    known = np.array([uniforms(settings["seed"], np.array([start]), k, problem.nc)[0] for k in range(length)])
+    rng = np.random.default_rng(settings["seed"])
+    outcome = _replayer(problem, settings["friction"], step, rng)
+    width = 0.3
+    for _ in range(tries):
+        if time.monotonic() >= deadline:
+            break
+        trial = np.clip(known + width * rng.normal(size=known.shape), 0.0, None)
+        v = outcome(trial)
+        found = np.inf if v is None else float(np.linalg.norm((v - after) @ problem.cholesky))
+        if v is not None and found < distance:
+            known, nearest, distance, width = trial, v, found, 1.5 * width
+        else:
+            width *= 0.92  # widths stay level at one success in five
+    return nearest, distance
+
+
+def _replayer(
+    problem: ImpactProblem, friction: str, step: Array, rng: np.random.Generator
+) -> Callable[[Array], Array | None]:
+    solver = make_step(problem, friction=friction)
+
+    def outcome(shares: Array) -> Array | None:
+        def lambda_max(k: int) -> Array:
+            return step * (shares[k] if k < len(shares) else rng.random(problem.nc))
+
+        result = accumulate(problem, solver, lambda_max, len(shares) + 20)
+        return result.v if result.status.ok else None
+
+    return outcome

@@ -16,7 +16,7 @@ from itertools import groupby
 import numpy as np
 from scipy.optimize import linprog, nnls
 
-from routh import conic, tolerances
+from routh import tolerances
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
 from routh.sampling.events import straight_path
@@ -92,33 +92,10 @@ class Polisher:
         """The farthest solution in a direction (nv,) with these statuses; None where there is none."""
         return self._solved(Program(self.G, self.start, self.mu, sequence), direction)
 
-    def nearest(self, walk: Walk, target: Array) -> Walk | None:
-        """The solution with a walk's statuses whose end is nearest to a velocity (nv,), by a cone program."""
-        program = Program(self.G, self.start, self.mu, walk.sequence)
-        A_eq, b_eq = program.equal
-        A_ub, b_ub = program.below
-        problem, n = self.problem, program.effects.shape[1]
-        reach = problem.cholesky.T @ self._worth @ program.effects / problem.scaling.speed
-        wanted = (target - problem.v) @ problem.cholesky / problem.scaling.speed
-        signs = -np.eye(n)[program.positive]
-        table = np.concatenate([np.column_stack([np.zeros(len(A)), A]) for A in (A_eq, A_ub, signs)])
-        ball = np.concatenate([-np.eye(1, n + 1), np.column_stack([np.zeros(len(reach)), -reach])])
-        right = np.concatenate([b_eq, b_ub, np.zeros(len(signs)), [0.0], -wanted])
-        cones = [("zero", len(A_eq)), ("nonnegative", len(A_ub) + len(signs)), ("second order", len(ball))]
-        answer = conic.minimise(
-            np.eye(1, n + 1)[0], np.concatenate([table, ball]), right, cones, tolerance=1e-11
-        )
-        x = answer.x[1:]
-        if not answer.solved or not np.all(A_ub @ x - b_ub <= _FEASIBLE):
-            return None
-        return self._made(program, program.pieces(np.where(program.positive, np.maximum(x, 0.0), x)))
-
     def _solved(self, program: Program, direction: Array) -> Walk | None:
         pieces = farthest(program, direction @ self._worth)
-        return None if pieces is None else self._made(program, pieces)
-
-    def _made(self, program: Program, pieces: Array) -> Walk | None:
-        """The walk of these impulses, where it solves the model."""
+        if pieces is None:
+            return None
         moving = np.abs(pieces).sum(axis=1) > 0.0
         moves = tuple(s for s, moved in zip(program.sequence, moving, strict=True) if moved)
         walk = Walk(self.problem, pieces[moving], moves)
