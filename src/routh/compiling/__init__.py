@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any, TypeVar
 
-import numpy as np
-
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.status import MissingExtraError, RouthError
 
@@ -77,6 +75,8 @@ def on_device(function: Callable[..., Any]) -> Any:
 
 def find_cuda() -> Any:
     """The module numba.cuda, ready to compile; raises MissingExtraError or `NoGPUError`."""
+    import numpy as np
+
     for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
         if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
             setattr(np, old, getattr(np, new))
