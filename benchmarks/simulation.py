@@ -61,7 +61,7 @@ def zeno(_: argparse.Namespace) -> None:
     print(f"t*  simulated, by (56)       {motion.t[event.index]:.9f}  {cycles[:, 0].sum():.9f} (paper 2.67)")
     print(f"s*  simulated, by (63)       {motion.s[event.index]:.9f}  {cycles[:, 1].sum():.9f} (paper 28.4)")
     print(f"at t*                        {event.data['continuation']}, skipped {event.data['skipped']:.1e} s")
-    print(f"normal forces afterwards     {motion.forces['contact'][-1, :2, 0]} N (m g / 2 = {G / 2})")
+    print(f"normal forces afterwards     {motion.forces['contacts'][-1, :2, 0]} N (m g / 2 = {G / 2})")
     print(f"solution of (53)             {verify(block.model, motion).ok}")
 
 

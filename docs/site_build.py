@@ -67,7 +67,6 @@ def _stage(stage: Path, *, run: bool, exhibits: Path | None) -> None:
     if run:
         _in_process("site_gallery.py", drawn)
     site_gallery.write(source / "gallery.md", drawn, exhibits)
-    (source / "reference").mkdir(exist_ok=True)
     reference = site_reference.write(source / "reference")
     entries = ", ".join(f'"reference/{name}"' for name in reference)
     config = (DOCS / "zensical.toml").read_text()

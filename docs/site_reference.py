@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -52,13 +53,32 @@ def first_sentence(text: str | None) -> str:
     return " ".join(summary.split()).replace("|", "\\|")
 
 
-def _entry(path: str, level: int) -> str:
-    return f"::: {path}\n    options:\n      heading_level: {level}\n"
+def examples(page: Path) -> dict[str, str]:
+    """Public name -> the block that shows its use, from a page with a heading for each name."""
+    parts = re.split(r"^## (routh[\w.]+)\n", page.read_text(), flags=re.MULTILINE)[1:]
+    return {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def addresses(names: dict[str, str]) -> dict[str, str]:
+    """The same by the path where each name is defined."""
+    found = {}
+    for full, text in names.items():
+        module, _, name = full.rpartition(".")
+        found[address(importlib.import_module(module), name)] = text
+    return found
+
+
+def _entry(path: str, shown: dict[str, str]) -> str:
+    example = f"\n**Example**\n\n{shown[path]}\n" if path in shown else ""
+    return f"::: {path}\n{example}"
 
 
 def write(folder: Path) -> list[str]:
     """Write ``routh.md`` and one page a module into a folder; return their names for the navigation."""
-    pages, home = [], {}
+    pages: list[str] = []
+    home: dict[str, str] = {}
+    shown = addresses(examples(folder / "examples.md"))
+    (folder / "examples.md").unlink()
     for full in modules():
         module = importlib.import_module(full)
         entries = {name: address(module, name) for name in names_of(module)}
@@ -68,19 +88,20 @@ def write(folder: Path) -> list[str]:
                 for name in routh.__all__
                 if getattr(getattr(routh, name), "__module__", "").startswith("routh.exact.")
             }
-        body = "\n".join(_entry(path, 2) for path in dict.fromkeys(entries.values()))
+        body = "\n".join(_entry(path, shown) for path in dict.fromkeys(entries.values()))
         page = f"{full.removeprefix('routh.').replace('.', '_')}.md"
         summary = inspect.cleandoc(module.__doc__ or "")
         (folder / page).write_text(f"# {full}\n\n{summary}\n\n{body}")
         home |= {path: page for path in entries.values() if path not in home}
         pages.append(page)
-    _write_root(folder / "routh.md", home)
+    _write_root(folder / "routh.md", home, shown)
     return ["routh.md", *pages]
 
 
-def _write_root(page: Path, home: dict[str, str]) -> None:
+def _write_root(page: Path, home: dict[str, str], shown: dict[str, str]) -> None:
     """The names of the root: a table that points to the entries, and entries for those without a page."""
-    rows, rest = [], []
+    rows: list[str] = []
+    rest: list[str] = []
     for name in routh.__all__:
         value = getattr(routh, name)
         if inspect.ismodule(value):
@@ -90,7 +111,7 @@ def _write_root(page: Path, home: dict[str, str]) -> None:
         else:
             path = address(routh, name)
             if path not in home:
-                rest.append(_entry(path, 2))
+                rest.append(_entry(path, shown))
             target = f"{home.get(path, '')}#{path}"
         rows.append(f"| [`routh.{name}`]({target}) | {first_sentence(value.__doc__)} |")
     table = "\n".join(["| name | what it is |", "|---|---|", *rows])

@@ -87,6 +87,13 @@ def test_every_public_name_is_in_the_reference(html):
     assert not missing
 
 
+def test_twenty_names_have_an_example(site):
+    shown = site_reference.addresses(site_reference.examples(site_build.DOCS / "reference" / "examples.md"))
+    assert len(shown) >= 20
+    text = "".join(page.read_text() for page in (site / "reference").glob("*.html"))
+    assert text.count("<strong>Example</strong>") == len(shown)
+
+
 def test_in_a_browser(site):
     """Opened as files, in Chromium: no request leaves the folder, no error, all maths is set."""
     sync_api = pytest.importorskip("playwright.sync_api")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh import lcp as lcp
     from routh import models as models
     from routh import pointedness as pointedness
+    from routh import robust as robust
     from routh import sampling as sampling
     from routh import sim as sim
     from routh import step as step
@@ -93,7 +94,7 @@ _PUBLIC = {
 _SUBMODULES = frozenset(
     (
         *("auditing", "bounds", "constraints", "exact", "laws", "lcp", "models", "pointedness"),
-        *("sampling", "sim", "step", "systems", "termination", "two_body", "viz"),
+        *("robust", "sampling", "sim", "step", "systems", "termination", "two_body", "viz"),
     )
 )
 

@@ -19,6 +19,9 @@ HUGE_FRICTION = 1e3
 #: (HP23's stopping rule, 1e-8 m/s at speeds near 1 m/s, made relative).
 APPROACH = 1e-8
 
+#: Scaled velocities below this are zero: the rounding of a few dozen increments.
+ZERO_SPEED = 1e-12
+
 #: Pivot elements smaller than this share of the largest entry of their row count as zero.
 PIVOT = 1e-11
 

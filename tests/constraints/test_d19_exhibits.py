@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from routh import systems
 from routh.reproduce import d19, d19_foundation
 from routh.reproduce.base import Settings, entries
 
@@ -30,7 +31,7 @@ def test_the_foundation_is_nearer_to_the_reference_than_the_papers_table(element
     truth, mean = d19_foundation.reference(5.0, elements, 1e7, rtol=1e-6)
     after, averaged = [], []
     for dt in (0.01, 0.001):
-        motion = d19_foundation.systems.get("cube-on-foundation", elements=elements, dt=dt)
+        motion = systems.get("cube-on-foundation", elements=elements, dt=dt)
         for kept, error in zip(
             (after, averaged), d19_foundation.errors_of(motion.run(), truth, mean), strict=True
         ):

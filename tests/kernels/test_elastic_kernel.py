@@ -8,13 +8,13 @@ from problems import ball_on_ball_and_wall, hard_elastic_problem, random_elastic
 from routh.kernels import tableau
 from routh.kernels.elastic_host import run
 from routh.lcp.lemke import lemke_pivots
-from routh.sampling.draws import Draw
+from routh.sampling.draws import Algorithm1Draw
 from routh.sampling.elastic import reference_elastic_samples
 
 
 def reference(problem, n, hypothesis, seed=0, **options):
     settings = {"step": None, "max_steps": 400, "points": "random", "friction": "polyhedral", "facets": None}
-    draw = Draw(problem, n, seed=seed, **{**settings, **options})
+    draw = Algorithm1Draw(problem, n, seed=seed, **{**settings, **options})
     return draw, reference_elastic_samples(draw, hypothesis, np.arange(n))
 
 

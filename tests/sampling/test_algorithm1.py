@@ -9,7 +9,7 @@ from routh import sampling
 from routh.kernels import algorithm1_host
 from routh.pointedness import pointedness
 from routh.sampling import algorithm1
-from routh.sampling.draws import Draw
+from routh.sampling.draws import Algorithm1Draw
 from routh.step import make_step
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"]
@@ -218,7 +218,7 @@ def test_the_kernel_agrees_with_the_reference(name):
     system = routh.systems.get(name)
     for points in ("random", "sobol"):
         fast = draw(name, 12, points=points)
-        settings = Draw(system.problem, 12, system.paper.step, None, 0, points, "polyhedral", None)
+        settings = Algorithm1Draw(system.problem, 12, system.paper.step, None, 0, points, "polyhedral", None)
         v, _, steps, status, _ = algorithm1.reference_samples(settings, np.arange(12))
         np.testing.assert_allclose(fast.v, v, atol=1e-11 * np.abs(system.problem.v).max())
         np.testing.assert_array_equal(fast.steps, steps)

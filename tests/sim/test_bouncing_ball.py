@@ -26,7 +26,7 @@ def test_accumulation_time_in_closed_form(law, restitution):
     assert event.data["continuation"] == "sustained contact"
     assert motion.q[-1, 0] == pytest.approx(0.5 * motion.t[-1], abs=1e-6)  # it slides on without friction
     assert motion.v[-1] == pytest.approx([0.5, 0.0, 1.0], abs=1e-9)
-    assert motion.forces["contact"][-1, 0, 0] == pytest.approx(9.81)
+    assert motion.forces["contacts"][-1, 0, 0] == pytest.approx(9.81)
     assert verify(ball.model, motion).ok
 
 

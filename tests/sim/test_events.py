@@ -102,7 +102,7 @@ def test_a_contact_that_appears_and_vanishes_in_the_same_instant():
             assert motion.impulses[: last + 1, i, 0].sum() > 0.0
             if system.model.gaps(motion.q[last + 1])[i] > 1e-6:
                 vanished += 1
-                assert np.all(motion.forces["contact"][last + 1, i] == 0.0)
+                assert np.all(motion.forces["contacts"][last + 1, i] == 0.0)
     assert vanished > 0
 
 

@@ -80,6 +80,6 @@ def test_dynamic_jam_is_passed_through():
     assert event.t > 0.0
     assert abs(per_force) < 1e-8
     assert abs(free) < 1e-3
-    assert motion.forces["contact"][:, 0, 0].max() > 1e4
+    assert motion.forces["contacts"][:, 0, 0].max() > 1e4
     assert motion.ok
     assert verify(system.model, motion).ok

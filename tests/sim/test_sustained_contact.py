@@ -167,7 +167,7 @@ def test_redundant_contacts_share_evenly_and_stay_in_their_cones():
     contacts = [PlaneContact(name, "box", point=p, mu=0.5) for name, p in zip("ABC", points, strict=True)]
     model = PlanarModel([box("box", 0.4, 0.1, mass=3.0)], contacts)
     motion = solved(model, routh.State([0, 0.05, 0], np.zeros(3)), duration=0.1)
-    force = motion.forces["contact"][-1]
+    force = motion.forces["contacts"][-1]
     assert force[:, 0].sum() == pytest.approx(3 * G)
     assert force[:, 0] == pytest.approx(G, abs=1e-6)
     assert np.abs(motion.v[-1]).max() < 1e-12

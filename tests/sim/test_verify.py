@@ -75,13 +75,13 @@ def test_impulses_that_the_forces_do_not_explain_are_caught(block, motion):
 
 def test_forces_outside_the_cone_are_caught(block, motion):
     forces = {name: array.copy() for name, array in motion.forces.items()}
-    forces["contact"][20, 0] = [1.0, 2.0]
+    forces["contacts"][20, 0] = [1.0, 2.0]
     assert "friction cone" in conditions(block.model, replace(motion, forces=forces))
 
 
 def test_forces_at_a_distance_are_caught(block, motion):
     forces = {name: array.copy() for name, array in motion.forces.items()}
-    forces["contact"][20, 1] = [1.0, 0.0]  # corner B is in the air
+    forces["contacts"][20, 1] = [1.0, 0.0]  # corner B is in the air
     assert "force at a distance" in conditions(block.model, replace(motion, forces=forces))
 
 
@@ -146,7 +146,7 @@ def test_sliding_friction_that_does_not_oppose_is_caught():
     motion = routh.simulate(system.model, start, duration=0.1)
     assert verify(system.model, motion).ok
     forces = {name: array.copy() for name, array in motion.forces.items()}
-    forces["contact"][10, :, 1] *= 0.5
+    forces["contacts"][10, :, 1] *= 0.5
     assert "maximal dissipation" in conditions(system.model, replace(motion, forces=forces))
 
 

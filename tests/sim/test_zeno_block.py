@@ -86,7 +86,7 @@ def test_rest_with_half_the_weight_on_each_corner(motion):
     after = motion.t > motion.t[event.index]
     assert np.abs(motion.v[after]).max() < 1e-12
     corners = [motion.contacts.index(name) for name in "AB"]
-    assert np.allclose(motion.forces["contact"][after][:, corners], [4.905, 0.0], atol=1e-9)
+    assert np.allclose(motion.forces["contacts"][after][:, corners], [4.905, 0.0], atol=1e-9)
     rates = motion.in_s()
     assert rates.time_rate[-1] == pytest.approx(
         1.0 / (1.0 + G), rel=1e-9

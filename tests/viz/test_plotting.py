@@ -1,10 +1,15 @@
 """One way to draw any result."""
 
+import importlib
+import inspect
+import pkgutil
+
 import numpy as np
 import pytest
 
 import routh
 from routh import laws, systems
+from routh.results import Drawable
 from routh.viz import plot
 
 pytest.importorskip("matplotlib")
@@ -32,6 +37,26 @@ def test_every_result_draws_itself_into_a_figure_or_into_given_axes(result):
     axes = mine.subplots()
     assert result.plot(axes) is mine
     assert axes.has_data()
+
+
+def test_every_drawable_class_is_drawn_by_plot_and_by_nothing_else():
+    """One signature: the result, ``axes=None``, then keywords; and no class has a ``plot`` of its own."""
+    for module in pkgutil.walk_packages(routh.__path__, "routh."):
+        if "kernels" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds = [kind for kind in Drawable.__subclasses__() if kind.__module__.startswith("routh.")]
+    assert {"Outcomes", "ExactSet", "Audit", "Scan", "Study", "Trajectory", "Bundle"} <= {
+        k.__name__ for k in kinds
+    }
+    for kind in kinds:
+        assert "plot" not in vars(kind)
+        draw = plot.dispatch(kind)
+        assert draw is not plot.dispatch(object), kind
+        first, axes, *rest = inspect.signature(draw).parameters.values()
+        assert first.default is inspect.Parameter.empty
+        assert (axes.name, axes.default) == ("axes", None)
+        assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in rest)
+        assert inspect.signature(draw).return_annotation == "Figure"
 
 
 def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():

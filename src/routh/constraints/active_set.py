@@ -8,7 +8,7 @@ import numpy as np
 
 from routh.constraints.linear import least_squares, solve_springs
 from routh.constraints.mass import DenseMass
-from routh.constraints.system import Rows
+from routh.constraints.system import ActingRows
 from routh.validation import Array
 
 #: active sets tried before the line search takes over; each is one linear solve
@@ -27,7 +27,7 @@ class ActiveSetResult:
     converged: bool
 
 
-def solve_active_set(rows: Rows, active: np.ndarray | None = None) -> ActiveSetResult:
+def solve_active_set(rows: ActingRows, active: np.ndarray | None = None) -> ActiveSetResult:
     """``0 <= y _|_ y + S G a - c >= 0`` for unilateral rows, ``y + S G a = c`` for bilateral ones.
 
     ``a`` minimises the strictly convex, piecewise quadratic
@@ -52,7 +52,7 @@ def solve_active_set(rows: Rows, active: np.ndarray | None = None) -> ActiveSetR
     return ActiveSetResult(y, target, active, _MAX_ITERATIONS, False)
 
 
-def _solve_active(rows: Rows, active: np.ndarray) -> tuple[Array, Array]:
+def _solve_active(rows: ActingRows, active: np.ndarray) -> tuple[Array, Array]:
     y = np.zeros(len(rows))
     every = bool(active.all())
     if isinstance(rows.mass, DenseMass) and active.any():
@@ -64,7 +64,7 @@ def _solve_active(rows: Rows, active: np.ndarray) -> tuple[Array, Array]:
     return y, a
 
 
-def _exact_step(rows: Rows, bilateral: np.ndarray, a: Array, direction: Array) -> float:
+def _exact_step(rows: ActingRows, bilateral: np.ndarray, a: Array, direction: Array) -> float:
     """The minimiser along a direction of descent: the root of an increasing piecewise linear slope."""
     Mp = rows.mass.M @ direction
     inertia, start = float(direction @ Mp), float(a @ Mp)

@@ -22,13 +22,13 @@ from routh.constraints.coulomb import (
 )
 from routh.constraints.mass import DenseMass
 from routh.constraints.residual import residuals_of
-from routh.constraints.system import Rows
+from routh.constraints.system import ActingRows
 from routh.validation import Array, DenseOrSparse
 
 _MAX_PROGRAMS = 30
 
 
-def solve_cone(rows: Rows, *, polish: bool = True, correction: bool = True) -> CoulombResult:
+def solve_cone(rows: ActingRows, *, polish: bool = True, correction: bool = True) -> CoulombResult:
     """Coulomb's law over cone programs; ``correction=False`` gives the associated law of one program."""
     program = AssociatedProgram(rows)
     shift = np.zeros(rows.nc)
@@ -50,7 +50,7 @@ def solve_cone(rows: Rows, *, polish: bool = True, correction: bool = True) -> C
     return best
 
 
-def slip_speed(rows: Rows, force: Array) -> Array:
+def slip_speed(rows: ActingRows, force: Array) -> Array:
     """Speed of each slider: the part of the tangential rate that the damper does not take, (nc,)."""
     S = np.where(rows.S > 0.0, rows.S, np.inf)
     a = rows.acceleration(force)
@@ -58,7 +58,7 @@ def slip_speed(rows: Rows, force: Array) -> Array:
     return np.linalg.norm(rate[rows.tangents].reshape(rows.nc, rows.nt), axis=1)
 
 
-def modes_of(rows: Rows, force: Array) -> Modes:
+def modes_of(rows: ActingRows, force: Array) -> Modes:
     """The modes that approximate forces show."""
     nb, nu, shape = rows.nb, rows.nu, (rows.nc, rows.nt)
     wish = rows.S * (rows.c - rows.S * (rows.G @ rows.acceleration(force)))
@@ -85,7 +85,7 @@ class AssociatedProgram:
     ``G M^-1 G^T`` and no square of the stiffness range.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: ActingRows) -> None:
         self.rows = rows
         self.frictional = np.flatnonzero(can_stick(rows))
         self.tangent = (np.arange(rows.nc * rows.nt).reshape(rows.nc, rows.nt) + rows.tangents.start)[
@@ -141,13 +141,13 @@ class AssociatedProgram:
         return force
 
 
-def _polished(rows: Rows, force: Array, count: int) -> CoulombResult:
+def _polished(rows: ActingRows, force: Array, count: int) -> CoulombResult:
     found = solve_coulomb(rows, modes_of(rows, force))
     plain = _plain(rows, force, count)
     better = found if not found.residual >= plain.residual else plain
     return CoulombResult(better.force, better.acceleration, better.modes, count, better.residual)
 
 
-def _plain(rows: Rows, force: Array, count: int) -> CoulombResult:
+def _plain(rows: ActingRows, force: Array, count: int) -> CoulombResult:
     residual = residuals_of(rows, force).largest
     return CoulombResult(force, rows.acceleration(force), modes_of(rows, force), count, residual)

@@ -16,7 +16,7 @@ from scipy import sparse
 from routh import tolerances
 from routh.constraints.linear import solve_springs
 from routh.constraints.residual import residuals_of
-from routh.constraints.system import Rows
+from routh.constraints.system import ActingRows
 from routh.friction import ContactMode
 from routh.validation import Array, DenseOrSparse
 
@@ -34,7 +34,7 @@ class Modes:
     weakening: Array  # (nc,), mu lambda_n / |tau| where slipping
 
     @staticmethod
-    def first(rows: Rows) -> Modes:
+    def first(rows: ActingRows) -> Modes:
         """Everything that is pressed acts, and sticks where it can."""
         mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICKS, SLIDES), SEPARATES)
         direction = np.zeros((rows.nc, rows.nt))
@@ -52,12 +52,12 @@ class CoulombResult:
     residual: float
 
 
-def can_stick(rows: Rows) -> np.ndarray:
+def can_stick(rows: ActingRows) -> np.ndarray:
     """Contacts with friction and a tangential spring or damper, (nc,) bool."""
     return (rows.mu > 0.0) & (rows.X[rows.tangents].reshape(rows.nc, rows.nt)[:, 0] > 0.0)
 
 
-def solve_coulomb(rows: Rows, modes: Modes | None = None) -> CoulombResult:
+def solve_coulomb(rows: ActingRows, modes: Modes | None = None) -> CoulombResult:
     """Newton's method on the modes from ``modes``; the best iterate is returned, with its residual.
 
     Three rules for a slip that turns round are tried in turn. "stick" is right for ordinary friction.
@@ -76,7 +76,7 @@ def solve_coulomb(rows: Rows, modes: Modes | None = None) -> CoulombResult:
     return best
 
 
-def _newton(rows: Rows, modes: Modes, rule: str) -> CoulombResult:
+def _newton(rows: ActingRows, modes: Modes, rule: str) -> CoulombResult:
     nothing = np.zeros(len(rows))
     best = CoulombResult(nothing, np.zeros(rows.mass.nv), modes, 0, residuals_of(rows, nothing).largest)
     for iteration in range(1, _MAX_ITERATIONS + 1):
@@ -95,7 +95,7 @@ def _newton(rows: Rows, modes: Modes, rule: str) -> CoulombResult:
     return best
 
 
-def _solve_modes(rows: Rows, modes: Modes) -> tuple[Array, Array, Array]:
+def _solve_modes(rows: ActingRows, modes: Modes) -> tuple[Array, Array, Array]:
     """Forces (n,), acceleration, and the tangential springs' wishes tau (nc, nt) for given modes."""
     nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
     tangent = np.arange(nc * nt).reshape(nc, nt) + rows.tangents.start
@@ -132,7 +132,7 @@ def _solve_modes(rows: Rows, modes: Modes) -> tuple[Array, Array, Array]:
     return force, a, wish
 
 
-def _next_modes(rows: Rows, modes: Modes, force: Array, wish: Array, rule: str) -> Modes:
+def _next_modes(rows: ActingRows, modes: Modes, force: Array, wish: Array, rule: str) -> Modes:
     nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
     uni, normal = slice(nb, nb + nu), rows.normals
     active = np.where(modes.active, force[uni] > 0.0, wish[uni] > 0.0)
@@ -181,7 +181,7 @@ def _combine(G: DenseOrSparse, index: np.ndarray, weights: Array) -> DenseOrSpar
 
 
 def _tilted(
-    measure: DenseOrSparse, position: np.ndarray, rows: Rows, index: np.ndarray, weights: Array
+    measure: DenseOrSparse, position: np.ndarray, rows: ActingRows, index: np.ndarray, weights: Array
 ) -> DenseOrSparse:
     """``measure`` with ``weights . G[index]`` added to the rows at ``position``."""
     extra = _combine(rows.G, index, weights)

@@ -13,7 +13,7 @@ from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.forces import ConstraintForces
 from routh.constraints.holonomic import StateConstraint
 from routh.constraints.solve import solve
-from routh.constraints.system import Rows
+from routh.constraints.system import ActingRows
 from routh.friction import project_disc
 from routh.models.base import Model, State
 from routh.status import Status
@@ -103,7 +103,7 @@ def input_matrix(model: Model, state: State) -> Array:
     return np.stack([rest - model.bias(state.q, state.v, unit) for unit in np.eye(nu)], axis=1)
 
 
-def _forces_of_velocity(rows: Rows, v: Array) -> Array:
+def _forces_of_velocity(rows: ActingRows, v: Array) -> Array:
     """Flat forces (n,) by the laws alone, for a known velocity at the end of the step."""
     rate = rows.G @ v + rows.h * rows.gamma
     force = -rows.K * rows.phi - (rows.X / rows.h) * rate

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.constraints.system import Rows
+from routh.constraints.system import ActingRows
 from routh.friction import project_disc
 from routh.validation import Array
 
@@ -30,7 +30,7 @@ class Residuals:
         return float(np.max([self.bilateral, self.unilateral, self.normal, self.friction]))
 
 
-def residuals_of(rows: Rows, force: Array) -> Residuals:
+def residuals_of(rows: ActingRows, force: Array) -> Residuals:
     """Residuals of flat forces (n,) against the spring law, its one-sided form, and Coulomb's law."""
     rate = rows.w + rows.h * (rows.G @ rows.acceleration(force))
     law = -rows.K * rows.phi - (rows.X / rows.h) * rate
@@ -55,7 +55,7 @@ def residuals_of(rows: Rows, force: Array) -> Residuals:
     )
 
 
-def force_scale(rows: Rows, force: Array) -> float:
+def force_scale(rows: ActingRows, force: Array) -> float:
     """The largest force, or what a row alone would need to stop the motion and undo its deformation; N.
 
     The speed in it is that of the mechanism: a row across which nothing moves still sees its rounding.

@@ -10,7 +10,7 @@ from routh.constraints.cone import solve_cone
 from routh.constraints.coulomb import SEPARATES, SLIDES, CoulombResult, Modes, can_stick, solve_coulomb
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
 from routh.constraints.residual import residuals_of
-from routh.constraints.system import ConstrainedSystem, Rows
+from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import Contact
 from routh.status import Status
 from routh.validation import Array, choice
@@ -61,12 +61,12 @@ def solve(
     )
 
 
-def _tolerance(rows: Rows) -> float:
+def _tolerance(rows: ActingRows) -> float:
     huge = rows.mu.max(initial=0.0) > tolerances.HUGE_FRICTION
     return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
 
 
-def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
+def _energy(rows: ActingRows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
     if len(rows) == 0:
         return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), modes, 0, 0.0), "none"
     if not can_stick(rows).any():
@@ -81,7 +81,7 @@ def _energy(rows: Rows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
     return found, "newton"
 
 
-def _frictionless(rows: Rows, modes: Modes) -> tuple[CoulombResult, str]:
+def _frictionless(rows: ActingRows, modes: Modes) -> tuple[CoulombResult, str]:
     plain = rows.frictionless()
     start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != SEPARATES])
     found = solve_active_set(plain, start)
@@ -94,7 +94,7 @@ def _frictionless(rows: Rows, modes: Modes) -> tuple[CoulombResult, str]:
     return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0), name
 
 
-def _ends(rows: Rows, found: CoulombResult) -> tuple[Array, Array]:
+def _ends(rows: ActingRows, found: CoulombResult) -> tuple[Array, Array]:
     """Rates and deformations at the end of the step, (n,), without the cancellation of stiff rows."""
     rate = rows.w + rows.h * (rows.G @ found.acceleration)
     end = rows.phi + rows.h * rate

@@ -64,15 +64,15 @@ class ConstrainedSystem:
         return len(self.v)
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> ActingRows:
         """The rows that can act in this step, flat."""
-        return Rows(self)
+        return ActingRows(self)
 
     def __repr__(self) -> str:
         return f"ConstrainedSystem(nv={self.nv}, dt={self.dt:g}, {list(self.constraints)!r})"
 
 
-class Rows:
+class ActingRows:
     """The acting rows of a system in the order bilateral, unilateral, contact normals, contact tangents.
 
     With ``X = h^2 K + h B``, ``S = sqrt(X)`` and ``lambda = S y`` every row obeys the same scaled law
@@ -136,7 +136,7 @@ class Rows:
             return np.einsum("ij,ij->i", self.white, self.white)
         return self.mass.diagonal(self.G)
 
-    def frictionless(self) -> Rows:
+    def frictionless(self) -> ActingRows:
         """The same rows with the contact normals as unilateral rows and without the tangents."""
         if self.nc == 0:
             return self

@@ -25,8 +25,6 @@ from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array, integer, per_contact, real, real_array
 
-_ZERO = 1e-12  # scaled velocities below this are zero
-
 
 @dataclass(frozen=True)
 class LZB(ImpactLaw):
@@ -85,7 +83,7 @@ class _Springs:
         status = Status.MAX_STEPS
         for _ in range(self.law.max_steps):
             y = self.c[::2]
-            if y.min() >= -_ZERO:
+            if y.min() >= -tolerances.ZERO_SPEED:
                 status = Status.SOLVED
                 break
             increments.append(self._advance())
@@ -103,7 +101,7 @@ class _Springs:
     def _advance(self) -> Array:
         """One increment with constant rates; returns its scaled impulses (2 nc,)."""
         y = self.c[::2]
-        pushing = y < -_ZERO
+        pushing = y < -tolerances.ZERO_SPEED
         p = self.law.exponent
         # natural time of the fastest active spring, and the share of it that one increment takes
         deepest = np.where(pushing, np.maximum(self.depth, -y), 0.0)
@@ -116,7 +114,7 @@ class _Springs:
         watched = np.ones(len(self.c), dtype=bool)
         watched[::2] = pushing
         watched[1::2] = normal > 0.0
-        towards = watched & (self.c * change < 0.0) & (np.abs(self.c) > _ZERO)
+        towards = watched & (self.c * change < 0.0) & (np.abs(self.c) > tolerances.ZERO_SPEED)
         length = min(dt, float(np.min(-self.c[towards] / change[towards], initial=np.inf)))
         after = _without_rounding(self.c + length * change)
         self.depth = np.where(pushing, self.depth - 0.5 * length * (y + after[::2]), 0.0)
@@ -173,7 +171,7 @@ class _Springs:
 
 def _without_rounding(c: Array) -> Array:
     """Scaled velocities, with zeros for rounding: a contact that slips by rounding sticks."""
-    return np.where(np.abs(c) < _ZERO, 0.0, c)
+    return np.where(np.abs(c) < tolerances.ZERO_SPEED, 0.0, c)
 
 
 def stiffness_sweep(ratios: ArrayLike, *, nc: int = 2, soft: int = 0) -> list[LZB]:

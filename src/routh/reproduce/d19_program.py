@@ -19,7 +19,7 @@ from routh.constraints.forces import ConstraintForces, scatter, scatter_modes
 from routh.constraints.linear import least_squares
 from routh.constraints.mass import DenseMass, SparseMass
 from routh.constraints.residual import residuals_of
-from routh.constraints.system import ConstrainedSystem, Rows
+from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.status import Status
 from routh.validation import Array, DenseOrSparse
 
@@ -120,14 +120,14 @@ def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
     )
 
 
-def _whitened(rows: Rows) -> Array:
+def _whitened(rows: ActingRows) -> Array:
     """Dense rows ``G L^-T``, so that ``G M^-1 G^T = N N^T``, (n, nv)."""
     if isinstance(rows.mass, SparseMass):
         return DenseMass(rows.mass.M.toarray()).whiten(rows.G.toarray())
     return rows.mass.whiten(rows.G)
 
 
-def _centripetal(rows: Rows, N: Array) -> Array:
+def _centripetal(rows: ActingRows, N: Array) -> Array:
     """``(G M^-1 G^T)^-1 dG/dt v`` of each kind of row by itself, (24), least norm where redundant, (n,)."""
     result = np.zeros(len(rows))
     tangents = np.arange(rows.tangents.start, len(rows)).reshape(rows.nc, rows.nt)
@@ -140,7 +140,7 @@ def _centripetal(rows: Rows, N: Array) -> Array:
     return result
 
 
-def _bilateral_alone(rows: Rows, N: Array, soft: Array) -> Array:
+def _bilateral_alone(rows: ActingRows, N: Array, soft: Array) -> Array:
     """``C^-1 c`` of (190)-(192), (nb,)."""
     nb = rows.nb
     if nb == 0:
@@ -150,7 +150,7 @@ def _bilateral_alone(rows: Rows, N: Array, soft: Array) -> Array:
     return held + rows.S[:nb] * least_squares(soft, wanted)[0]
 
 
-def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
+def _minimise(program: PaperProgram, rows: ActingRows) -> tuple[Array, float, int]:
     """lambda* (n*,), the residual of its optimality conditions, and the solver's iterations.
 
     Where a slip cannot be stopped, the unmet wish of a strong damper makes the objective some 1e12 times what
@@ -176,7 +176,7 @@ def _minimise(program: PaperProgram, rows: Rows) -> tuple[Array, float, int]:
 
 
 def _lifted(
-    program: PaperProgram, rows: Rows
+    program: PaperProgram, rows: ActingRows
 ) -> tuple[DenseOrSparse, Array, DenseOrSparse, Array, list[conic.Cone], float]:
     """The program with beta and ``x = W^T lambda*`` as variables, so that nothing is squared."""
     n, first, nt = len(program.X), program.first, rows.nt
@@ -202,7 +202,7 @@ def _lifted(
     return sparse.csc_matrix(P), np.zeros(len(weights)), sparse.csc_matrix(A), b, cones, scale
 
 
-def _cones(rows: Rows, n: int) -> DenseOrSparse:
+def _cones(rows: ActingRows, n: int) -> DenseOrSparse:
     nc, nt = rows.nc, rows.nt
     start = np.arange(nc) * (1 + nt)
     row = np.concatenate([start, (start[:, None] + 1 + np.arange(nt)).ravel()])
@@ -211,7 +211,7 @@ def _cones(rows: Rows, n: int) -> DenseOrSparse:
     return sparse.csr_array((data, (row, column)), shape=(nc * (1 + nt), n))
 
 
-def _modes(rows: Rows, force: Array) -> Modes:
+def _modes(rows: ActingRows, force: Array) -> Modes:
     scale = np.abs(force).max(initial=0.0)
     normal = force[rows.normals]
     held = np.linalg.norm(force[rows.tangents].reshape(rows.nc, rows.nt), axis=1)

@@ -11,7 +11,7 @@ from scipy import sparse
 from routh import tolerances
 from routh.constraints.forces import ConstraintForces, scatter
 from routh.constraints.solve import solve
-from routh.constraints.system import ConstrainedSystem, Rows
+from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.friction import project_disc
 from routh.reproduce.d19_program import solve_paper
@@ -122,7 +122,7 @@ def _damper(item: Constraint) -> Constraint:
     return make(item.G, item.phi, stiffness=0.0, damping=damping, name=item.name)
 
 
-def _one_sided(rows: Rows, force: Array) -> Array:
+def _one_sided(rows: ActingRows, force: Array) -> Array:
     """Forces cut to what can push, and to the friction disc, in place."""
     force[rows.nb : rows.tangents.start] = np.maximum(force[rows.nb : rows.tangents.start], 0.0)
     tangential = force[rows.tangents].reshape(rows.nc, rows.nt)

@@ -54,7 +54,7 @@ def figure_8(settings: Settings) -> Exhibit:
     model, motion = _motion(settings.quick)
     assert motion.s is not None
     event = _accumulation(motion)
-    after = motion.forces["contact"][-1]
+    after = motion.forces["contacts"][-1]
     pushing = np.flatnonzero(after[:, 0] > 0.0)
     verdict = verify(model, motion)
     rows = (

@@ -11,7 +11,7 @@ from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import accumulate, impulse_step
 from routh.problem import ImpactProblem
-from routh.sampling.draws import Arrays, Draw
+from routh.sampling.draws import Algorithm1Draw, Arrays
 from routh.sampling.elastic import elastic_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.theory import psi
@@ -57,7 +57,7 @@ def sample(
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
     choice("hypothesis", hypothesis, STEP_HYPOTHESES)
-    draw = Draw(problem, n, step, max_steps, seed, points, friction, facets, row)
+    draw = Algorithm1Draw(problem, n, step, max_steps, seed, points, friction, facets, row)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
@@ -124,7 +124,7 @@ def approximate(
     return closed
 
 
-def _kernel_samples(draw: Draw, device: str, threads: int | None, budget: float | None) -> Arrays:
+def _kernel_samples(draw: Algorithm1Draw, device: str, threads: int | None, budget: float | None) -> Arrays:
     """Algorithm 1 in compiled code, which draws samples that it cannot solve again by the readable step."""
     from routh.kernels.algorithm1_host import run  # loads numba
 
@@ -145,7 +145,7 @@ def _kernel_samples(draw: Draw, device: str, threads: int | None, budget: float 
     )
 
 
-def reference_samples(draw: Draw, samples: np.ndarray) -> Arrays:
+def reference_samples(draw: Algorithm1Draw, samples: np.ndarray) -> Arrays:
     """Algorithm 1, sample by sample, in plain Python: what every kernel is compared with."""
     problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)

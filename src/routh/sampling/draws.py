@@ -22,7 +22,7 @@ Arrays = tuple[Array, Array, np.ndarray, np.ndarray, Array]
 SOBOL_STEPS = 8
 
 
-class Draw:
+class Algorithm1Draw:
     """The checked settings of one call of `sample`."""
 
     def __init__(

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from routh.laws.elastic import accumulate_elastic
-from routh.sampling.draws import Draw
+from routh.sampling.draws import Algorithm1Draw
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.step import make_step
@@ -26,7 +26,7 @@ Samples = tuple[Array, Array, np.ndarray, np.ndarray, Array, Array, Array]
 
 
 def elastic_outcomes(
-    draw: Draw, hypothesis: str, threads: int | None, device: str, budget: float | None = None
+    draw: Algorithm1Draw, hypothesis: str, threads: int | None, device: str, budget: float | None = None
 ) -> Outcomes:
     """The outcomes of one call of `routh.sample`: by the kernel where it can, else by the reference."""
     true_cone = draw.friction == "cone" and draw.problem.nt == 2
@@ -45,7 +45,7 @@ def elastic_outcomes(
 
 
 def reference_elastic_samples(
-    draw: Draw,
+    draw: Algorithm1Draw,
     hypothesis: str,
     which: np.ndarray,
     budget: float | None = None,
@@ -77,7 +77,7 @@ def reference_elastic_samples(
 
 
 def _kernel_samples(
-    draw: Draw, hypothesis: str, threads: int | None, device: str, budget: float | None
+    draw: Algorithm1Draw, hypothesis: str, threads: int | None, device: str, budget: float | None
 ) -> Samples:
     """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
     from routh.kernels.elastic_host import run

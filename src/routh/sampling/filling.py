@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.kernels.arrays import Outputs, make_rows
 from routh.paths import ImpactPath
@@ -23,7 +24,7 @@ from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
 from routh.status import Status
 from routh.step.elastic import ENERGETIC
-from routh.validation import Array, Options, integer, real
+from routh.validation import Array, Options, integer, real, real_array
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _SEEDS = 32  # farthest samples, and as many others, from which climbing starts
@@ -55,7 +56,7 @@ def fill(
     *,
     tolerance: float = 1e-3,
     max_samples: int = 2**14,
-    directions: int = 32,
+    directions: int | ArrayLike = 32,
     batch: int = 1024,
     patience: int = 3,
     climbs: int = 0,
@@ -71,7 +72,8 @@ def fill(
     ----------
     tolerance : a round that adds less than this share of the width in every direction counts as quiet.
     max_samples : samples drawn at most.
-    directions : even number of directions, in opposite pairs, in which growth is watched.
+    directions : even number of directions, in opposite pairs, in which growth is watched; or directions
+        (k, nv) of your own, which are watched together with their opposites.
     batch : samples in a round.
     patience : quiet rounds in a row after which sampling stops.
     climbs : changed sequences of contact statuses that are tried in each watched direction in the end, one
@@ -87,7 +89,11 @@ def fill(
     integer("climbs", climbs, at_least=0)
     integer("seed", seed, at_least=0)
     options: Options = {"friction": friction, "facets": facets, "threads": threads}
-    search = _Search(problem, directions, {"seed": seed, "hypothesis": hypothesis}, options)
+    if isinstance(directions, int):
+        watched = watch_directions(problem, directions)
+    else:
+        watched = own_directions(problem, directions)
+    search = _Search(problem, watched, {"seed": seed, "hypothesis": hypothesis}, options)
     if climbs and search.polisher is None:
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
     support: list[Array] = []
@@ -118,6 +124,15 @@ def _quiet(before: Array, after: Array, tolerance: float, problem: ImpactProblem
     return bool(np.all(after - before <= tolerance * _width(after, problem)))
 
 
+def own_directions(problem: ImpactProblem, given: ArrayLike) -> Array:
+    """A user's directions (k, nv), followed by their opposites."""
+    nv = problem.nv
+    rows = real_array("directions", given, [(None, nv)], f"a number, or shape (k, {nv})")
+    if not len(rows) or not np.all(np.any(rows, axis=1)):
+        raise ValueError("directions: got none, or one of zeros; wanted directions")
+    return np.vstack([rows, -rows])
+
+
 def watch_directions(problem: ImpactProblem, count: int) -> Array:
     """Directions (count, nv) in opposite pairs that see only contact velocities, of unit size in them."""
     if integer("directions", count, at_least=2) % 2:
@@ -133,15 +148,15 @@ def watch_directions(problem: ImpactProblem, count: int) -> Array:
 class _Search:
     """The samples drawn so far, how far they reach, and the keys that are worth a change."""
 
-    def __init__(self, problem: ImpactProblem, count: int, settings: Options, options: Options) -> None:
+    def __init__(self, problem: ImpactProblem, rows: Array, settings: Options, options: Options) -> None:
         self.problem, self.settings, self.options = problem, settings, options
-        self.rows = watch_directions(problem, count)
+        self.rows = rows  # directions in opposite pairs, (k, nv)
         self.rng = np.random.default_rng(settings["seed"])
         # samples that reach farthest in more directions than are watched: these keep more kinds of them
         self.herd = Herd(np.vstack([self.rows, watch_directions(problem, _BREEDERS)]), self.rng)
         straight = problem.nt == 1 and not np.any(problem.restitution > 0.0)
         self.polisher = Polisher(problem) if straight else None
-        self.reached = np.full(count, -np.inf)  # by all samples, in the watched directions
+        self.reached = np.full(len(rows), -np.inf)  # by all samples, in the watched directions
         self._prepared = make_rows([problem])
         self._rounds: list[tuple[Outputs, np.ndarray]] = []  # samples and their keys
         self._walks: list[Walk] = []  # what was found by linear programs

@@ -28,7 +28,6 @@ from routh.validation import Array
 __all__ = ["APART", "SMOOTH", "STICK", "Polisher", "Statuses", "Walk", "farthest", "is_farthest"]
 
 _FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
-_ZERO = 1e-12  # scaled velocities below this are zero, as in the kernels
 _ROUNDING = 1e-11  # the same of velocities that are recomputed from impulses
 _ACTIVE = 1e-10  # conditions that are met with less room than this may have a multiplier
 _OPTIMAL = 1e-9  # share of the cost that multipliers may leave unexplained
@@ -65,7 +64,7 @@ class Polisher:
         self.problem = problem
         self.G, self.mu = scaled_delassus(problem), problem.mu
         start = (problem.contact_velocity() / problem.scaling.velocity[:, None]).ravel()
-        self.start = np.where(np.abs(start) > _ZERO, start, 0.0)
+        self.start = np.where(np.abs(start) > tolerances.ZERO_SPEED, start, 0.0)
         self._worth = problem.response * np.repeat(problem.scaling.impulse, 2)  # (nv, 2 nc)
 
     def walk(self, pieces: Array) -> Walk:

@@ -25,7 +25,7 @@ from routh.validation import Array
 
 _SWEEPS = 20_000
 _SAME = 1e-15  # change of the friction rates in a sweep at which sweeps stop
-_ZERO = 1e-11  # slip below this share of the speed is none; likewise the distance from a wall
+_NO_SLIP = 1e-11  # slip below this share of the speed is none; likewise the distance from a wall
 _PIECES = 10_000
 
 
@@ -137,7 +137,7 @@ class SpatialFlow:
             face = _largest(along)
             best = face[np.argmax(faster[face])]
             gap, closing = along[best] - along, faster - faster[best]
-            ahead = (gap > _ZERO) & (closing > 1e-12)
+            ahead = (gap > _NO_SLIP) & (closing > 1e-12)
             if ahead.any():
                 least = min(least, float(np.min(gap[ahead] / closing[ahead])))
         return least
@@ -155,7 +155,7 @@ class SpatialFlow:
 
 def _largest(values: Array) -> np.ndarray:
     """Indices of the corners that are as good as the best."""
-    return np.flatnonzero(values >= values.max() - _ZERO)
+    return np.flatnonzero(values >= values.max() - _NO_SLIP)
 
 
 def _on_polygon(H: Array, p: Array, corners: Array) -> Array:

@@ -85,7 +85,7 @@ class Recorder:
             s=np.array(self.s),
             impulses=np.array(self.impulses),
             events=tuple(self.events),
-            forces={"contact": np.array(self.forces), "contact after": np.array(self.forces_after)},
+            forces={"contacts": np.array(self.forces), "contacts after": np.array(self.forces_after)},
             energies=energies,
             status=np.array(self.status, dtype=np.int8),
             residuals=np.array(self.residuals),

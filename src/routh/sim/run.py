@@ -27,7 +27,7 @@ MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulat
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class RunSettings:
     """What a run is asked to do."""
 
     end: float  # s
@@ -51,7 +51,7 @@ class Impact:
 class Run:
     """One simulation under way."""
 
-    def __init__(self, mechanism: Mechanism, state: State, settings: Settings) -> None:
+    def __init__(self, mechanism: Mechanism, state: State, settings: RunSettings) -> None:
         self.mechanism, self.settings = mechanism, settings
         self.t, self.q, self.v = state.t, state.q, state.v
         self.record = Recorder(mechanism.model, state.t, state.q, state.v)

@@ -13,7 +13,7 @@ from routh.laws import ImpactLaw, SetValued
 from routh.models.base import Model, State
 from routh.sim.flow import Options
 from routh.sim.mechanism import Control, Mechanism
-from routh.sim.run import Run, Settings
+from routh.sim.run import Run, RunSettings
 from routh.sim.trajectory import Trajectory
 from routh.validation import integer, real, real_array
 
@@ -74,7 +74,7 @@ def simulate(
 
     Returns
     -------
-    Trajectory, with ``s``, ``impulses``, ``events``, ``forces["contact"]`` and energies. What stopped it
+    Trajectory, with ``s``, ``impulses``, ``events``, ``forces["contacts"]`` and energies. What stopped it
     early, if anything, is its last event ("stop") and the status of its last sample: see ``ok``.
     """
     span = real("duration", duration, above=0.0)
@@ -90,7 +90,7 @@ def simulate(
     rng = np.random.Generator(
         np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])
     )
-    settings = Settings(
+    settings = RunSettings(
         start.t + span,
         spacing,
         options,

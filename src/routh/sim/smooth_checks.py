@@ -19,7 +19,7 @@ def check_smooth(e: Evidence, i: int) -> None:
     t0, t1 = trajectory.t[i - 1], trajectory.t[i]
     h = float(t1 - t0)
     q0, q1, v0, v1 = trajectory.q[i - 1], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
-    start, end = trajectory.forces["contact after"][i - 1], trajectory.forces["contact"][i]
+    start, end = trajectory.forces["contacts after"][i - 1], trajectory.forces["contacts"][i]
     size = max(*(float(np.abs(f).max(initial=0.0)) for f in (start, end)), 1e-3 * e.strongest)
     _contact_law(e, i, i - 1, start, size)
     _contact_law(e, i, i, end, size)
@@ -92,7 +92,7 @@ def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None
     e.book.note("inclusion (53)", i, misfit * h, allowed)
     if not len(e.mu):
         return
-    start, end = e.trajectory.forces["contact after"][i - 1], e.trajectory.forces["contact"][i]
+    start, end = e.trajectory.forces["contacts after"][i - 1], e.trajectory.forces["contacts"][i]
     implied = 1.5 * e.impulses[i] - 0.25 * h * (start + end)
     explained = metric @ np.tensordot(implied, e.J(q), axes=2)
     rounding = e.limits.integrator * max(1.0, float(e.s[i])) * np.abs(metric @ e.J(q)[:, 0].T).max()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from routh.models.mujoco.watching import Piece
+    from routh.models.mujoco.watching import WatchedRows
 
 
 def problems(
@@ -134,7 +134,9 @@ def _watched(
     return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
 
 
-def _impossible(piece: Piece, labels: Labels, possible: tuple[float | None, float | None]) -> dict[int, str]:
+def _impossible(
+    piece: WatchedRows, labels: Labels, possible: tuple[float | None, float | None]
+) -> dict[int, str]:
     """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
     angular = np.array([*(unit == "rad" for unit in labels.units), False])  # the last: no joint
     reasons: dict[int, str] = {}

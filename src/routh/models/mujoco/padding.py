@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routh.batch import empty_arrays
-from routh.models.mujoco.watching import Piece
+from routh.models.mujoco.watching import WatchedRows
 from routh.validation import Array
 
 _PLACES = {"kind": ((), np.int8), "pair": ((2,), np.int32), "ordinal": ((), np.int32), "dist": ((), float),
@@ -28,7 +28,7 @@ class PaddedRows:
         places = {name: np.zeros((self.n, nc, *shape), dtype=kind) for name, (shape, kind) in _PLACES.items()}
         return empty_arrays(self.n, self.nv, nc, nt), places
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: WatchedRows) -> None:
         """Take over the rows of some states, which come after all earlier ones."""
         counts = np.diff(piece.first)
         nc = max(self.nc, int(counts.max()))

@@ -26,7 +26,7 @@ _ROW_FIELDS = ("J", "mu", "kind", "pair", "ordinal", "dist", "pos", "frame")
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class WatchedRows:
     """The rows of some states; those of state ``states[s]`` stand from ``first[s]`` to ``first[s + 1]``."""
 
     states: np.ndarray  # (s,) int64
@@ -63,7 +63,7 @@ class Watcher:
         notes = {what: frozenset(where) for what, where in self.notes.items()}
         return Labels(self.names, tuple(joints), tuple(units), notes, tuple(adhesion_actuators(self.wide)))
 
-    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[Piece]:
+    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[WatchedRows]:
         """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
         near_limit = self._near_limit(qpos)
         for begin in range(0, len(states), STATES):
@@ -119,7 +119,7 @@ class Watcher:
         self.seen = larger
         return larger
 
-    def _piece(self, kept: np.ndarray, M: Array) -> Piece:
+    def _piece(self, kept: np.ndarray, M: Array) -> WatchedRows:
         seen, nv = self.seen, self.wide.nv
         used = Seen(*(value[: len(kept)] if i < 4 else value for i, value in enumerate(seen)))
         made = _made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
@@ -127,9 +127,9 @@ class Watcher:
         M[kept] = made.M
         end = int(made.first[-1])
         rows = {name: getattr(made, name)[:end].copy() for name in _ROW_FIELDS}
-        return Piece(kept, made.first, made.planar, rows)
+        return WatchedRows(kept, made.first, made.planar, rows)
 
-    def _judge(self, qpos: Array, piece: Piece) -> None:
+    def _judge(self, qpos: Array, piece: WatchedRows) -> None:
         """Note what contacts of pairs that come for the first time have and a row cannot represent."""
         contact = piece.rows["kind"] == CONTACT
         pairs = piece.rows["pair"].astype(np.int64) @ [self.wide.ngeom, 1]

@@ -1,0 +1,225 @@
+"""The worst outcome of an impact: exactly where that is cheap, by filling towards it otherwise.
+
+A convex function is largest over a polytope at a vertex, so the vertices of the exact set's inner and outer
+polytopes give the worst outcome and a certified bound. Elsewhere samples are bred towards the objective
+(`routh.fill`), and the bound comes from energy (`routh.outer_bound` for linear objectives).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.batch import ImpactBatch
+from routh.bounds import outer_bound
+from routh.exact.polytopes import Vertex
+from routh.exact.result import ExactSet
+from routh.paths import ImpactPath, PathKind
+from routh.problem import ImpactProblem
+from routh.robust.objectives import Linear, Objective, as_objective
+from routh.sampling.ambiguity import Direction
+from routh.sampling.filling import fill
+from routh.sampling.outcomes import Outcomes
+from routh.status import CapacityError, Status
+from routh.validation import Array, choice, integer, real
+
+Wanted = Objective | Direction | Callable[[Array], ArrayLike]
+
+METHODS = ("auto", "exact", "fill")
+_CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
+_WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
+_ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
+_RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
+_GROWTH = 1e-9  # share of the value: a round that adds less is the last
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The outcome in which an objective is largest."""
+
+    value: float  # the objective there; NaN where no outcome was found
+    v: Array  # (nv,) the velocity after
+    path: ImpactPath | None = field(repr=False)  # None for a limit of outcomes, and in space
+    bound: float | None  # no outcome is worse than this; None where nothing is proved
+    status: Status  # SOLVED; NO_IMPACT; INCOMPLETE where samples are all there is, or a budget ran out
+    method: str  # "exact" or "fill"
+
+    @property
+    def gap(self) -> float | None:
+        """How much worse an outcome could still be: the bound less the value."""
+        return None if self.bound is None else max(self.bound - self.value, 0.0)
+
+
+class WorstOptions(TypedDict, total=False):
+    """Options of `worst_case`."""
+
+    method: str
+    seconds: float
+    max_samples: int
+    seed: int
+    friction: str
+    hypothesis: str
+
+
+def worst_case(
+    problem: ImpactProblem,
+    objective: Wanted,
+    *,
+    method: str = "auto",
+    seconds: float = 5.0,
+    max_samples: int = 2**13,
+    seed: int = 0,
+    friction: str = "cone",
+    hypothesis: str = "energetic",
+) -> WorstCase:
+    """The outcome of an impact that maximises an objective; larger is worse.
+
+    Parameters
+    ----------
+    objective : (nv,), a contact's name (its normal velocity) or (contact, (1 + nt,)) for a linear function;
+        `Quadratic`; or a function of your own, ``f(v (n, nv)) -> (n,)``.
+    method : "exact" (planar, inelastic; needs the extra ``exact``), "fill", or "auto": the exact set where it
+        can be had for up to four planar contacts within ``seconds``, else filling.
+    seconds : processor time for the exact set.
+    max_samples, seed, friction, hypothesis : of filling, as in `routh.fill`.
+    """
+    choice("method", method, METHODS)
+    real("seconds", seconds, above=0.0)
+    integer("max_samples", max_samples, at_least=1)
+    wanted = as_objective(problem, objective)
+    if not np.any(problem.approaching):
+        value = float(wanted.values(problem.v[None])[0])
+        nothing = ImpactPath(problem.v[None], np.zeros((0, problem.nc, 1 + problem.nt)), PathKind.STRAIGHT)
+        return WorstCase(value, problem.v, nothing, value, Status.NO_IMPACT, "exact")
+    if method == "exact" or (method == "auto" and _is_cheap(problem, wanted)):
+        found = _by_the_exact_set(problem, wanted, seconds)
+        if found is not None:
+            return found
+        if method == "exact":
+            raise CapacityError(
+                f"seconds: the exact set was not complete after {seconds:g} s; wanted more of it, or "
+                "method='fill'"
+            )
+    return _by_filling(problem, wanted, max_samples, (seed, friction, hypothesis))
+
+
+def worst_cases(
+    batch: ImpactBatch, objective: Wanted, **options: Unpack[WorstOptions]
+) -> list[WorstCase | None]:
+    """`worst_case` of every row of a batch; None where a row is no impact problem (see ``batch.status``)."""
+    found: list[WorstCase | None] = []
+    for row, status in enumerate(batch.status):
+        impossible = status in (Status.NO_CONTACT, Status.REFUSED)
+        found.append(None if impossible else worst_case(batch[row], objective, **options))
+    return found
+
+
+def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
+    """Whether the exact set is tried first; a function of one's own gains no bound from it."""
+    known = objective.convex and problem.nt == 1 and not np.any(problem.restitution > 0.0)
+    return known and problem.nc <= _CHEAP and find_spec("ppl") is not None
+
+
+def _by_the_exact_set(problem: ImpactProblem, objective: Objective, seconds: float) -> WorstCase | None:
+    """The worst vertex of the inner set and a bound from the outer one; None where they are incomplete."""
+    from routh.exact.build import exact_set
+
+    exact = exact_set(problem, seconds=seconds)
+    if exact.status not in (Status.SOLVED, Status.JAMMED) or not len(exact.inner):
+        return None
+    vertices = exact.vertices()
+    points = np.array([[float(x) for x in vertex] for vertex in vertices])
+    values = objective.values(points)
+    worst = int(np.argmax(values))
+    path = _exact_path(exact, vertices[worst])
+    return WorstCase(
+        float(values[worst]), points[worst], path, _outer_bound_of(exact, objective), exact.status, "exact"
+    )
+
+
+def _outer_bound_of(exact: ExactSet, objective: Objective) -> float | None:
+    if not objective.convex:
+        return None
+    frame, radius = exact.outer[0].frame, exact.outer.radius
+    points = np.vstack([piece.points for piece in exact.outer])
+    bounds = [objective.largest_in_ball(point, radius * frame.speed, frame.half) for point in points]
+    return max(bound for bound in bounds if bound is not None)
+
+
+def _exact_path(exact: ExactSet, target: Vertex) -> ImpactPath | None:
+    """A path that the exact checker accepts; None where the vertex is only approached."""
+    from routh.exact.checker import rebuild_path, verify_path
+
+    for statuses in exact.statuses_to(target):
+        path = rebuild_path(exact.rational, target, statuses)
+        if path is not None and verify_path(exact.rational, path, target):
+            v = np.array([[float(x) for x in point] for point in path.v])
+            impulse = np.array([[[float(x) for x in p] for p in piece] for piece in path.impulses])
+            shape = (len(path.impulses), exact.problem.nc, 1 + exact.problem.nt)
+            return ImpactPath(v, impulse.reshape(shape), PathKind.STRAIGHT)
+    return None
+
+
+def _by_filling(
+    problem: ImpactProblem, objective: Objective, most: int, options: tuple[int, str, str]
+) -> WorstCase:
+    """Breed samples towards the objective: along its gradient at the worst outcome, until it stays there."""
+    seed, friction, hypothesis = options
+    best: tuple[float, Outcomes, int] | None = None
+    start = problem.v if isinstance(objective, Linear) else None
+    for _ in range(_ROUNDS):
+        gradient = None if start is None else objective.gradient(start, max(problem.speed, 1e-300))
+        filling = fill(
+            problem,
+            directions=_WATCHED if gradient is None or not np.any(gradient) else gradient[None],
+            max_samples=most,
+            seed=seed,
+            friction=friction,
+            hypothesis=hypothesis,
+        )
+        outcomes = filling.outcomes
+        ended = np.flatnonzero(outcomes.status == Status.SOLVED)
+        if not len(ended):
+            break
+        values = objective.values(outcomes.v[ended])
+        worst = int(np.argmax(values))
+        grown = best is None or values[worst] > best[0] + _GROWTH * max(abs(best[0]), abs(values[worst]))
+        if best is None or values[worst] > best[0]:
+            best = float(values[worst]), outcomes, int(ended[worst])
+        if isinstance(objective, Linear) or not grown:
+            break
+        start = best[1].v[best[2]]
+    bound = _energy_bound(problem, objective, hypothesis)
+    if best is None:
+        return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
+    value, outcomes, sample = best
+    path = outcomes.path(sample) if problem.nt == 1 else None  # curves in space cannot be drawn again yet
+    return WorstCase(value, outcomes.v[sample], path, bound, Status.INCOMPLETE, "fill")
+
+
+def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str) -> float | None:
+    """What energy and momentum allow, and for inelastic linear objectives `routh.outer_bound`.
+
+    Impulses change only the part of the velocity that contacts see, and kinetic energy never grows, so the
+    velocity after lies in a ball of the energy norm. Poisson's hypothesis can create energy: no bound.
+    """
+    elastic = bool(np.any(problem.restitution > 0.0))
+    if elastic and hypothesis == "poisson":
+        return None
+    half = problem.cholesky.T
+    effects = np.linalg.solve(half.T, problem.J.reshape(-1, problem.nv).T)  # of impulses, in energy units
+    left, size, _ = np.linalg.svd(effects, full_matrices=False)
+    basis = left[:, size > _RANK * size.max(initial=0.0)]
+    moving = half @ problem.v
+    inside = basis @ (basis.T @ moving)
+    centre: Array = np.asarray(np.linalg.solve(half, moving - inside), dtype=np.float64)
+    if not isinstance(objective, Linear):
+        return objective.largest_in_ball(centre, float(np.linalg.norm(inside)), half)
+    seen = basis.T @ np.linalg.solve(half.T, objective.direction)
+    bound = float(objective.direction @ centre + np.linalg.norm(seen) * np.linalg.norm(inside))
+    return bound if elastic else min(bound, float(outer_bound(problem).support(objective.direction)))

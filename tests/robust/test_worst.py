@@ -1,0 +1,138 @@
+"""Worst outcomes against exact sets, samples and the checker."""
+
+import numpy as np
+import pytest
+
+import routh
+from problems import problem_of_size
+from routh.exact.build import exact_set
+from routh.robust import Answer, Quadratic, holds, worst_case, worst_cases
+from routh.sampling.straight import path_residual
+from routh.status import Status
+
+pytest.importorskip("ppl")
+CASES = [(seed, nc) for nc in (1, 2, 3) for seed in range(4)]
+
+
+def planar(seed, nc):
+    return problem_of_size(np.random.default_rng(seed), nc, 1, 0.5, nv=3)
+
+
+@pytest.mark.parametrize(("seed", "nc"), CASES)
+def test_both_methods_agree_with_the_exact_support(seed, nc):
+    problem = planar(seed, nc)
+    direction = np.random.default_rng(100 + seed).normal(size=3)
+    unit = problem.speed
+    exact = worst_case(problem, direction)
+    filled = worst_case(problem, direction, method="fill")
+    support = float(exact_set(problem).support(direction))
+    assert (exact.method, filled.method) == ("exact", "fill")
+    assert exact.status is Status.SOLVED
+    assert exact.value == pytest.approx(support, abs=1e-12 * unit)
+    assert filled.value == pytest.approx(support, abs=1e-6 * unit)
+    for found in (exact, filled):
+        assert found.value == pytest.approx(float(direction @ found.v), abs=1e-9 * unit)
+        assert found.bound >= support - 1e-12 * unit
+        assert found.gap >= 0.0
+    samples = routh.sample(problem, 2000).v @ direction
+    assert samples.max() <= min(exact.bound, filled.bound) + 1e-9 * unit
+
+
+@pytest.mark.parametrize(("seed", "nc"), CASES[:8])
+def test_paths_lead_to_the_worst_outcome_and_obey_the_model(seed, nc):
+    problem = planar(seed, nc)
+    for method in ("exact", "fill"):
+        found = worst_case(problem, [1.0, -0.5, 0.3], method=method)
+        if found.path is None:  # a vertex that outcomes only approach
+            continue
+        np.testing.assert_allclose(found.path.v[0], problem.v, atol=1e-12)
+        np.testing.assert_allclose(found.path.v[-1], found.v, atol=1e-9)
+        assert path_residual(problem, found.path) < 1e-8
+
+
+def test_convex_quadratics_have_their_worst_outcome_at_a_vertex():
+    problem = planar(3, 2)
+    objective = Quadratic(np.diag([1.0, 2.0, 0.5]), [0.1, 0.0, -0.2])
+    found = worst_case(problem, objective)
+    samples = objective.values(routh.sample(problem, 4000).v)
+    assert samples.max() <= found.value * (1 + 1e-9) <= found.bound * (1 + 2e-9)
+    filled = worst_case(problem, objective, method="fill")
+    assert filled.value == pytest.approx(found.value, rel=1e-6)
+    assert filled.bound >= found.value
+    own = worst_case(problem, objective.values)
+    assert own.bound is None
+    assert own.gap is None
+    assert own.value == pytest.approx(found.value, rel=1e-5)
+
+
+def test_space_and_restitution_are_filled_with_a_bound_from_energy():
+    spatial = problem_of_size(np.random.default_rng(1), 2, 2, 0.5, nv=6)
+    for problem in (spatial, spatial.replace(restitution=0.5), planar(2, 2).replace(restitution=1.0)):
+        direction = problem.Jn[0]
+        found = worst_case(problem, direction, max_samples=1024)
+        assert found.method == "fill"
+        assert found.status is Status.INCOMPLETE
+        assert (routh.sample(problem, 500).v @ direction).max() <= found.bound + 1e-9
+        assert found.value <= found.bound
+    created = worst_case(planar(2, 2).replace(restitution=0.9), [0.0, 1.0, 0.0], hypothesis="poisson")
+    assert created.bound is None
+
+
+def test_where_nothing_approaches_the_worst_outcome_is_the_only_one():
+    problem = routh.systems.get("rocking-block").problem
+    still = problem.replace(v=-problem.v)
+    found = worst_case(still, [0.0, 1.0, 0.0])
+    assert found.status is Status.NO_IMPACT
+    assert found.value == found.bound == still.v[1]
+
+
+def test_batches_row_by_row():
+    problem = routh.systems.get("rocking-block").problem
+    batch = routh.ImpactBatch.from_problems([problem, None, problem.replace(mu=0.1)])
+    found = worst_cases(batch, [0.0, 0.0, 1.0])
+    assert found[1] is None
+    assert found[0].value == worst_case(problem, [0.0, 0.0, 1.0]).value
+    assert found[2].value != found[0].value
+
+
+def test_guarantees_are_proved_refuted_with_a_path_or_unknown():
+    problem = routh.systems.get("rocking-block").problem
+    names = problem.names
+    worst = {name: worst_case(problem, name).value for name in names}
+    high = holds(problem, {name: worst[name] + 0.01 for name in names})
+    assert high.answer is Answer.PROVED
+    assert high.counterexample is None
+    low = holds(problem, {names[0]: worst[names[0]] - 0.01, names[1]: 10.0})
+    assert low.answer is Answer.REFUTED
+    assert low.counterexample.path is not None
+    assert path_residual(problem, low.counterexample.path) < 1e-8
+    assert float(problem.Jn[0] @ low.counterexample.path.v[-1]) > worst[names[0]] - 0.01
+    filled = holds(problem, {names[0]: worst[names[0]] + 1e-6}, method="fill")
+    assert filled.answer is Answer.UNKNOWN
+    with pytest.raises(TypeError, match="three answers"):
+        bool(filled)
+
+
+@pytest.mark.parametrize(
+    ("objective", "match"),
+    [
+        ([0.0, 0.0, 0.0], "direction: got zeros"),
+        ([1.0, np.nan, 0.0], "direction"),
+        ("knee", "knee"),
+        (lambda v: v, r"objective: .*shape \("),
+        (lambda v: np.full(len(v), np.nan), "objective"),
+    ],
+)
+def test_bad_objectives_are_named(objective, match):
+    problem = routh.systems.get("rocking-block").problem
+    with pytest.raises(ValueError, match=match):
+        worst_case(problem, objective)
+
+
+def test_quadratics_that_are_not_convex_are_refused():
+    with pytest.raises(ValueError, match="eigenvalue -1"):
+        Quadratic(np.diag([1.0, -1.0]))
+    with pytest.raises(ValueError, match="symmetric"):
+        Quadratic([[1.0, 2.0], [0.0, 1.0]])
+    with pytest.raises(ValueError, match="wanted 3"):
+        worst_case(routh.systems.get("rocking-block").problem, Quadratic(np.eye(2)))
