@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from routh.systems.catalogue import CATALOGUE, Kind
 
@@ -71,7 +71,7 @@ def register(name: str) -> Callable[[Builder], Builder]:
     return add
 
 
-def get(name: str, **parameters: Any) -> System:
+def get(name: str, **parameters: object) -> System:
     """The system called ``name``; its parameters can be changed by keyword."""
     builder = builder_of(name)
     known = inspect.signature(builder).parameters
@@ -96,7 +96,7 @@ def builder_of(name: str) -> Builder:
     return _REGISTRY[name]
 
 
-def problem_of(name: str, **parameters: Any) -> ImpactProblem | None:
+def problem_of(name: str, **parameters: object) -> ImpactProblem | None:
     """The impact of the system called ``name`` with these parameters; None where it has none."""
     return get(name, **parameters).problem
 
