@@ -3,7 +3,8 @@
     python benchmarks/events_space.py one            one contact against routh.two_body, inelastic and elastic
     python benchmarks/events_space.py exact          polygons against exact sets, one and two contacts
     python benchmarks/events_space.py facets         polygons with ever more corners against the cone's flow
-    python benchmarks/events_space.py families       random and degenerate problems: statuses, residuals, cost
+    python benchmarks/events_space.py families --count 10000 --processes 16
+                                                     random and degenerate problems: no false success, cost
     python benchmarks/events_space.py timing         ANYmal on four feet; elastic problems; first compilation
 
 Times are processor times of one thread.
@@ -14,17 +15,20 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 
 import routh
-from problems import FAMILIES, family_problem, problem_of_size
+from problems import problem_of_size
 from routh import two_body
-from routh.exact.facets import friction_directions
+from routh.friction import cone_violation, facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run
 
 CONE = None
+CHUNK = 100  # problems of one task
 
 
 def samples(problems, n, *, dirs=CONE, tolerance=1e-6, poisson=False, seed=0):
@@ -39,6 +43,8 @@ def samples(problems, n, *, dirs=CONE, tolerance=1e-6, poisson=False, seed=0):
 
 def regular(facets):
     """The exact sets' own friction polygon: its corners are rational, so not quite regular."""
+    from routh.exact.facets import friction_directions
+
     return np.array([[float(x) for x in d] for d in friction_directions(2, facets)])
 
 
@@ -92,25 +98,156 @@ def exact(count, n):
         print(f"{nc:>8}{facets:>8}{tried:>10}{solved:>8}{solved * n:>9}{outside:>14}")
 
 
-def families(count, n):
-    """Statuses, residuals and cost of the random families of the tests, and of degenerate ones."""
-    rng = np.random.default_rng(0)
-    spatial = [name for name in FAMILIES if name.startswith("spatial")]
-    cases = {name: [family_problem(name, s)[0] for s in range(count)] for name in spatial}
-    cases["frictionless"] = [problem_of_size(rng, 3, 2, 0.0) for _ in range(count)]
-    cases["friction 1e5"] = [problem_of_size(rng, 2, 2, 1e5, nv=9) for _ in range(count)]
-    cases["mass ratio 1e6"] = [problem_of_size(rng, 3, 2, 0.5, mass_ratio=1e6) for _ in range(count)]
-    cases["eight contacts"] = [problem_of_size(rng, 8, 2, 0.5, nv=18) for _ in range(count)]
-    print(f"{'family':<20}{'friction':<9}{'us':>9}{'pieces':>8}{'error':>9}{'residual':>9}  statuses")
-    for name, problems in cases.items():
-        for friction, dirs in (("cone", CONE), ("octagon", regular(8))):
-            out, us = samples(problems, n, dirs=dirs)
-            statuses = {routh.Status(k).name: v for k, v in Counter(out.status.ravel().tolist()).items()}
+def _size(rng, **options):
+    """One to five contacts, friction at random."""
+    nc = int(rng.integers(1, 6))
+    return problem_of_size(rng, nc, 2, rng.choice([0.2, 0.5, 1.0], nc), **options)
+
+
+def _redundant(rng):
+    """Four to eight contacts of one body: more than its six velocities need."""
+    nc = int(rng.integers(4, 9))
+    return problem_of_size(rng, nc, 2, 0.5, nv=6)
+
+
+def _jammed(rng):
+    """Two opposite contacts with steep cones: impulses that do nothing."""
+    problem = problem_of_size(rng, 3, 2, 2.0)
+    Jn, Jt = np.array(problem.Jn), np.array(problem.Jt)
+    Jn[1], Jt[1] = -Jn[0], Jt[0]
+    return problem.replace(Jn=Jn, Jt=Jt)
+
+
+def _at_rest(rng):
+    """Contacts that touch at rest beside one that approaches, some without slip."""
+    problem = problem_of_size(rng, 3, 2, 0.5, nv=9)
+    wanted = rng.normal(size=(3, 3)) * np.array([[1.0], [0.0], [rng.integers(2)]])
+    wanted[0, 0], wanted[1:, 0] = -1.0, 0.0
+    rows = np.concatenate([problem.Jn[:, None], problem.Jt], axis=1).reshape(9, 9)
+    return problem.replace(v=np.linalg.solve(rows, wanted.ravel()))
+
+
+def _grazing(rng):
+    """One contact approaches a million times more slowly than it slips."""
+    problem = problem_of_size(rng, 2, 2, 0.5, nv=6)
+    rows = np.concatenate([problem.Jn[:, None], problem.Jt], axis=1).reshape(6, 6)
+    wanted = np.concatenate(
+        [[-1e-6], rng.normal(size=2), [rng.choice([0.0, -1e-6, 1.0])], rng.normal(size=2)]
+    )
+    return problem.replace(v=np.linalg.solve(rows, wanted))
+
+
+def _still(rng):
+    """Nothing moves, or nothing approaches."""
+    problem = _size(rng)
+    apart = np.linalg.lstsq(problem.Jn, np.ones(problem.nc), rcond=None)[0]
+    return problem.replace(v=np.zeros(problem.nv) if rng.integers(2) else apart)
+
+
+def _scaled(rng):
+    """Other units of mass, length and time, six decades either way."""
+    problem = _size(rng)
+    mass, speed, length = 10.0 ** rng.uniform(-6.0, 6.0, 3)
+    return problem.replace(
+        M=mass * problem.M, Jn=length * problem.Jn, Jt=length * problem.Jt, v=speed * problem.v
+    )
+
+
+# name -> problem of a generator
+KINDS = {
+    "random": _size,
+    "frictionless": lambda rng: problem_of_size(rng, 3, 2, 0.0),
+    "friction 1e5": lambda rng: problem_of_size(rng, 2, 2, 1e5, nv=9),
+    "friction 10": lambda rng: problem_of_size(rng, 3, 2, 10.0),
+    "mass ratio 1e6": lambda rng: problem_of_size(rng, 3, 2, 0.5, mass_ratio=1e6),
+    "redundant": _redundant,
+    "duplicated": lambda rng: problem_of_size(rng, 3, 2, 0.5, duplicate=True),
+    "jammed": _jammed,
+    "at rest": _at_rest,
+    "grazing": _grazing,
+    "still": _still,
+    "scaled units": _scaled,
+    "eight contacts": lambda rng: problem_of_size(rng, 8, 2, 0.5, nv=18),
+    "energetic": lambda rng: _size(rng).replace(restitution=rng.uniform(0.0, 1.0)),
+    "poisson": lambda rng: _size(rng).replace(restitution=rng.uniform(0.0, 1.0)),
+}
+
+
+def faults(problem, out, poisson):
+    """Of samples that say SOLVED or NO_IMPACT, how many break the model, all recomputed; and the worst."""
+    unit, v, impulse = problem.scaling, out.v[0], out.impulse[0]
+    solved = out.status[0] == routh.Status.SOLVED
+    rough = 1.0 + float(problem.mu.max(initial=0.0))
+    curve = 10.0 * np.where(np.isfinite(out.error[0]), out.error[0], np.inf)
+    momentum = np.sqrt(2.0 * problem.kinetic_energy(v - problem.apply(impulse))) / problem.speed
+    cone = cone_violation(impulse, problem.mu) / unit.impulse  # a polygon lies in its disc
+    gained = (problem.kinetic_energy(v) / problem.kinetic_energy() - 1.0) if not poisson else 0.0 * v[:, 0]
+    approach = -(v @ problem.Jn.T) / unit.velocity
+    broken = np.max(
+        [momentum, cone.max(axis=1) / rough - curve, gained - curve, approach.max(axis=1) - curve], axis=0
+    )
+    still = out.status[0] == routh.Status.NO_IMPACT
+    wrong = solved & ~(broken <= (1e-7 if rough > 1e3 else 2e-8))
+    approaches = (problem.Jn @ problem.v / unit.velocity).min() < -2e-8
+    wrong |= still & (approaches | np.any(v != problem.v, axis=1))
+    return int(wrong.sum()), float(np.max(broken[solved], initial=0.0))
+
+
+def judge(task):
+    """Of a chunk: statuses, false successes and their seeds, worst residual, slowest sample and time, us."""
+    name, friction, first, last, n = task
+    index = list(KINDS).index(name)
+    statuses, wrong, seeds, worst, slowest, spent = Counter(), 0, [], 0.0, 0.0, 0.0
+    for seed in range(first, last):
+        problem = KINDS[name](np.random.default_rng([seed, index]))
+        dirs = CONE if friction == "cone" else facet_directions(2, 8)
+        out, us = samples([problem], n, dirs=dirs, seed=seed, poisson=name == "poisson")
+        statuses.update(routh.Status(k).name for k in out.status.ravel().tolist())
+        moves = problem.kinetic_energy() > 0.0
+        bad, far = faults(problem, out, name == "poisson") if moves else (int(np.any(out.v)), 0.0)
+        wrong, worst, spent = wrong + bad, max(worst, far), spent + us * n
+        slowest = max(slowest, us * n)  # one sample cannot have taken more
+        seeds += [seed] if bad else []
+    return task, statuses, wrong, seeds, worst, slowest, spent
+
+
+def families(count, n, processes, only):
+    """Statuses and cost of random and degenerate families, and what is wrong with samples that say SOLVED."""
+    for name in ("random", "energetic", "poisson"):
+        for friction in ("cone", "octagon"):
+            judge((name, friction, 0, 1, 1))  # compiles before there are processes
+    kinds = [(name, friction) for name in KINDS if only in name for friction in ("cone", "octagon")]
+    tasks = [(*kind, k, min(k + CHUNK, count), n) for kind in kinds for k in range(0, count, CHUNK)]
+    begin, totals, false = time.monotonic(), {}, 0
+    print(
+        f"{'family':<16}{'friction':<9}{'problems':>9}{'us':>8}{'slowest':>10}{'worst':>9}  wrong, statuses"
+    )
+    for task, statuses, wrong, seeds, worst, slowest, spent in spread(judge, tasks, processes):
+        total = totals.setdefault(task[:2], [Counter(), 0, [], 0.0, 0.0, 0.0])
+        total[0].update(statuses)
+        total[1], total[2] = total[1] + wrong, total[2] + seeds
+        total[3], total[4], total[5] = max(total[3], worst), max(total[4], slowest), total[5] + spent
+        if task[3] == count:
+            counts = ", ".join(f"{number} {status}" for status, number in total[0].most_common())
+            told = f"  seeds {total[2][:8]}" if total[1] else ""
+            mean = total[5] / (count * n)
             print(
-                f"{name:<20}{friction:<9}{us:>9.1f}{out.events.mean():>8.1f}{out.error.max():>9.0e}"
-                f"{out.residual.max():>9.0e}  {statuses}",
+                f"{task[0]:<16}{task[1]:<9}{count:>9}{mean:>8.1f}{total[4]:>10.0f}{total[3]:>9.0e}"
+                f"  {total[1]}, {counts}{told}",
                 flush=True,
             )
+            false += total[1]
+    seconds = time.monotonic() - begin
+    print(f"\n{count * len(kinds)} problems, {n} samples each, {false} false successes, {seconds:.0f} s")
+
+
+def spread(work, tasks, processes):
+    """Results of tasks, in their order."""
+    if processes == 1:
+        yield from map(work, tasks)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        yield from pool.map(work, tasks)
 
 
 def facets(count):
@@ -154,6 +291,8 @@ def main():
     parser.add_argument("what", choices=("one", "exact", "facets", "families", "timing"))
     parser.add_argument("--count", type=int, default=25, help="problems of a kind")
     parser.add_argument("--samples", type=int, default=1000, help="samples of a problem")
+    parser.add_argument("--processes", type=int, default=1, help="of families")
+    parser.add_argument("--only", default="", help="families whose names contain this")
     given = parser.parse_args()
     if given.what == "one":
         one(given.count)
@@ -162,7 +301,7 @@ def main():
     elif given.what == "facets":
         facets(given.count)
     elif given.what == "families":
-        families(given.count, min(given.samples, 40))
+        families(given.count, min(given.samples, 4), given.processes, given.only)
     else:
         timing(given.samples)
 

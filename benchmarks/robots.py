@@ -241,7 +241,8 @@ def quadruped(*, heading=None):
 
 def facets(samples, out):
     """Outcomes with few facets against the true cone, for every direction of slip (they repeat after 90)."""
-    from routh.viz import robots, style
+    from facet_figure import facet_figure
+    from routh.viz import style
 
     counts, headings = (4, 8, 16, 32), np.linspace(0.0, 90.0, 31)
     errors, shown = {count: [] for count in counts}, None
@@ -262,7 +263,7 @@ def facets(samples, out):
     for count in counts:
         print(f"{count:>8}{100 * np.mean(errors[count]):>12.3f}{100 * np.max(errors[count]):>20.3f}")
     if out is not None:
-        style.save(robots.facet_figure(*shown, headings, errors), out)
+        style.save(facet_figure(*shown, headings, errors), out)
         print(f"figure: {out}")
 
 

@@ -1,14 +1,18 @@
 """Sampling on an NVIDIA GPU beside the CPU of the same machine.
 
-python benchmarks/sampling_gpu.py [samples]
-python benchmarks/sampling_gpu.py 1048576 robot.npz    # a saved problem, with the true cone
+    python benchmarks/sampling_gpu.py                        events in the plane; from call to summary
+    python benchmarks/sampling_gpu.py make anymal.npz        states of ANYmal on four feet (needs Pinocchio)
+    python benchmarks/sampling_gpu.py robots anymal.npz      one outcome of each of 2^20 problems, true cone
+    python benchmarks/sampling_gpu.py algorithm1             HP23's sampler
+
+Kernel times are medians by the device's own clock, without copies; other times are by the wall clock.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
-import sys
 import time
 from datetime import date
 
@@ -17,99 +21,202 @@ import numpy as np
 import routh
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
+from routh.kernels import events_cuda
 from routh.kernels.algorithm1_host import known_table, run
+from routh.kernels.arrays import make_rows
+from routh.kernels.gpu_memory import send
 from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
+from routh.sampling.events import PERSISTENCE, make_settings
 from routh.systems import get
+
+PLANAR = (
+    "rocking-block",
+    "compass-gait",
+    "box-wall",
+    "ramone",
+    "rimless-wheel",
+    "block-into-wall",
+    "disk-stack",
+)
+STEPPED = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg")
 
 
 def kernel_milliseconds(launch, repeats=5):
     """Median time of a launch, by device events, after one to warm up."""
     launch()
-    gpu.cuda.synchronize()
+    cuda = events_cuda.load_cuda()
+    cuda.synchronize()
     times = []
     for _ in range(repeats):
-        begin, end = gpu.cuda.event(), gpu.cuda.event()
+        begin, end = cuda.event(), cuda.event()
         begin.record()
         launch()
         end.record()
         end.synchronize()
-        times.append(gpu.cuda.event_elapsed_time(begin, end))
+        times.append(cuda.event_elapsed_time(begin, end))
     return float(np.median(times))
 
 
-def prepared(problem, step, max_steps, n, directions, true_cone=False):
-    """A launch that only computes, and the residual below which a step counts as solved."""
+def wall_milliseconds(work, repeats=5):
+    """Median time of a call, after one to warm up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return float(np.median(times))
+
+
+def compared(few, many):
+    """How samples of the CPU and the GPU agree: text."""
+    scale = np.abs(few.v).max()
+    count = len(few.status)
+    apart = ~(np.abs(few.v - many.v[:count]).reshape(len(few.v), -1).max(axis=1) <= 1e-9 * scale)
+    other = few.status != many.status[:count]
+    return f"apart {apart.sum()}, other status {other.sum()} of {count}"
+
+
+def planar_kernel(problem, n):
+    """Milliseconds in the kernel for n samples by events."""
+    elastic = bool(problem.restitution.any())
+    prepared, draw = make_rows([problem]), make_settings(n)
+    rows, wanted = send((prepared, np.ones(1, dtype=bool)))
+    patterns = events_cuda.first_patterns(prepared, draw)
+    sampler = events_cuda.Sampler(draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns)
+    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=elastic)
+    return kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))
+
+
+def planar(name, problem, n, check=2**14):
+    """One line: the kernel alone, and with what surrounds it."""
+    kernel = planar_kernel(problem, n)
+    summary = wall_milliseconds(lambda: routh.sample(problem, n, device="cuda").summary())
+    copied = wall_milliseconds(lambda: routh.sample(problem, n, device="cuda").v)
+    cpu = wall_milliseconds(lambda: routh.sample(problem, n), repeats=1)
+    same = compared(routh.sample(problem, check), routh.sample(problem, check, device="cuda"))
+    print(f"{name:<24}{kernel:>9.3f}{summary:>9.2f}{copied:>9.2f}{cpu:>10.1f}  {same}", flush=True)
+
+
+def events(n):
+    """Events in the plane."""
+    print(
+        f"{'system':<24}{'kernel':>9}{'summary':>9}{'all v':>9}{'CPU':>10}  ms; CPU: {os.cpu_count()} threads"
+    )
+    for name in PLANAR:
+        planar(name, get(name).problem, n)
+    planar("rocking-block, e = 0.5", get("rocking-block").problem.replace(restitution=0.5), n)
+
+
+def make(path, states):
+    """Different states of ANYmal that land on four feet, as a small file."""
+    import routh.models.pinocchio as pn
+    from robots import anymal
+
+    robot, stand, points = anymal()
+    rng = np.random.default_rng(0)
+    q, v = np.tile(stand, (states, 1)), rng.normal(size=(states, robot.nv)) * 0.3
+    q[:, 7:] += rng.uniform(-0.1, 0.1, (states, robot.nq - 7))
+    v[:, 2] = rng.uniform(-1.5, -0.5, states)
+    for k in range(states):
+        feet = pn.problem(
+            robot, q[k], np.zeros(robot.nv), points=points, gap=10.0, limits=False, deepest=None
+        )
+        q[k, 2] -= feet.dist.min()
+    batch = pn.problems(robot, q, v, points=points, gap=0.2, mu=0.7, limits=False)
+    four = batch.take(np.flatnonzero((batch.size[:, 1] == 4) & (batch.status == routh.Status.SOLVED)))
+    names = ("M", "Jn", "Jt", "mu", "v")
+    np.savez_compressed(path, **{name: getattr(four, name) for name in names})
+    print(f"{len(four)} of {states} states on four feet, nv = {four.nv}, nt = {four.nt}")
+
+
+def tiled(path, count):
+    """A batch of ``count`` different problems: the states of a file again and again, velocities disturbed."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    which = np.arange(count) % len(arrays["v"])
+    given = {name: array[which] for name, array in arrays.items()}
+    given["v"] = given["v"] + np.random.default_rng(1).normal(size=given["v"].shape) * 0.05
+    return routh.ImpactBatch(**given)
+
+
+def robots(path, count, check=2**12):
+    """One outcome of each of many different problems, with the true cone."""
+    batch = tiled(path, count)
+    print(batch)
+    sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
+    outputs = events_cuda.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
+    rows = events_cuda.prepared_rows(sent, mask, 0, count, 2)
+    sampler = events_cuda.Sampler(make_settings(1, persistence=PERSISTENCE), batch.nc, elastic=False)
+    kernel = kernel_milliseconds(lambda: sampler.launch(rows, mask, outputs, 0, 0, count), repeats=3)
+    preparing = kernel_milliseconds(lambda: events_cuda.prepared_rows(sent, mask, 0, count, 2), repeats=3)
+    begin = time.perf_counter()
+    found = routh.sample(batch, 1, device="cuda")
+    counts = found.status_counts()
+    whole = time.perf_counter() - begin
+    some = batch[:check]
+    routh.sample(some[:1], 1)
+    one = time.process_time()
+    few = routh.sample(some, 1, threads=1)
+    one = (time.process_time() - one) / check
+    print(
+        f"kernel {kernel:.1f} ms, preparing {preparing:.1f} ms, call with status counts {1e3 * whole:.0f} ms"
+    )
+    print(f"{compared(few, found)}; CPU {1e6 * one:.1f} us a problem on one core; {counts}")
+
+
+def prepared(problem, step, max_steps, n, directions):
+    """A launch of Algorithm 1 that only computes, and the residual below which a step counts as solved."""
     scaled = scaled_problem(problem, directions)
     sampling = make_sampling(
         problem, scaled, step / scaled.impulse, np.empty((n, 0)), max_steps=max_steps, seed=0
     )
     table = known_table(problem, scaled, sampling)
-    return gpu.prepare_launch(scaled, table, sampling, true_cone, empty_samples(problem, n))[0], scaled.limit
+    return gpu.prepare_launch(scaled, table, sampling, False, empty_samples(problem, n))[0], scaled.limit
 
 
-def compare(name, n):
-    system = get(name)
-    problem = system.problem
-    step = np.full(problem.nc, system.paper.step)
-    settings = {
-        "step": step,
-        "max_steps": system.paper.max_steps,
-        "seed": 0,
-        "directions": facet_directions(problem.nt),
-    }
-    run(problem, 64, **settings)
-    begin = time.perf_counter()
-    on_cpu = run(problem, n, **settings)
-    cpu = time.perf_counter() - begin
-    run(problem, 64, device="cuda", **settings)
-    begin = time.perf_counter()
-    on_gpu = run(problem, n, device="cuda", **settings)
-    whole = time.perf_counter() - begin
-    launch, limit = prepared(problem, step, settings["max_steps"], n, settings["directions"])
-    kernel = kernel_milliseconds(launch)
-    scale = np.abs(problem.v).max()
-    apart = ~(np.abs(on_cpu.v - on_gpu.v).max(axis=1) <= 1e-12 * scale)
-    valid = on_gpu.residual[apart] < limit
-    print(
-        f"{name:16s} kernel {kernel:9.3f} ms   with transfers {1e3 * whole:8.1f} ms   "
-        f"CPU, {os.cpu_count()} threads {1e3 * cpu:8.1f} ms   "
-        f"apart {apart.sum()} of {n} ({apart.mean():.1e}), of these valid {valid.sum()}   "
-        f"solved {np.mean(on_gpu.status == 0):.6f}",
-        flush=True,
-    )
-
-
-def true_cone(path, n):
-    """A problem saved by ``problem.save``: ours on one CPU thread and on the GPU, default step."""
-    problem = routh.ImpactProblem.load(path)
-    routh.sample(problem, 64, method="algorithm1", threads=1)
-    begin = time.perf_counter()
-    few = routh.sample(problem, 8192, method="algorithm1", threads=1)
-    one_core = (time.perf_counter() - begin) / 8192
-    routh.sample(problem, 64, method="algorithm1", device="cuda")
-    begin = time.perf_counter()
-    many = routh.sample(problem, n, method="algorithm1", device="cuda")
-    whole = time.perf_counter() - begin
-    launch, _ = prepared(
-        problem, problem.scaling.impulse, 1000, n, facet_directions(problem.nt), true_cone=True
-    )
-    print(
-        f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
-        f"kernel {kernel_milliseconds(launch):.1f} ms   with transfers {1e3 * whole:.1f} ms   "
-        f"largest difference {np.abs(few.v - many.v[:8192]).max():.1e}   {many.status_counts()}"
-    )
+def algorithm1(n):
+    """HP23's sampler with the paper's settings."""
+    gpu.load_cuda()
+    for name in STEPPED:
+        system = get(name)
+        problem, step = system.problem, np.full(system.problem.nc, system.paper.step)
+        directions = facet_directions(problem.nt)
+        settings = {"step": step, "max_steps": system.paper.max_steps, "seed": 0, "directions": directions}
+        on_cpu, on_gpu = run(problem, n, **settings), run(problem, n, device="cuda", **settings)
+        cpu = wall_milliseconds(lambda: run(problem, n, **settings), repeats=1)  # noqa: B023
+        whole = wall_milliseconds(lambda: run(problem, n, device="cuda", **settings))  # noqa: B023
+        launch, limit = prepared(problem, step, settings["max_steps"], n, directions)
+        apart = ~(np.abs(on_cpu.v - on_gpu.v).max(axis=1) <= 1e-12 * np.abs(problem.v).max())
+        print(
+            f"{name:16s} kernel {kernel_milliseconds(launch):9.3f} ms   with transfers {whole:8.1f} ms   "
+            f"CPU, {os.cpu_count()} threads {cpu:8.1f} ms   apart {apart.sum()} of {n}, "
+            f"of these valid {(on_gpu.residual[apart] < limit).sum()}",
+            flush=True,
+        )
 
 
 def main():
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 2**20
-    gpu.load_cuda()
-    device = gpu.cuda.get_current_device().name
-    print(f"{date.today()}  {platform.machine()}  {device}  {n} samples")
-    if len(sys.argv) > 2:
-        true_cone(sys.argv[2], n)
+    style = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=style)
+    parser.add_argument(
+        "what", nargs="?", default="events", choices=("events", "make", "robots", "algorithm1")
+    )
+    parser.add_argument("path", nargs="?", help="file of problems")
+    parser.add_argument("--samples", type=int, default=2**20)
+    parser.add_argument("--states", type=int, default=1024)
+    given = parser.parse_args()
+    if given.what == "make":
+        make(given.path, given.states)
         return
-    for name in ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"):
-        compare(name, n)
+    device = events_cuda.load_cuda().get_current_device().name
+    print(f"{date.today()}  {platform.machine()}  {device}  {given.samples} samples")
+    if given.what == "events":
+        events(given.samples)
+    elif given.what == "robots":
+        robots(given.path, given.samples)
+    else:
+        algorithm1(given.samples)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 python docs/site_blocks.py docs/guide/first_impact.md      # pictures go into the working directory
 
-A line ``#> text`` below a statement is what the block prints; ``...`` in it stands for anything. A block with
-such lines must print exactly these. Other output is not looked at.
+A line ``# -> text`` below a statement is what the block prints; ``...`` in it stands for anything. A block
+with such lines must print exactly these. Other output is not looked at.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ class Block:
     @property
     def promised(self) -> list[str]:
         """The lines that the block says it prints."""
-        return re.findall(r"^\s*#> ?(.*)$", self.code, flags=re.MULTILINE)
+        return re.findall(r"^\s*# -> ?(.*)$", self.code, flags=re.MULTILINE)
 
 
 def blocks(page: Path) -> list[Block]:

@@ -2,7 +2,7 @@
 
 import routh
 
-gait = routh.systems.get("compass-gait").problem
+gait = routh.systems.impact("compass-gait")
 for result in routh.laws.Simultaneous().all(gait):
     print("all at once  ", result.v.round(4), f"{result.kinetic_energy:.4f} J")
 for order in (("A", "B"), ("B", "A")):

@@ -2,7 +2,7 @@
 
 import routh
 
-block = routh.systems.get("rocking-block").problem
+block = routh.systems.impact("rocking-block")
 outcomes = routh.sample(block, 4096, seed=0)
 for row in outcomes.summary():
     print(f"{row.share:6.1%}  A: {row.modes[0]:9} B: {row.modes[1]}")

@@ -25,10 +25,10 @@ def test_blocks_run(page, tmp_path):
 def test_promises_are_kept(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text(
-        "```python\nx = 2\nprint(x, 0.123)\n#> 2 0.1...\n```\n\n```python\nprint(x + 1)\n#> 3\n```\n"
+        "```python\nx = 2\nprint(x, 0.123)\n# -> 2 0.1...\n```\n\n```python\nprint(x + 1)\n# -> 3\n```\n"
     )
     site_blocks.run(page)
-    page.write_text("```python\nprint(2)\n#> 3\n```\n")
+    page.write_text("```python\nprint(2)\n# -> 3\n```\n")
     with pytest.raises(AssertionError, match="promises"):
         site_blocks.run(page)
 
@@ -38,3 +38,9 @@ def test_a_picture_that_no_block_wrote_is_missed(tmp_path):
     page.write_text('```python\nname = "a.png"\n```\n\n![a](a.png)\n')
     with pytest.raises(AssertionError, match="did not write"):
         site_blocks.run(page)
+
+
+def test_the_guide_makes_promises():
+    """A formatter that rewrote the sign of a promise would leave pages that promise nothing."""
+    promises = [text for page in PAGES for block in site_blocks.blocks(page) for text in block.promised]
+    assert len(promises) > 50

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from routh.text import for_file_name, for_html, for_lines, for_matplotlib, for_rich, for_terminal
+from routh.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal
 
 NASTY = [
     "\x1b]0;title\x07",
@@ -66,11 +66,5 @@ def test_matplotlib_draws_what_it_is_given(text):
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_html_and_file_names(text):
+def test_html(text):
     assert not set("<>\"'\x1b") & set(for_html(text))
-    name = for_file_name(text)
-    assert name
-    assert "/" not in name
-    assert not name.startswith(".")
-    assert name not in ("..", ".")
-    assert len(for_file_name("足" * 500).encode()) <= 120

@@ -13,6 +13,7 @@ class PathKind(enum.StrEnum):
 
     IMPLICIT = "implicit"  # contact laws hold with the velocity at the end of each increment, HP23 (72), (31)
     STRAIGHT = "straight"  # constant rates, with no change of slip or approach inside an increment, HP23 (39)
+    CURVED = "curved"  # points along curves of HP23 (39): slip may turn a little inside an increment
     TOTAL = "total"  # increments lump together what was not straight: only their sums mean anything
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.results import html_view
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
 from routh.validation import Array, per_contact, real_array
@@ -264,6 +265,13 @@ class ImpactProblem:
     def __repr__(self) -> str:
         space = "planar" if self.nt == 1 else "spatial"
         return f"ImpactProblem({space}, nv={self.nv}, contacts={', '.join(self.names)})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[object, ...]] = [("contact", "normal velocity, m/s", "friction", "restitution")]
+        normal = self.Jn @ self.v
+        for k, name in enumerate(self.names):
+            rows.append((name, f"{normal[k]:.4g}", f"{self.mu[k]:g}", f"{self.restitution[k]:g}"))
+        return html_view(repr(self), rows)
 
     @property
     def cholesky(self) -> Array:

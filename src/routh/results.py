@@ -1,19 +1,125 @@
-"""What results have in common: a picture."""
+"""What results have in common: a picture, a view in notebooks, and tables for other people's tools."""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from routh.status import MissingExtraError
+from routh.text import for_html
+
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: Names of the directions at a contact, by their number.
+DIRECTIONS = {1: ("normal",), 2: ("normal", "tangential"), 3: ("normal", "tangential 1", "tangential 2")}
+
 
 class Drawable:
-    """A result that `routh.viz.plot` knows how to draw."""
+    """A result that `routh.viz.plot` knows how to draw, and that notebooks show with a picture."""
 
     def plot(self, axes: Axes | None = None, **options: object) -> Figure:
         """Draw into Matplotlib ``axes`` or a figure of its own; returns the figure. See `routh.viz.plot`."""
         from routh.viz import plot
 
         return plot(self, axes, **options)
+
+    def _facts(self) -> Sequence[tuple[object, ...]]:
+        """Rows of the table that a notebook shows, the first one its head; none by default."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        return html_view(repr(self), self._facts(), _small_picture(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One variable of a table: named dimensions, values, unit, and what its numbers mean."""
+
+    dims: tuple[str, ...]
+    values: np.ndarray
+    units: str = "1"
+    meaning: str = ""
+
+
+class Tabular:
+    """A result that goes to pandas and xarray (extra ``data``)."""
+
+    def _columns(self) -> Mapping[str, Column]:
+        """The variables by name; the first dimension of the first one numbers the rows of a data frame."""
+        raise NotImplementedError
+
+    def _coordinates(self) -> Mapping[str, object]:
+        """Labels along the dimensions that have some."""
+        return {}
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All of it with named dimensions; units and meanings are attributes of the variables."""
+        try:
+            import xarray
+        except ImportError:
+            raise MissingExtraError("xarray", "data") from None
+        variables = {}
+        for name, column in self._columns().items():
+            attributes = {"units": column.units}
+            if column.meaning:
+                attributes["meaning"] = column.meaning
+            variables[name] = (column.dims, column.values, attributes)
+        return xarray.Dataset(variables, coords=dict(self._coordinates()))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a sample (state, point); what has further dimensions becomes columns such as ``v[0]``."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "data") from None
+        columns, labels = self._columns(), self._coordinates()
+        leading = next(iter(columns.values())).dims[0]
+        table: dict[str, np.ndarray] = {}
+        for name, column in columns.items():
+            if column.dims[:1] != (leading,):
+                continue
+            further = [
+                _labels(labels, dim, n)
+                for dim, n in zip(column.dims[1:], column.values.shape[1:], strict=True)
+            ]
+            for place in np.ndindex(column.values.shape[1:]):
+                where = ", ".join(str(further[k][index]) for k, index in enumerate(place))
+                table[f"{name}[{where}]" if where else name] = column.values[(slice(None), *place)]
+        index = _labels(labels, leading, len(next(iter(columns.values())).values))
+        return pandas.DataFrame(table, index=pandas.Index(index, name=leading))
+
+
+def _labels(labels: Mapping[str, object], dim: str, count: int) -> Sequence[object]:
+    found = labels.get(dim)
+    return list(np.asarray(found)) if found is not None else range(count)
+
+
+def html_view(title: str, rows: Sequence[tuple[object, ...]], picture: bytes | None = None) -> str:
+    """A title, a table and a picture as HTML that loads nothing; all text is cleaned."""
+    parts = [f"<b>{for_html(title)}</b>"]
+    if rows:
+        head, *body = rows
+        cells = ["".join(f"<th>{for_html(cell)}</th>" for cell in head)]
+        cells += ["".join(f"<td>{for_html(cell)}</td>" for cell in row) for row in body]
+        parts.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+    if picture is not None:
+        data = base64.b64encode(picture).decode()
+        parts.append(f'<img alt="{for_html(title)}" width="380" src="data:image/png;base64,{data}">')
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def _small_picture(result: Drawable) -> bytes | None:
+    """The result's own picture; None where Matplotlib is missing or there is nothing to draw."""
+    try:
+        from routh.viz.style import thumbnail
+    except ImportError:
+        return None
+    return thumbnail(result)

@@ -9,11 +9,9 @@ from __future__ import annotations
 import html as _html
 import unicodedata
 
-LONGEST_FILE_NAME = 120  # bytes; file systems allow 255, and suffixes follow
 # Categories that command or hide instead of showing: controls, directions and joiners, lone surrogates,
 # private use and unassigned, separators of lines and of paragraphs.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_PLAIN = frozenset("-_.+ ")
 
 
 def for_terminal(text: object) -> str:
@@ -45,13 +43,6 @@ def for_matplotlib(text: object) -> str:
 def for_html(text: object) -> str:
     """Text for HTML, inside an element or a quoted attribute."""
     return _html.escape(for_lines(text), quote=True)
-
-
-def for_file_name(text: object, *, default: str = "unnamed") -> str:
-    """A file's name without folders: letters, digits and a few signs; anything else becomes ``_``."""
-    kept = "".join(c if c.isalnum() or c in _PLAIN else "_" for c in str(text))
-    short = kept.encode("utf-8", "replace")[:LONGEST_FILE_NAME].decode("utf-8", "ignore").strip(" .")
-    return short or default
 
 
 def _shown(character: str) -> str:

@@ -14,7 +14,9 @@ from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import begin, load_row, run
 from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C, workspace
 from routh.kernels.space_pieces import run_stage
+from routh.paths import ImpactPath
 from routh.sampling.spatial_flow import SpatialFlow
+from routh.sampling.spatial_path import spatial_path_residual
 from routh.status import Status
 
 CONE = None
@@ -211,6 +213,30 @@ def test_other_rates_give_members_too(rates):
     found = routh.sample(problem, 50, method="events", friction="cone", rates=rates)
     assert found.terminated.all()
     assert not np.array_equal(found.v, mixed.v)
+
+
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"])
+@pytest.mark.parametrize("e", [0.0, 0.6])
+def test_paths_are_solutions_piece_by_piece(friction, e):
+    for seed in range(3):
+        problem = problem_of_size(np.random.default_rng(seed), 3, 2, 0.5).replace(restitution=e)
+        found = routh.sample(problem, 6, friction=friction, seed=seed)
+        for sample in range(6):
+            path = found.path(sample)
+            assert path.kind == ("curved" if friction == "cone" else "straight")
+            assert distance(problem, path.v[-1], found.v[sample]) <= 1e-12
+            facets = 8 if friction == "polyhedral" else None
+            residual = spatial_path_residual(problem, path, facets=facets)
+            assert residual <= (1e-9 if facets else 1e-6)
+            # and the check sees what is wrong
+            turned = path.impulse.copy()
+            turned[np.abs(turned[..., 1:]).sum(axis=(1, 2)).argmax(), :, 1:] *= -1.0
+            changed = ImpactPath(problem.apply(cumulated(turned)), turned, path.kind)
+            assert spatial_path_residual(problem, changed, facets=facets) > 1e-4
+
+
+def cumulated(steps):
+    return np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
 
 
 @njit

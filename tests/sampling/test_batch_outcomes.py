@@ -6,7 +6,6 @@ import pytest
 import routh
 from problems import colliding, random_problem
 from routh import ImpactBatch, Status, systems
-from routh.sampling.events import can_sample
 
 FIELDS = ("v", "impulse", "steps", "status", "residual")
 FRICTION = [("cone", 1), ("cone", 2), ("polyhedral", 2)]
@@ -19,18 +18,12 @@ def mixed(nts, count=12, seed=0, **options):
     return [*problems, None, *([] if rest is None else [rest])]
 
 
-def needs(nt, friction):
-    if not can_sample(nt, friction):
-        pytest.skip(f"there is no kernel for nt = {nt} and friction {friction!r}")
-
-
 def draw(given, n, **options):
     return routh.sample(given, n, method="events", **options)
 
 
 @pytest.mark.parametrize(("friction", "nt"), FRICTION)
 def test_every_row_equals_the_problem_on_its_own(friction, nt):
-    needs(nt, friction)
     batch = ImpactBatch.from_problems(mixed([nt], count=8, ratio=3.0))
     together = draw(batch, 3, seed=5, friction=friction)
     for k in np.flatnonzero(batch.status == Status.SOLVED):
@@ -41,8 +34,6 @@ def test_every_row_equals_the_problem_on_its_own(friction, nt):
 
 
 def test_planar_and_spatial_rows_side_by_side():
-    needs(1, "cone")
-    needs(2, "cone")
     batch = ImpactBatch.from_problems(mixed([1, 2], count=8, ratio=3.0))
     together = draw(batch, 2, seed=1)
     assert together.impulse.shape[3] == 3
@@ -54,7 +45,6 @@ def test_planar_and_spatial_rows_side_by_side():
 
 @pytest.mark.parametrize(("friction", "nt"), FRICTION)
 def test_rows_with_and_without_restitution_side_by_side(friction, nt):
-    needs(nt, friction)
     problems = mixed([nt], count=6, ratio=3.0, seed=8)
     problems[::2] = [p and p.replace(restitution=0.5) for p in problems[::2]]
     batch = ImpactBatch.from_problems(problems)
@@ -66,7 +56,6 @@ def test_rows_with_and_without_restitution_side_by_side(friction, nt):
 
 
 def test_neither_company_nor_threads_nor_pieces_change_bits(monkeypatch):
-    needs(1, "cone")
     batch = ImpactBatch.from_problems(mixed([1], count=150, seed=2))
     whole = draw(batch, 2, seed=9, threads=1)
     parts = draw(batch[40:90], 2, seed=9, row=40, threads=2)
@@ -79,7 +68,6 @@ def test_neither_company_nor_threads_nor_pieces_change_bits(monkeypatch):
 
 
 def test_contacts_keep_their_places():
-    needs(1, "cone")
     problem = systems.get("disk-stack").problem
     rng = np.random.default_rng(0)
     present = rng.random((40, problem.nc)) < 0.6
@@ -100,7 +88,6 @@ def test_contacts_keep_their_places():
 
 
 def test_rows_without_an_impact_keep_their_velocity_and_say_so():
-    needs(1, "cone")
     block = systems.get("rocking-block").problem
     batch = ImpactBatch(
         block.M, block.Jn, block.Jt, 0.5, [block.v, -block.v, block.v],
@@ -119,7 +106,6 @@ def test_rows_without_an_impact_keep_their_velocity_and_say_so():
 
 
 def test_refused_rows_have_no_outcome():
-    needs(1, "cone")
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 0.1'>"
@@ -135,7 +121,6 @@ def test_refused_rows_have_no_outcome():
 
 
 def test_what_outcomes_say_is_what_those_of_each_row_say():
-    needs(1, "cone")
     batch = ImpactBatch.from_problems(mixed([1], count=20, seed=4))
     found = draw(batch, 16, seed=2)
     direction = np.random.default_rng(0).normal(size=batch.nv)
@@ -158,7 +143,6 @@ def test_what_outcomes_say_is_what_those_of_each_row_say():
 
 
 def test_extremes_by_name_know_which_rows_have_the_contact():
-    needs(1, "cone")
     block = systems.get("rocking-block").problem
     found = draw(ImpactBatch.from_problems([block, block.replace(names=["C", "D"])]), 32)
     name = block.names[0]
@@ -169,7 +153,6 @@ def test_extremes_by_name_know_which_rows_have_the_contact():
 
 
 def test_many_samples_measure_ambiguity_as_few_do(monkeypatch):
-    needs(1, "cone")
     batch = ImpactBatch.from_problems(mixed([1], count=6, seed=6))
     few = draw(batch, 40).ambiguity
     monkeypatch.setattr("routh.sampling.batch._FEW", 10)
@@ -177,7 +160,6 @@ def test_many_samples_measure_ambiguity_as_few_do(monkeypatch):
 
 
 def test_a_budget_leaves_rows_out_of_time():
-    needs(1, "cone")
     batch = ImpactBatch.from_problems([systems.get("disk-stack").problem] * 400)
     found = draw(batch, 500, budget=1e-3, threads=1)
     late = found.status == Status.OUT_OF_TIME

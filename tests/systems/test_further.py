@@ -208,3 +208,9 @@ def test_newtons_cradle_raises_the_balls_asked_for():
 def test_bad_parameters_are_refused_by_name(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         systems.get(name, **parameters)
+
+
+def test_the_impact_of_a_system_by_name():
+    assert systems.impact("rocking-block", mu=0.5).mu.max() == 0.5
+    with pytest.raises(ValueError, match="'spring-mass-damper' has no impact problem"):
+        systems.impact("spring-mass-damper")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import routh
+from facet_figure import facet_figure
 from routh import systems
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
 from routh.text import for_matplotlib
@@ -9,7 +10,6 @@ from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.futures import centre_maps, futures_figure
 from routh.viz.outcomes import panels_of_most_interest
-from routh.viz.robots import facet_figure
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.velocity import Axis, velocity_figure
 

@@ -11,7 +11,7 @@ from routh.reproduce.simulation import figure_7, figure_8
 from routh.sim import Bundle
 from routh.viz import animate as films
 from routh.viz.animate import animate
-from routh.viz.simulation import bundle_figure, draw_motions
+from routh.viz.simulation import draw_motions
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,7 @@ def test_exhibits_compare_with_the_printed_numbers():
                 assert row.ours == row.paper, row.quantity
 
 
-def test_bundle_figures(bundle):
-    figure = bundle_figure(bundle, [0, 2], ["x (m)", "angle (rad)"])
-    assert len(figure.axes) == 4
-    assert len(figure.axes[0].lines) == len(bundle)
+def test_bundles_are_drawn(bundle):
     axes = bundle.plot(coordinate=2, rate=True).axes[0]
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
     assert draw_motions(axes, bundle, 1) is axes

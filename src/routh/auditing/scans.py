@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.problem import ImpactProblem
-from routh.results import Drawable
+from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.sampler import sample
 from routh.validation import Array, integer
 
+if TYPE_CHECKING:
+    import pandas
+
 
 @dataclass(frozen=True, eq=False)
-class Scan(Drawable):
+class Scan(Drawable, Tabular):
     """Scores on a grid; NaN where there was no impact."""
 
     axes: dict[str, Array]  # name -> values, in the order of the grid's axes
@@ -24,6 +28,33 @@ class Scan(Drawable):
     contacts: np.ndarray  # grid, int: contacts of the impact
     terminated: Array  # grid: share of the samples that ended
     explained: Array  # grid: share of the variance along the most uncertain direction
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{name} ({len(values)})" for name, values in self.axes.items())
+        impacts = int(np.count_nonzero(np.isfinite(self.score)))
+        largest = f", largest score {np.nanmax(self.score):.3g}" if impacts else ""
+        return f"Scan({axes}, impacts={impacts}{largest})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        rows = [{name: f"{value:.4g}" for name, value in row.items()} for row in self.worst()]
+        return [tuple(rows[0]), *(tuple(row.values()) for row in rows)] if rows else []
+
+    def _coordinates(self) -> dict[str, object]:
+        return dict(self.axes)
+
+    def _columns(self) -> dict[str, Column]:
+        over = tuple(self.axes)
+        return {
+            "score": Column(over, self.score, "1", "diameter of the outcomes over the speed before"),
+            "contacts": Column(over, self.contacts, "1", "number of contacts"),
+            "terminated": Column(over, self.terminated, "1", "share of the samples that ended"),
+            "explained": Column(over, self.explained, "1", "share of the variance along one direction"),
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a point of the grid."""
+        found: pandas.DataFrame = self.to_xarray().to_dataframe().reset_index()
+        return found
 
     def worst(self, count: int = 5) -> list[dict[str, float]]:
         """The most ambiguous states, each with its coordinates, score and number of contacts."""

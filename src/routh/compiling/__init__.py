@@ -10,7 +10,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache, update_wrapper
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.status import MissingExtraError, RouthError
@@ -20,6 +20,7 @@ __all__ = [
     "announced_to",
     "compile_seconds",
     "compiled",
+    "cuda_kernel",
     "find_cuda",
     "inlined",
     "interpreted",
@@ -28,6 +29,8 @@ __all__ = [
     "on_device",
 ]
 
+Plain: TypeAlias = Callable[..., Any]
+Foreign: TypeAlias = Any  # numba's objects, which have no types
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -68,9 +71,70 @@ def is_ready(function: Any, *arguments: Any) -> bool:
 
 
 @cache
-def on_device(function: Callable[..., Any]) -> Any:
-    """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call."""
-    return _rebuilt(function, find_cuda().jit(device=True), {})
+def on_device(
+    function: Plain,
+    apart: frozenset[str] = frozenset(),
+    instead: tuple[tuple[Plain, Plain], ...] = (),
+) -> Foreign:
+    """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call.
+
+    NVIDIA's compiler puts callees into their callers, which for large sources takes minutes; those with their
+    names in ``apart`` stay functions. ``instead``: pairs of a function and what is called in its place.
+    """
+    jit = find_cuda().jit(device=True)
+
+    def make(copy: Foreign) -> Foreign:
+        return _kept_apart(jit(copy)) if copy.__name__ in apart else jit(copy)
+
+    made: dict[Plain, Foreign] = {}
+    for original, other in instead:
+        made[getattr(original, "py_func", original)] = _rebuilt(other, make, made)
+    return _rebuilt(function, make, made)
+
+
+def cuda_kernel(function: Plain, **options: Foreign) -> Foreign:
+    """A plain function as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
+
+    Products and sums are not fused, as on the CPU, so that both take the same branches at ties.
+    """
+    cuda = find_cuda()
+    from numba import config
+
+    if config.ENABLE_CUDASIM:
+        return cuda.jit(function)
+    from numba.cuda.cudadrv import nvvm
+
+    dispatcher = cuda.jit(lto=False, **options)(function)  # at link time the option would be another
+    compile_kernel = dispatcher.compile
+
+    def compile_unfused(signature: Foreign) -> Foreign:
+        compile_ir = nvvm.compile_ir
+        nvvm.compile_ir = lambda *arguments, **given: compile_ir(*arguments, **{**given, "fma": False})
+        try:
+            return compile_kernel(signature)
+        finally:
+            nvvm.compile_ir = compile_ir
+
+    dispatcher.compile = compile_unfused
+    return dispatcher
+
+
+def _kept_apart(dispatcher: Foreign) -> Foreign:
+    """A device function of numba-cuda, marked so that it is never put into its callers."""
+    compile_device = getattr(dispatcher, "compile_device", None)
+    if compile_device is None:  # the simulator's
+        return dispatcher
+
+    def compile_and_mark(*arguments: Foreign, **options: Foreign) -> Foreign:
+        found = compile_device(*arguments, **options)
+        for module in found.library.modules:
+            function = module.globals.get(found.fndesc.llvm_func_name)
+            if function is not None and not function.is_declaration:
+                function.attributes.add("noinline")
+        return found
+
+    dispatcher.compile_device = compile_and_mark
+    return dispatcher
 
 
 def find_cuda() -> Any:

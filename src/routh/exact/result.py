@@ -46,6 +46,15 @@ class ExactSet(Drawable):
     facets: int | None = None  # directions of friction at each contact in space; None in the plane
     reached: tuple[Reach, Reach] | None = field(default=None, repr=False)  # all states, inner and relaxed
 
+    def __repr__(self) -> str:
+        pieces = f"inner={len(self.inner)} pieces, outer={len(self.outer)} pieces"
+        facets = "" if self.facets is None else f", facets={self.facets}"
+        return f"ExactSet({self.status.name}, {pieces}, eta={self.eta:g}{facets}, {self.problem!r})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        corners = len(self.inner.vertices())
+        return [("status", "vertices", "gap"), (self.status.name, corners, f"{self.gap:.2g} of the speed")]
+
     @property
     def problem(self) -> ImpactProblem:
         """The impact problem in floating point."""

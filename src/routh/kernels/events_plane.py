@@ -60,12 +60,18 @@ FEW = 64  # samples below which nothing is kept for later ones
 
 
 @kernel
+def forget_patterns(work: Any) -> None:
+    """Empty the table: its rates are those of another problem."""
+    for slot in range(len(work.names)):
+        work.names[slot] = np.uint64(0)
+
+
+@kernel
 def load_row(rows: Any, row: int, work: Any) -> bool:
     """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
     values, nc = work.values, rows.nc[row]
     elastic = False
-    for slot in range(len(work.names)):
-        work.names[slot] = np.uint64(0)
+    forget_patterns(work)
     for a in range(2 * nc):
         c = rows.start[row, a]
         values[START, a] = c if abs(c) > ZERO else 0.0

@@ -114,30 +114,38 @@ def choose_roles(work: Any, nc: int, kind_of_rates: int, custom: Any, key: Any, 
 
 
 @kernel
+def pattern_name(work: Any, nc: int) -> np.uint64:
+    """Roles, slips and ceilings of at most NAMED contacts: four bits a contact."""
+    marks = work.marks
+    name = np.uint64(0)
+    for i in range(nc):
+        role, slip = marks[ROLE, i], marks[SLIP, i]
+        if work.values[MU, i] == 0.0:
+            slip = 0
+        code = 0
+        if role == DRIVEN:
+            code = 2 + slip + 3 * marks[CEILING, i]  # 1 to 6
+        elif role == HELD:
+            fixed = marks[FREE, i] == 0 and slip != 0
+            code = 7 + (slip > 0) if fixed else 10 + slip  # 7 and 8, 9 to 11
+        elif role == EDGE:
+            code = 12 + (slip > 0) + 2 * marks[CEILING, i]  # 12 to 15
+        name |= np.uint64(code) << np.uint64(4 * i)
+    return name
+
+
+@kernel
 def find_known_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
     """The place in ``known`` of the rates, -1 where nothing pushes.
 
-    For one driven contact, of unit weight, rates depend only on roles, slips and ceilings: four bits a
-    contact. What was found for them before is looked up. ``busy`` is a place still in use (-1: none).
+    For one driven contact, of unit weight, rates depend only on the pattern. What was found for it before is
+    looked up. ``busy`` is a place still in use (-1: none).
     """
-    marks, names, known = work.marks, work.names, work.known
+    names, known = work.names, work.known
     slots = len(names)
     at = slots + int(busy >= 0)
-    name = np.uint64(0)
     if alone and slots > 0 and nc <= NAMED:
-        for i in range(nc):
-            role, slip = marks[ROLE, i], marks[SLIP, i]
-            if work.values[MU, i] == 0.0:
-                slip = 0
-            code = 0
-            if role == DRIVEN:
-                code = 2 + slip + 3 * marks[CEILING, i]  # 1 to 6
-            elif role == HELD:
-                fixed = marks[FREE, i] == 0 and slip != 0
-                code = 7 + (slip > 0) if fixed else 10 + slip  # 7 and 8, 9 to 11
-            elif role == EDGE:
-                code = 12 + (slip > 0) + 2 * marks[CEILING, i]  # 12 to 15
-            name |= np.uint64(code) << np.uint64(4 * i)
+        name = pattern_name(work, nc)
         slot = wide((name * GOLDEN) >> TABLE_SHIFT)
         if names[slot] == name:
             return slot if known[slot, 4 * nc] > 0.0 else -1

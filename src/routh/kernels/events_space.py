@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.arrays import IMPULSE as UNIT
 from routh.kernels.arrays import MU as ROW_MU
-from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows
+from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.callback import rates_function
 from routh.kernels.random import event_key, event_number
 from routh.kernels.slices import run_slices
-from routh.kernels.space_draws import CUT, SHARE, draw_roles, fewer_roles
+from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
 from routh.kernels.space_names import (
     BOUNCE,
     BROKEN,
@@ -45,13 +46,14 @@ from routh.kernels.space_pieces import run_stage
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
-# stages as drawn; one contact at a time, zeros held; all; one at a time with zeros held every other time;
-# times nc / 4 where there are more than four contacts
-DRAWN, ALONE, ALL, PLAIN = 16, 24, 16, 120
-STEP_BUDGET = 1000.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
+# stages as drawn; one contact at a time, zeros held; then, until the end, in turns: all aimed to come to rest
+# together, one contact with zeros held, one with nothing held; times nc / 4 beyond four contacts
+DRAWN, ALONE, PLAIN = 16, 16, 300
+STEP_BUDGET = 400.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
 NEARLY = 1e-10  # approach that is none once a sample is in its last phase
 ROUNDING = 1e-11  # velocities below this share of the speed are none
 FIRST_IMPLICIT = 0.01  # length of the first implicit step of a sample
+FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 
 
@@ -103,7 +105,7 @@ def run_event(
 ) -> int:  # fmt: skip
     """Draw one stage and follow it: pieces; -1 where no rates exist at all."""
     share = 1.0
-    if phase == 0 and event_number(key, CUT) > draw.persistence:
+    if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
         share = event_number(key, SHARE)
     used = 0
     kind = BROKEN
@@ -129,12 +131,14 @@ def run_sample(
     if not begin(work, nc):
         return NO_IMPACT, 0
     scale = max(1.0, nc / 4.0)
-    pieces, stages, last = 0, int(scale * (DRAWN + ALONE + ALL)), 0
+    pieces, drawn, last = 0, int(scale * DRAWN), 0
+    stages = drawn + int(scale * ALONE)
     for event in range(stages + int(scale * PLAIN)):
-        phase = 0 if event < scale * DRAWN else (1 if event < scale * (DRAWN + ALONE) else 2)
+        phase = AS_DRAWN if event < drawn else IN_TURN
         if event >= stages or values[GLOBAL, STEPS] > STEP_BUDGET * scale:
-            phase, last = (3 if event % 2 else 1), last + 1
-        if last > scale * PLAIN or values[GLOBAL, STEPS] > 5.0 * STEP_BUDGET * scale:
+            last += 1
+            phase = AIMED if last % 3 == 1 else (IN_TURN if last % 3 == 2 else BARE)
+        if values[GLOBAL, STEPS] > 3.0 * STEP_BUDGET * scale:
             break
         if has_ended(values, nc, NEARLY if last > 0 else 0.0):
             return SOLVED, pieces
@@ -176,7 +180,10 @@ def run_range(
     rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, corners: Corners, books: Books, custom: Custom,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other."""
+    """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other.
+
+    Outputs with room for one sample of a row keep the last.
+    """
     values = work.values
     loaded = -1
     for number in range(first, last):
@@ -198,6 +205,7 @@ def run_range(
         )
         if status == SOLVED and not residual <= limit + SLACK * error:
             status = NUMERICAL
+        sample = min(sample, outputs.status.shape[1] - 1)
         outputs.status[row, sample], outputs.events[row, sample] = status, pieces
         outputs.error[row, sample], outputs.residual[row, sample] = error, residual
         if status == NO_IMPACT:
@@ -231,13 +239,35 @@ def run(
     """Draw all samples of all rows with friction polygons ``directions`` (k, 2), or None: the true cone."""
     if device != "cpu":
         raise ValueError(f"device: got {device!r}; sampling by events in space runs on 'cpu' only")
+    nc = rows.contact.shape[2]
+    call = _prepared(rows, draw, outputs, directions, rates)
+    run_slices(len(rows.nc) * draw.n, lambda: workspace(nc), call, threads=threads, budget=budget)
+
+
+def pieces(rows: Rows, draw: Draw, sample: int, directions: Array | None, *, rates: Any = None) -> Array:
+    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
+    elastic = bool(np.any(rows.contact[:, RESTITUTION] > 0.0))
+    call = _prepared(rows, draw, make_outputs(rows, 1, elastic=elastic), directions, rates)
+    room = FIRST_TRACE
+    while True:
+        work = workspace(rows.contact.shape[2], room)
+        call(sample, sample + 1, work)
+        found = int(work.values[GLOBAL, TRACED])
+        if found < room:
+            return work.trace[:found]
+        room *= 4
+
+
+def _prepared(
+    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Any
+) -> Callable[[int, int, SpaceWork], None]:
+    """`run_range` of samples, as a function of their numbers and a workspace."""
     books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
     own = rates_function(rates) if callable(rates) else None
-    nc = rows.contact.shape[2]
     corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
 
-    def work(first: int, last: int, scratch: SpaceWork) -> None:
+    def call(first: int, last: int, work: SpaceWork) -> None:
         address = None if own is None else own.address
-        run_range(rows, draw, outputs, scratch, corners, books, address, first, last)
+        run_range(rows, draw, outputs, work, corners, books, address, first, last)
 
-    run_slices(len(rows.nc) * draw.n, lambda: workspace(nc), work, threads=threads, budget=budget)
+    return call

@@ -64,7 +64,7 @@ from routh.kernels.space_series import (
     size_of_power,
 )
 
-STEP_LIMIT = 40  # steps of one curve before an implicit one
+STEP_LIMIT = 40  # steps of one curve; then the stage is cut short, which is always allowed
 LOCAL = 0.02  # share of the tolerance that one step may use up
 SHORT = 1e-3  # a slip that begins with steps shorter than this is followed implicitly
 FAR = 1e3  # lengths beyond this are none
@@ -237,4 +237,4 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         move(work, nc, m, books, kind, who)
         if kind != GO_ON:
             return kind, who
-    return STIFF_PATH, -1
+    return CUT_SHORT, -1

@@ -14,8 +14,11 @@ from routh.kernels.space_names import (
     BUDGET,
     DRIVEN,
     FREE,
+    GRAM,
     HELD,
     KEPT,
+    MU,
+    RATE,
     ROLE,
     UNIFORMS,
     WEIGHT,
@@ -32,15 +35,16 @@ EACH = 3
 KEEP_CHANCE = 0.1  # weights stay as they were
 ALONE, FACE = 0.9, 0.95  # below: one contact alone; below: a random face; else all of them
 HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below the second, else left alone
-AS_DRAWN, IN_TURN, TOGETHER, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
+AS_DRAWN, IN_TURN, AIMED, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
+AIMS = 60  # sweeps for the weights of AIMED
 
 
 @kernel
 def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64, phase: int) -> bool:
     """ROLE and WEIGHT of one stage; whether anything is driven.
 
-    AS_DRAWN; IN_TURN: one contact at a time, zeros held; TOGETHER: all that approach, with equal weights,
-    zeros held; BARE: one contact at a time and nothing held.
+    AS_DRAWN; IN_TURN: one contact at a time, zeros held; AIMED: all that approach, such that they come to
+    rest together, nothing held; BARE: one contact at a time and nothing held.
     """
     values, marks = work.values, work.marks
     sure = 0
@@ -52,19 +56,22 @@ def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uin
         if y < 0.0 or values[BUDGET, i] > 0.0:
             marks[ROLE, i] = DRIVEN
             sure += 1
-        elif y == 0.0 and phase != BARE and (not drawn or number < HOLD):
+        elif y == 0.0 and phase < AIMED and (not drawn or number < HOLD):
             marks[ROLE, i] = HELD
         elif y == 0.0 and drawn and number < PUSH:
             marks[ROLE, i] = DRIVEN
     if sure == 0:
         return False
+    if phase == AIMED:
+        aim(work, nc)
+        return share_weights(work, nc, WEIGHT)
     kind = event_number(key, KIND)
     if drawn and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(work, nc):
         return True
     if phase == IN_TURN or phase == BARE or (drawn and (kind < ALONE or rates == EXTREME)):
         choose_one(work, nc, key)
         return True
-    return draw_weights(work, nc, rates, custom, key, phase)
+    return draw_weights(work, nc, rates, custom, key)
 
 
 @kernel
@@ -82,7 +89,37 @@ def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
 
 
 @kernel
-def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64, phase: int) -> bool:
+def aim(work: SpaceWork, nc: int) -> None:
+    """WEIGHT of the driven contacts with which all come to rest together, while slip keeps its direction.
+
+    Where contacts hit one after the other for ever, ever more slowly, this ends it: sweeps for
+    ``y + A w >= 0``, ``w >= 0``, complementary.
+    """
+    values, marks = work.values, work.marks
+    for i in range(nc):
+        t0, t1 = values[C, 3 * i + 1], values[C, 3 * i + 2]
+        length = math.sqrt(t0 * t0 + t1 * t1)
+        push = -values[MU, i] / length if length > 0.0 else 0.0
+        values[RATE, 3 * i], values[RATE, 3 * i + 1], values[RATE, 3 * i + 2] = 1.0, push * t0, push * t1
+        values[WEIGHT, i] = 0.0
+    for _ in range(AIMS):
+        for i in range(nc):
+            if marks[ROLE, i] != DRIVEN:
+                continue
+            y, own = values[C, 3 * i], 0.0
+            for j in range(nc):
+                if marks[ROLE, j] == DRIVEN:
+                    rate, g = 0.0, GRAM + 3 * i
+                    for row in range(3 * j, 3 * j + 3):
+                        rate += values[g, row] * values[RATE, row]
+                    y += rate * values[WEIGHT, j]
+                    own = rate if i == j else own
+            if own > 0.0:
+                values[WEIGHT, i] = max(values[WEIGHT, i] - y / own, 0.0)
+
+
+@kernel
+def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64) -> bool:
     """WEIGHT of the driven contacts, with sum one; those without become free. Whether any is left."""
     values, marks = work.values, work.marks
     power = 4.0 if event_number(key, KIND) < FACE else 1.0
@@ -90,10 +127,8 @@ def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.u
         number = event_number(key, PER_CONTACT + EACH * i + 1)
         values[UNIFORMS, i] = number
         values[WEIGHT, i] = number if rates == UNIFORM else (-math.log(number)) ** power
-        if phase != AS_DRAWN:
-            values[WEIGHT, i] = 1.0
         work.flags[i] = marks[ROLE, i] == DRIVEN
-    if custom is not None and phase == AS_DRAWN:
+    if custom is not None:
         call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)
     return share_weights(work, nc, WEIGHT)
 

@@ -51,7 +51,7 @@ from routh.kernels.space_straight import (
     wall_length,
 )
 
-PIECES = 64  # pieces of one stage
+PIECES = 32  # pieces of one stage
 
 
 @kernel

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.batch import ImpactBatch
+from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
@@ -19,7 +20,7 @@ _FEW = 256  # samples of a row up to which all pairs are compared
 
 
 @dataclass(frozen=True, eq=False)
-class BatchOutcomes:
+class BatchOutcomes(Tabular):
     """Outcomes of every row of a batch. No row and no sample is ever left out: see ``status``.
 
     Where there is nothing to solve (NO_IMPACT, NO_CONTACT) the velocity is the one before; where a state was
@@ -179,6 +180,22 @@ class BatchOutcomes:
         """How many samples ended with which status."""
         codes, counts = np.unique(self.status, return_counts=True)
         return {Status(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+
+    def _coordinates(self) -> dict[str, object]:
+        return {"direction": list(DIRECTIONS[1 + self.batch.nt])}
+
+    def _columns(self) -> dict[str, Column]:
+        meaning = ", ".join(f"{status.value} {status.name}" for status in Status)
+        each = ("row", "sample")
+        return {
+            "ambiguity": Column(("row",), self.ambiguity, "1", "diameter of the outcomes over the speed"),
+            "contacts": Column(("row",), self.batch.size[:, 1], "1", "number of contacts"),
+            "v": Column((*each, "velocity"), self.v, "m/s or rad/s", "generalized velocity after"),
+            "impulse": Column((*each, "contact", "direction"), self.impulse, "N s", "total"),
+            "kinetic_energy": Column(each, self.kinetic_energy, "J", "after"),
+            "terminated": Column(each, self.terminated, "1", "no contact approaches any more"),
+            "status": Column(each, self.status, "1", meaning),
+        }
 
     def __repr__(self) -> str:
         return f"BatchOutcomes(rows={len(self)}, n={self.status.shape[1]}, {self.batch!r})"

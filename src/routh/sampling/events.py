@@ -6,9 +6,8 @@ One entry for single problems and batches, in the plane and in space; the kernel
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -65,15 +64,10 @@ def _kernel(nt: int, friction: str) -> str:
     return "routh.kernels.events_space" if friction == "polyhedral" else "routh.kernels.events_cone"
 
 
-@cache
-def can_sample(nt: int, friction: str) -> bool:
-    """Whether there is a kernel for such contacts."""
-    return find_spec(_kernel(nt, friction)) is not None
-
-
 def event_samples(
     rows: Rows,
     draw: Draw,
+    outputs: Outputs | None = None,
     *,
     friction: str = "cone",
     facets: int | None = None,
@@ -82,34 +76,17 @@ def event_samples(
     budget: float | None = None,
     rates: Rates = "mixed",
 ) -> Outputs:
-    """The samples of all rows, see `run_events`."""
-    outputs = make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    keywords: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
-    run_events(rows, draw, outputs, budget=budget, rates=rates, **keywords)
-    return outputs
-
-
-def run_events(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs,
-    *,
-    friction: str = "cone",
-    facets: int | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    budget: float | None = None,
-    rates: Rates = "mixed",
-) -> None:
-    """Draw the samples of all rows; those that ``budget`` (s) leaves undone are Status.OUT_OF_TIME.
+    """The samples of all rows, into ``outputs``; what ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
 
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
     plane the cone is the segment.
     """
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
+    out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
-    draw = _with_default(draw, nt)
-    import_module(_kernel(nt, friction)).run(rows, draw, outputs, facet_directions(nt, facets), **options)
+    kernel = import_module(_kernel(nt, friction))
+    kernel.run(rows, _with_default(draw, nt), out, facet_directions(nt, facets), **options)
+    return out
 
 
 def _with_default(draw: Draw, nt: int) -> Draw:
@@ -151,7 +128,7 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options:
 def path_of(
     outcomes: Outcomes, sample: int, *, rates: Rates | None = None, keys: np.ndarray | None = None
 ) -> ImpactPath:
-    """The straight pieces of one sample, drawn again from its settings.
+    """The pieces of one sample, drawn again from its settings; curves of the true cone point by point.
 
     ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
     """
@@ -167,25 +144,24 @@ def path_of(
     draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
     friction, facets = settings["friction"], settings["facets"]
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
-    return straight_path(problem, scaled)
+    curved = problem.nt == 2 and friction == "cone"
+    return straight_path(problem, scaled, kind=PathKind.CURVED if curved else PathKind.STRAIGHT)
 
 
 def scaled_pieces(
     rows: Rows, draw: Draw, sample: int, *, friction: str, facets: int | None, rates: Rates = "mixed"
 ) -> Array:
-    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
+    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    module = import_module(_kernel(nt, friction))
-    if not hasattr(module, "pieces"):
-        raise ValueError("path: only samples of planar impacts can be drawn again piece by piece")
-    found: Array = module.pieces(
-        rows, _with_default(draw, nt), sample, facet_directions(nt, facets), rates=rates
+    directions = facet_directions(nt, facets)
+    found: Array = import_module(_kernel(nt, friction)).pieces(
+        rows, _with_default(draw, nt), sample, directions, rates=rates
     )
     return found
 
 
-def straight_path(problem: ImpactProblem, pieces: Array) -> ImpactPath:
-    """Velocities and impulses of straight pieces with these scaled impulses (k, n)."""
+def straight_path(problem: ImpactProblem, pieces: Array, *, kind: PathKind = PathKind.STRAIGHT) -> ImpactPath:
+    """Velocities and impulses of pieces with these scaled impulses (k, n)."""
     steps = pieces.reshape(len(pieces), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
     totals = np.concatenate([np.zeros((1, problem.nc, 1 + problem.nt)), np.cumsum(steps, axis=0)])
-    return ImpactPath(problem.apply(totals), steps, PathKind.STRAIGHT)
+    return ImpactPath(problem.apply(totals), steps, kind)

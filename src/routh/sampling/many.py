@@ -14,7 +14,7 @@ from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import run_events
+from routh.sampling.events import event_samples
 from routh.status import Status
 from routh.validation import Options
 
@@ -36,7 +36,7 @@ def batch_outcomes(
         for piece in _pieces(batch, rows_of, nt):
             left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             _draw_piece(batch, rows_of, piece, (nt, with_work), draw, found, {**options, "budget": left})
-    _name_jams(batch, found, options.get("friction", "cone"), options.get("facets"))
+    name_jams(batch, found.status, options.get("friction", "cone"), options.get("facets"))
     _rest(batch, found)
     _to_slots(batch, found)
     joule = _energy_units(batch) if elastic else None
@@ -101,7 +101,7 @@ def _draw_piece(
     own = target if whole else _own_outputs(target, nt, with_work)
     own.v[:] = rows.before[:, None]
     facets = options["facets"] if nt == 2 else None
-    run_events(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
+    event_samples(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
     if whole:
         return
     for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):
@@ -121,14 +121,20 @@ def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:
     )
 
 
-def _name_jams(batch: ImpactBatch, found: Outputs, friction: str, facets: int | None) -> None:
-    """Samples that did not end are called jammed where the row's friction cone is not pointed."""
-    for row in np.flatnonzero(np.any(found.status == Status.MAX_STEPS, axis=1)):
+def name_jams(batch: ImpactBatch, found: np.ndarray, friction: str, facets: int | None) -> bool:
+    """Samples that did not end are called jammed where the row's friction cone is not pointed; whether any.
+
+    ``found`` (rows, n): the statuses.
+    """
+    any_jam = False
+    for row in np.flatnonzero(np.any(found == Status.MAX_STEPS, axis=1)):
         problem = batch[int(row)]
         polygon = facets if problem.nt == 2 and friction == "polyhedral" else None
         if not is_pointed(problem, friction=friction, facets=polygon):
-            status = found.status[row]
+            status = found[row]
             status[status == Status.MAX_STEPS] = Status.JAMMED
+            any_jam = True
+    return any_jam
 
 
 def _rest(batch: ImpactBatch, found: Outputs) -> None:

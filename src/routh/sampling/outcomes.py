@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ from routh.friction import ContactMode
 from routh.paths import ImpactPath
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from
-from routh.results import Drawable
+from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
@@ -40,7 +39,7 @@ class ModeRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes(Drawable):
+class Outcomes(Drawable, Tabular):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
 
     problem: ImpactProblem
@@ -82,7 +81,9 @@ class Outcomes(Drawable):
         return self.steps
 
     def path(self, sample: int) -> ImpactPath:
-        """The straight pieces of one sample drawn by events: velocities passed through, impulses between.
+        """The pieces of one sample drawn by events: velocities passed through, impulses between.
+
+        Pieces are straight, but with the true cone in space they are points along curves.
 
         The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
         """
@@ -121,14 +122,13 @@ class Outcomes(Drawable):
 
     def summary(self) -> list[ModeRow]:
         """Combinations of contact modes among the terminated samples, the most frequent first."""
-        modes = self.modes[self.terminated]
+        modes, which = np.unique(self.modes[self.terminated], axis=0, return_inverse=True)
         energies = self.kinetic_energy[self.terminated]
-        rows = []
-        for combination, count in Counter(map(tuple, modes.tolist())).most_common():
-            inside = energies[np.all(modes == np.array(combination), axis=1)]
-            words = tuple(ContactMode(mode).word for mode in combination)
-            rows.append(ModeRow(words, count, count / len(self), (float(inside.min()), float(inside.max()))))
-        return rows
+        low, high = np.full(len(modes), np.inf), np.full(len(modes), -np.inf)
+        np.minimum.at(low, which.ravel(), energies)
+        np.maximum.at(high, which.ravel(), energies)
+        counts = np.bincount(which.ravel(), minlength=len(modes))
+        return mode_rows(modes, np.stack([counts, low, high], axis=1), len(self))
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
@@ -181,6 +181,44 @@ class Outcomes(Drawable):
     def __repr__(self) -> str:
         ended = int(np.count_nonzero(self.terminated))
         return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        rows: list[tuple[object, ...]] = [(*self.problem.names, "share", "energy after, J")]
+        for row in self.summary():
+            low, high = row.kinetic_energy
+            rows.append((*row.modes, f"{100 * row.share:.1f} %", f"{low:.3g} to {high:.3g}"))
+        if np.any(self.terminated):
+            rows.append(("ambiguity", f"{self.ambiguity:.3g} of the speed before"))
+        return rows
+
+    def _coordinates(self) -> dict[str, object]:
+        return {"contact": list(self.problem.names), "direction": list(DIRECTIONS[1 + self.problem.nt])}
+
+    def _columns(self) -> dict[str, Column]:
+        meaning = ", ".join(f"{status.value} {status.name}" for status in Status)
+        modes = ", ".join(f"{mode.value} {mode.word}" for mode in ContactMode)
+        at_contacts = ("sample", "contact", "direction")
+        return {
+            "v": Column(("sample", "velocity"), self.v, "m/s or rad/s", "generalized velocity after"),
+            "contact_velocity": Column(at_contacts, self.contact_velocity, "m/s", "after"),
+            "impulse": Column(at_contacts, self.impulse, "N s", "total"),
+            "mode": Column(("sample", "contact"), self.modes, "1", modes),
+            "kinetic_energy": Column(("sample",), self.kinetic_energy, "J", "after"),
+            "terminated": Column(("sample",), self.terminated, "1", "no contact approaches any more"),
+            "status": Column(("sample",), self.status, "1", meaning),
+            "events": Column(("sample",), self.steps, "1", "pieces of the path, or increments"),
+            "residual": Column(("sample",), self.residual, "1", "largest scaled residual"),
+        }
+
+
+def mode_rows(modes: np.ndarray, table: Array, samples: int) -> list[ModeRow]:
+    """Combinations of modes (k, nc), the most frequent first; ``table`` (k, 3): counts, energy from, to."""
+    rows = []
+    for place in np.argsort(-table[:, 0], kind="stable"):
+        count, low, high = table[place]
+        words = tuple(ContactMode(int(mode)).word for mode in modes[place])
+        rows.append(ModeRow(words, int(count), float(count) / samples, (float(low), float(high))))
+    return rows
 
 
 def _checked(data: dict[str, np.ndarray]) -> Options:

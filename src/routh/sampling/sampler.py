@@ -108,15 +108,13 @@ def sample(
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
         return algorithm1.sample(problem, n, **given, **options)
-    from routh.sampling.events import can_sample, event_outcomes, make_settings
-
-    if not isinstance(problem, ImpactBatch) and not can_sample(problem.nt, friction):
-        given = {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
-        return algorithm1.sample(problem, n, **given, **options)
+    from routh.sampling.events import event_outcomes, make_settings
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
     options |= {"budget": budget}
+    if device == "cuda":
+        return _on_gpu(problem, n, settings, {"friction": friction, "facets": facets, "budget": budget})
     if isinstance(problem, ImpactBatch):
         from routh.sampling.many import batch_outcomes
 
@@ -124,6 +122,18 @@ def sample(
         described = {"method": "events", "friction": friction, **settings}
         return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
     return event_outcomes(problem, n, settings, **options)
+
+
+def _on_gpu(
+    problem: ImpactProblem | ImpactBatch, n: int, settings: Options, options: Options
+) -> Outcomes | BatchOutcomes:
+    from routh.sampling.gpu_events import gpu_outcomes
+
+    if isinstance(problem, ImpactBatch):
+        from routh.sampling.gpu_batch import gpu_batch_outcomes
+
+        return gpu_batch_outcomes(problem, n, settings, **options)
+    return gpu_outcomes(problem, n, settings, **options)
 
 
 def _refuse(method: str, options: Options) -> None:

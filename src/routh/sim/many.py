@@ -7,20 +7,23 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import active_children
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from routh.models.base import Model, State
-from routh.results import Drawable
+from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.validation import Array, integer, real
 
+if TYPE_CHECKING:
+    import pandas
+
 
 @dataclass(frozen=True, eq=False)
-class Bundle(Drawable):
+class Bundle(Drawable, Tabular):
     """Several motions from one state, one per draw; none is ever left out."""
 
     trajectories: tuple[Trajectory, ...]
@@ -33,6 +36,38 @@ class Bundle(Drawable):
 
     def __getitem__(self, index: int) -> Trajectory:
         return self.trajectories[index]
+
+    def __repr__(self) -> str:
+        impacts = self.impacts
+        few, many = (int(impacts.min()), int(impacts.max())) if len(self) else (0, 0)
+        return f"Bundle(futures={len(self)}, impacts={few} to {many}, ok={self.ok})"
+
+    def _columns(self) -> dict[str, Column]:
+        """Futures have samples of their own: shorter ones end in NaN."""
+        longest = max(map(len, self.trajectories), default=0)
+
+        def padded(name: str) -> np.ndarray:
+            arrays = [np.asarray(getattr(one, name), dtype=np.float64) for one in self.trajectories]
+            found = np.full((len(self), longest, *arrays[0].shape[1:]), np.nan)
+            for row, array in zip(found, arrays, strict=True):
+                row[: len(array)] = array
+            return found
+
+        each = ("future", "sample")
+        return {
+            "impacts": Column(("future",), self.impacts, "1", "number of impacts"),
+            "status": Column(("future",), self.status, "1", "see routh.Status"),
+            "t": Column(each, padded("t"), "s", "time"),
+            "q": Column((*each, "coordinate"), padded("q"), "m or rad", "configuration"),
+            "v": Column((*each, "velocity"), padded("v"), "m/s or rad/s", "generalized velocity"),
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a sample of a future, numbered by both."""
+        frames = {k: one.to_pandas().reset_index() for k, one in enumerate(self.trajectories)}
+        import pandas
+
+        return pandas.concat(frames, names=["future", "sample"])
 
     @property
     def status(self) -> np.ndarray:

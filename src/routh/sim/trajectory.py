@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.results import Drawable
+from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.status import Status
 from routh.validation import Array, Options
+
+_TOLD = 12  # events that a notebook lists
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class InAugmentedTime:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Drawable):
+class Trajectory(Drawable, Tabular):
     """Samples of a motion, in order of time; all arrays share the leading axis ``T``.
 
     A time stepper leaves ``s`` as None. An event-driven simulator writes the augmented time of HP23 into
@@ -109,6 +111,37 @@ class Trajectory(Drawable):
     def __getitem__(self, index: int) -> State:
         """The state at sample ``index`` (negative: from the end)."""
         return State(self.q[index], self.v[index], float(self.t[index]))
+
+    def __repr__(self) -> str:
+        impacts = sum(event.kind.startswith("impact") for event in self.events)
+        ends = f"{self.t[0]:.4g} to {self.t[-1]:.4g} s" if len(self) else "empty"
+        return f"Trajectory({ends}, samples={len(self)}, impacts={impacts}, ok={self.ok})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        shown = [(f"{e.t:.6g}", e.kind, ", ".join(e.contacts)) for e in self.events[:_TOLD]]
+        return [("t, s", "event", "contacts"), *shown] if shown else []
+
+    def _coordinates(self) -> dict[str, object]:
+        named = {} if self.impulses is None else {"direction": list(DIRECTIONS[self.impulses.shape[2]])}
+        return {"t": self.t, **named, **({"contact": list(self.contacts)} if self.contacts else {})}
+
+    def _columns(self) -> dict[str, Column]:
+        found = {
+            "q": Column(("t", "coordinate"), self.q, "m or rad", "configuration"),
+            "v": Column(("t", "velocity"), self.v, "m/s or rad/s", "generalized velocity"),
+        }
+        if self.s is not None:
+            found["s"] = Column(("t",), self.s, "s + N s", "augmented time")
+        if self.impulses is not None:
+            at = ("t", "contact", "direction")
+            found["impulse"] = Column(at, self.impulses, "N s", "gathered since the sample before")
+        for group, units in (("forces", "N"), ("deformations", "m"), ("energies", "J")):
+            for name, values in getattr(self, group).items():
+                further = tuple(f"{group}_{name}_{k}" for k in range(values.ndim - 1))
+                found[f"{group}_{name}"] = Column(("t", *further), values, units)
+        if self.status is not None:
+            found["status"] = Column(("t",), self.status, "1", "see routh.Status")
+        return found
 
     @property
     def final(self) -> State:

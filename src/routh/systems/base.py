@@ -101,6 +101,14 @@ def problem_of(name: str, **parameters: object) -> ImpactProblem | None:
     return get(name, **parameters).problem
 
 
+def impact(name: str, **parameters: object) -> ImpactProblem:
+    """The impact of the system called ``name`` with these parameters; raises where it has none."""
+    problem = problem_of(name, **parameters)
+    if problem is None:
+        raise ValueError(f"name: {name!r} has no impact problem; wanted a system with one")
+    return problem
+
+
 def names() -> list[str]:
     """The names of all systems: those that come with routh, then those registered since."""
     return list(CATALOGUE) + [name for name in _REGISTRY if name not in CATALOGUE]

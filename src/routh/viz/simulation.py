@@ -138,21 +138,6 @@ def draw_motions(
     return ax
 
 
-@style.context()
-def bundle_figure(
-    bundle: Bundle, coordinates: Sequence[int], labels: Sequence[str], *, title: str = ""
-) -> Figure:
-    """Coordinates of a fan of futures over time, above, and their rates, below."""
-    columns = len(coordinates)
-    fig, axes = style.figure(2, columns, width=style.TWO_COLUMNS, height=3.6, sharex=True)
-    for k, (coordinate, label) in enumerate(zip(coordinates, labels, strict=True)):
-        draw_motions(axes[k], bundle, coordinate, label=label)
-        draw_motions(axes[columns + k], bundle, coordinate, rate=True, label=f"rate of {label}")
-        axes[k].set_xlabel("")
-    axes[0].set_title(title or f"{len(bundle)} futures")
-    return fig
-
-
 def _impulse_label(contact: str) -> str:
     """Lambda with a contact's name below it, where the name is a word."""
     short = contact.isascii() and contact.isalnum()

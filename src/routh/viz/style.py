@@ -17,6 +17,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from routh.results import Drawable
 from routh.status import MissingExtraError
 from routh.storage import replacing
 
@@ -130,19 +132,47 @@ def figure(
     """A figure and its axes (rows * columns,), without global state; ``width`` and ``height`` in inch.
 
     The default height makes each panel ``aspect`` times as high as wide. Where the caller has imported
-    pyplot, the figure is made with it, so that ``plt.show()`` shows it. Further options go to ``subplots``.
+    pyplot, the figure is made with it, so that ``plt.show()`` shows it; but not in notebooks, which would
+    show it a second time. Further options go to ``subplots``.
     """
     matplotlib()
     size = (width, height if height is not None else aspect * width * rows / columns)
     pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
+    if pyplot is not None and not in_notebook():
         fig = pyplot.figure(figsize=size, layout="constrained")
     else:
-        from matplotlib.figure import Figure as MplFigure
-
-        fig = MplFigure(figsize=size, layout="constrained")
+        fig = _shown_once()(figsize=size, layout="constrained")
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     return fig, axes.ravel()
+
+
+def in_notebook() -> bool:
+    """Whether this process computes the cells of a notebook."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
+@lru_cache(maxsize=1)
+def _shown_once() -> type[Figure]:
+    """A figure that notebooks show whether or not pyplot, which teaches them to, was imported."""
+    from matplotlib.figure import Figure as MplFigure
+
+    class NotebookFigure(MplFigure):
+        def _repr_png_(self) -> bytes:
+            return png(self)
+
+    return NotebookFigure
+
+
+def thumbnail(result: Drawable) -> bytes | None:
+    """A small picture of a result for a notebook; None where it has none."""
+    try:
+        figure = result.plot()
+    except (MissingExtraError, ValueError):
+        return None
+    found = png(figure, dpi=130)
+    close(figure)
+    return found
 
 
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:

@@ -1,0 +1,347 @@
+"""Sampling by events on an NVIDIA GPU: one thread per sample, compiled from the CPU's scalar source.
+
+Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
+contacts. Problems of a batch are prepared on the GPU too.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.kernels import events_plane, events_space
+from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs
+from routh.kernels.dictionary import wide
+from routh.kernels.events_rates import find_rates
+from routh.kernels.events_roles import NAMED, TABLE_SHIFT, find_known_rates, pattern_name
+from routh.kernels.gpu_memory import allocate, send
+from routh.kernels.random import GOLDEN
+from routh.kernels.space_names import SpaceWork, workspace
+from routh.preparing import Problems, Scratch, prepare_row
+from routh.status import Status
+from routh.validation import Array
+
+BLOCK = 128
+REGISTERS = 128  # of a thread in the plane: more would leave the multiprocessors idle
+SPACE_REGISTERS = 128
+# functions of the sampler in space that are compiled on their own, see `on_device`
+APART = frozenset(
+    (
+        *("solve_rates", "held_rate", "run_stage", "straight_piece", "stiff_piece", "implicit_step"),
+        *("follow_curve", "alone_series", "fill_series", "extend", "solve_power", "invert"),
+        *("first_event", "straight_on", "move"),
+    )
+)
+MOST_BLOCKS = {1: 2**20, 2: 2**20}  # of one launch, in the plane and in space
+LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
+ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
+MANY, FIRST = (
+    2**14,
+    512,
+)  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
+cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+
+
+def load_cuda() -> Any:
+    """numba.cuda, or an error that says what is missing."""
+    global cuda
+    cuda = find_cuda()
+    return cuda
+
+
+class PlaneThread(NamedTuple):
+    """`routh.kernels.events_rates.PlaneWork` of a thread on the GPU: patterns are known to all of them."""
+
+    values: Any
+    marks: Any
+    flags: Any
+    known: Any  # (2, 2 n + 1): rates of two pieces
+    names: Any  # (slots,) the patterns of the table, which no thread changes
+    table: Any  # (slots + 2, 2 n + 1) their rates
+
+
+def find_shared_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
+    """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
+    known, at = work.known, wide(int(busy >= 0))
+    if alone and len(work.names) > 0 and nc <= NAMED:
+        name = pattern_name(work, nc)
+        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
+        if work.names[slot] == name:
+            for column in range(4 * nc + 1):
+                known[at, column] = work.table[slot, column]
+            return at if known[at, 4 * nc] > 0.0 else wide(-1)
+    return at if find_rates(work, nc, at) else wide(-1)
+
+
+def keep_patterns(work: Any) -> None:
+    """Instead of `events_plane.forget_patterns`: the table is that of this problem, or empty."""
+
+
+def first_patterns(rows: Rows, draw: Draw) -> tuple[np.ndarray, Array]:
+    """Names and rates of the patterns that the first samples of a single problem meet, found by the CPU."""
+    nc, few = rows.contact.shape[2], draw._replace(n=min(draw.n, FIRST))
+    work = events_plane.workspace(nc, FIRST)
+    outputs = make_outputs(rows, few.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
+    events_plane.run_range(rows, few, outputs, work, np.empty((0, 2 * nc)), None, 0, few.n)
+    return work.names, work.known
+
+
+def clear_sample(before: Any, status: int, refused: int, outputs: Any, row: int, sample: int) -> None:
+    """A sample as it stands before it is drawn; NaN for velocities of which nothing is known."""
+    outputs.status[row, sample] = status
+    outputs.events[row, sample] = 0
+    outputs.residual[row, sample] = 0.0
+    outputs.error[row, sample] = 0.0
+    for r in range(outputs.v.shape[2]):
+        outputs.v[row, sample, r] = math.nan if status == refused else before[row, r]
+    for i in range(outputs.impulse.shape[2]):
+        for part in range(outputs.impulse.shape[3]):
+            outputs.impulse[row, sample, i, part] = 0.0
+    for i in range(outputs.work.shape[3]):
+        outputs.work[row, sample, 0, i] = 0.0
+        outputs.work[row, sample, 1, i] = 0.0
+
+
+@lru_cache(maxsize=1)
+def _begin_kernel() -> Any:
+    """Every sample as it stands before it is drawn."""
+    cleared = on_device(clear_sample)
+
+    def entry(before: Any, status: Any, refused: int, outputs: Any) -> None:
+        number = cuda.grid(1)
+        n = outputs.status.shape[1]
+        if number < outputs.status.shape[0] * n:
+            row, sample = number // n, number % n
+            cleared(before, status[row], refused, outputs, row, sample)
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=16)
+def _prepare_kernel(nv: int, nc: int, nt: int) -> Any:
+    """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
+    prepared = on_device(prepare_row)
+    n = nc * (1 + nt)
+
+    def entry(problems: Any, wanted: Any, begin: int, rows: Any) -> None:
+        place = cuda.grid(1)
+        if place < rows.nc.shape[0]:
+            own = Scratch(
+                cuda.local.array((nv, nv), np.float64),
+                cuda.local.array((n, nv), np.float64),
+                cuda.local.array(nc, np.float64),
+            )
+            rows.nc[place] = 0
+            if wanted[begin + place]:
+                prepared(problems, begin + place, own, rows, place)
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=16)
+def _plane_kernel(nc: int) -> Any:
+    """The sampler in the plane for at most so many contacts."""
+    instead = ((find_known_rates, find_shared_rates), (events_plane.forget_patterns, keep_patterns))
+    sampled = on_device(events_plane.run_range, instead=instead)
+    values, marks, flags, _, known = (array.shape for array in events_plane.workspace(nc, 1))
+
+    def entry(
+        rows: Any, wanted: Any, draw: Any, outputs: Any, names: Any, table: Any, begin: int, end: int
+    ) -> None:
+        work = PlaneThread(
+            cuda.local.array(values, np.float64),
+            cuda.local.array(marks, np.int64),
+            cuda.local.array(flags, np.bool_),
+            cuda.local.array(known, np.float64),
+            names,
+            table,
+        )
+        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+            if wanted[number // draw.n]:
+                sampled(rows, draw, outputs, work, table[:0], None, number, number + 1)
+
+    return cuda_kernel(entry, max_registers=REGISTERS)
+
+
+def no_corners(corners: Any) -> None:
+    """Instead of the polygon, with the true cone."""
+    return None
+
+
+def same_corners(corners: Any) -> Any:
+    """The polygon itself."""
+    return corners
+
+
+@lru_cache(maxsize=16)
+def _space_kernel(nc: int, curved: bool, books: int | None) -> Any:
+    """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
+    sampled = on_device(events_space.run_range, APART)
+    given = on_device(no_corners if curved else same_corners)
+    values, marks, series, flags, _ = (array.shape for array in workspace(nc))
+
+    def entry(
+        rows: Any, wanted: Any, draw: Any, outputs: Any, corners: Any, trace: Any, begin: int, end: int
+    ) -> None:
+        work = SpaceWork(
+            cuda.local.array(values, np.float64),
+            cuda.local.array(marks, np.int64),
+            cuda.local.array(series, np.float64),
+            cuda.local.array(flags, np.bool_),
+            trace,
+        )
+        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+            if wanted[number // draw.n]:
+                sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
+
+    return cuda_kernel(entry, max_registers=SPACE_REGISTERS)
+
+
+def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
+    """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents."""
+    return Outputs(
+        *allocate(
+            [
+                ((*shape, nv), np.float64),
+                ((*shape, nc, width), np.float64),
+                (shape, np.int8),
+                (shape, np.int32),
+                (shape, np.float64),
+                (shape, np.float64),
+                ((*shape, 2, nc if elastic else 0), np.float64),
+            ]
+        )
+    )
+
+
+def begin_samples(before: Any, status: Any, outputs: Outputs) -> None:
+    """All samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
+    count = int(np.prod(tuple(outputs.status.shape)))
+    _begin_kernel()[_blocks(count), BLOCK](before, status, int(Status.REFUSED), outputs)
+
+
+def _blocks(count: int) -> int:
+    return -(-count // BLOCK)
+
+
+class Sampler:
+    """A sampler on the GPU, with what does not change between the pieces of a batch.
+
+    ``corners`` (k, nt): directions of friction, None: the true cone in space. ``patterns``: those of
+    `first_patterns` where there is a single problem in the plane.
+    """
+
+    def __init__(
+        self,
+        draw: Draw,
+        nc: int,
+        corners: Array | None = None,
+        *,
+        elastic: bool,
+        patterns: tuple[np.ndarray, Array] | None = None,
+    ) -> None:
+        load_cuda()
+        self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
+        if self.nt == 1:
+            self.kernel = _plane_kernel(nc)
+            none = np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1))
+            self.draw, self.more = send((draw, none if patterns is None else patterns))
+            return
+        books = int(draw.poisson) if elastic else None
+        self.kernel = _space_kernel(nc, corners is None, books)
+        polygon = np.zeros((0, 2)) if corners is None else corners
+        self.draw, self.more = send((draw, (polygon, np.zeros((0, 3 * nc)))))
+
+    def launch(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, begin: int, end: int) -> None:
+        """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.
+
+        ``row``: the number of the first row, on which the random numbers depend.
+        """
+        draw = self.draw._replace(row=row)
+        blocks = min(_blocks(end - begin), MOST_BLOCKS[self.nt])
+        self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+
+    def run(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, deadline: float | None) -> bool:
+        """Launch after launch until all samples are drawn, or time is over; whether all were."""
+        total = int(np.prod(tuple(outputs.status.shape)))
+        for begin in range(0, total, LAUNCH):
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
+            if total > LAUNCH or deadline is not None:
+                cuda.synchronize()
+        return True
+
+
+def prepared_rows(problems: Problems, wanted: Any, begin: int, end: int, nt: int) -> Rows:
+    """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
+    load_cuda()
+    count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
+    n = nc * (1 + nt)
+    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (3, nc), ()]
+    kinds = [np.float64] * 5 + [np.int64]
+    rows = Rows(*allocate([((count, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]))
+    _prepare_kernel(nv, nc, nt)[_blocks(count), BLOCK](problems, wanted, begin, rows)
+    return rows
+
+
+def run_batch(
+    problems: Problems,
+    wanted: np.ndarray,
+    outputs: Outputs,
+    sampler: Sampler,
+    row: int,
+    deadline: float | None,
+) -> None:
+    """Prepare and draw the wanted rows of a batch whose arrays are on the GPU.
+
+    ``row``: the number of the batch's first row, on which the random numbers depend.
+    """
+    count, nc, _, nv = tuple(problems.Jt.shape)
+    n = nc * (1 + sampler.nt)
+    length = max(1, min(count, ROWS_BYTES // (8 * (n * n + nv * (n + 1) + 4 * n))))
+    mask = send(wanted)
+    for begin in range(0, count, length):
+        end = min(begin + length, count)
+        if not wanted[begin:end].any():
+            continue
+        rows = prepared_rows(problems, mask, begin, end, sampler.nt)
+        piece = Outputs(*(array[begin:end] for array in outputs))
+        if not sampler.run(rows, mask[begin:end], piece, row + begin, deadline):
+            return
+
+
+@lru_cache(maxsize=1)
+def _slots_kernel() -> Any:
+    """Move the results of the contacts that there are, which come first, to their places in the batch."""
+
+    def entry(present: Any, outputs: Any) -> None:
+        number = cuda.grid(1)
+        n = outputs.status.shape[1]
+        if number < outputs.status.shape[0] * n:
+            row, sample = number // n, number % n
+            left = 0
+            for i in range(present.shape[1]):
+                left += 1 if present[row, i] else 0
+            for i in range(present.shape[1] - 1, -1, -1):
+                if present[row, i]:
+                    left -= 1
+                for part in range(outputs.impulse.shape[3]):
+                    value = outputs.impulse[row, sample, left, part] if present[row, i] else 0.0
+                    outputs.impulse[row, sample, i, part] = value
+                for part in range(2 if outputs.work.shape[3] > 0 else 0):
+                    value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
+                    outputs.work[row, sample, part, i] = value
+
+    return cuda_kernel(entry)
+
+
+def to_slots(present: Any, outputs: Outputs) -> None:
+    """Results of contacts at their places in a batch; ``present`` (rows, nc) says which are taken."""
+    count = int(np.prod(tuple(outputs.status.shape)))
+    _slots_kernel()[_blocks(count), BLOCK](present, outputs)

@@ -1,0 +1,208 @@
+"""Arrays in the memory of an NVIDIA GPU: made together, shared through DLPack, copied when asked for.
+
+Copies to the host go through two pages of pinned memory in turn: while one is read, the other is filled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from routh.compiling import cuda_kernel, find_cuda
+
+DeviceArray: TypeAlias = Any  # numba's arrays on the GPU, which have no types
+PAGE = 4 * 2**20  # bytes of pinned memory filled at a time
+TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
+ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
+BLOCK = 256
+CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
+cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+
+
+def load_cuda() -> Any:
+    """numba.cuda, or an error that says what is missing."""
+    global cuda
+    cuda = find_cuda()
+    return cuda
+
+
+def send(data: Any) -> Any:
+    """Arrays, and (named) tuples of them, in the GPU's memory; numbers as they are.
+
+    Small ones travel together: each copy on its own would cost a tenth of a millisecond.
+    """
+    load_cuda()
+    arrays: list[np.ndarray] = []
+    _collect(data, arrays)
+    if sum(array.nbytes for array in arrays) > TOGETHER or len(arrays) < 2:
+        return _mapped(data, iter([cuda.to_device(array) for array in arrays]))
+    room = _room([array.nbytes for array in arrays])
+    packed, begin = np.empty(sum(room), np.uint8), 0
+    for array, length in zip(arrays, room, strict=True):
+        packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
+        begin += length
+    return _mapped(data, iter(_placed(cuda.to_device(packed), [(a.shape, a.dtype) for a in arrays])))
+
+
+def _collect(data: Any, found: list[np.ndarray]) -> None:
+    if isinstance(data, np.ndarray):
+        found.append(np.ascontiguousarray(data))
+    elif isinstance(data, tuple):
+        for part in data:
+            _collect(part, found)
+
+
+def _mapped(data: Any, arrays: Iterator[Any]) -> Any:
+    """The data with the next arrays in place of its own."""
+    if isinstance(data, np.ndarray):
+        return next(arrays)
+    if isinstance(data, tuple):
+        parts = [_mapped(part, arrays) for part in data]
+        return type(data)(*parts) if hasattr(data, "_fields") else tuple(parts)
+    return data
+
+
+def allocate(shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[Any]:
+    """Arrays of these shapes and types, not filled, in one allocation: each would cost a tenth of a ms."""
+    sizes = [math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes]
+    return _placed(load_cuda().device_array(sum(_room(sizes)), np.uint8), shapes)
+
+
+def _room(sizes: Sequence[int]) -> list[int]:
+    return [-(-max(size, 1) // ALIGNED) * ALIGNED for size in sizes]
+
+
+def _placed(whole: Any, shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[Any]:
+    """Arrays one after the other in the bytes of ``whole``."""
+    found, begin = [], 0
+    for shape, kind in shapes:
+        dtype = np.dtype(kind)
+        size = math.prod(shape) * dtype.itemsize
+        if size == 0:
+            found.append(cuda.device_array(shape, dtype))
+        elif hasattr(whole, "gpu_data"):  # slices and views through numba take longer than the whole launch
+            steps = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+            part = whole.gpu_data.view(begin, begin + size)
+            found.append(type(whole)(shape, tuple(steps), dtype, gpu_data=part))
+        else:  # the simulator
+            found.append(whole[begin : begin + size].view(dtype).reshape(shape))
+        begin += _room([size])[0]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _pages() -> tuple[Any, Any, Any, Any]:
+    """Two pages of pinned memory, and a stream for each: made once, since pinning takes milliseconds."""
+    pages = [load_cuda().pinned_array(PAGE, np.uint8) for _ in range(2)]
+    return pages[0], pages[1], cuda.stream(), cuda.stream()
+
+
+def fetch(array: Any) -> np.ndarray:
+    """A contiguous array of the GPU as one of the host."""
+    found = np.empty(tuple(array.shape), array.dtype)
+    if found.size == 0:
+        return found
+    load_cuda().synchronize()
+    source, target = array.reshape(-1).view(np.uint8), found.reshape(-1).view(np.uint8)
+    first, second, *streams = _pages()
+    pages, waiting = (first, second), None
+    for number, begin in enumerate(range(0, target.size, PAGE)):
+        end = min(begin + PAGE, target.size)
+        page, stream = pages[number % 2][: end - begin], streams[number % 2]
+        source[begin:end].copy_to_host(page, stream=stream)
+        if waiting is not None:
+            _read(*waiting)
+        waiting = stream, page, target[begin:end]
+    if waiting is not None:
+        _read(*waiting)
+    return found
+
+
+def _read(stream: Any, page: np.ndarray, target: np.ndarray) -> None:
+    stream.synchronize()
+    target[:] = page
+
+
+@lru_cache(maxsize=1)
+def _take_kernel() -> Any:
+    """Some columns of a matrix, next to each other."""
+
+    def entry(matrix: Any, columns: Any, out: Any) -> None:
+        row = cuda.grid(1)
+        if row < matrix.shape[0]:
+            for k in range(columns.shape[0]):
+                out[row, k] = matrix[row, columns[k]]
+
+    return cuda_kernel(entry)
+
+
+class GpuArray:
+    """An array in the GPU's memory.
+
+    Other libraries take it over without a copy: ``torch.from_dlpack(array)``, and likewise CuPy and JAX.
+    ``array.numpy()`` and ``numpy.asarray(array)`` copy all of it, ``array.columns(...)`` a part.
+    """
+
+    def __init__(self, held: Any) -> None:
+        self.held = held  # numba's array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return tuple(self.held.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the entries."""
+        return np.dtype(self.held.dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def numpy(self) -> np.ndarray:
+        """A copy on the host, through pinned memory."""
+        return fetch(self.held)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        """Make ``numpy.asarray(array)`` a copy on the host."""
+        if copy is False:
+            raise ValueError("copy: got False; an array of the GPU cannot be seen by NumPy without a copy")
+        return self.numpy().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def columns(self, *indices: int) -> np.ndarray:
+        """The entries with these indices in the last axis, as a copy on the host; nothing else is copied."""
+        *leading, width = self.shape
+        for index in indices:
+            if not -width <= index < width:
+                raise ValueError(f"columns: got {index}; wanted indices from {-width} to {width - 1}")
+        load_cuda()
+        rows = int(np.prod(leading))
+        out = cuda.device_array((rows, len(indices)), self.dtype)
+        chosen = send(np.array([index % width for index in indices], dtype=np.int64))
+        if out.size:
+            _take_kernel()[-(-rows // BLOCK), BLOCK](self.held.reshape(rows, width), chosen, out)
+        return fetch(out).reshape(*leading, len(indices))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        interface: dict[str, Any] = self.held.__cuda_array_interface__
+        return interface
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA_DEVICE, int(load_cuda().get_current_device().id)
+
+    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
+        from cuda.core.utils import StridedMemoryView  # comes with numba-cuda
+
+        load_cuda().synchronize()
+        view = StridedMemoryView.from_cuda_array_interface(self.held, stream_ptr=-1)
+        return view.__dlpack__(stream=stream, **options)
+
+    def __repr__(self) -> str:
+        return f"GpuArray(shape={self.shape}, dtype={self.dtype})"

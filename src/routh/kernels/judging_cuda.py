@@ -1,0 +1,157 @@
+"""What samples of many impacts on the GPU say, row by row: one thread per row, the source of the CPU."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.kernels.gpu_memory import allocate, send
+from routh.kernels.judging import ABSENT, diameters, energies, judge
+from routh.preparing import Problems, Scratch
+
+BLOCK = 128
+POINTS_BYTES = 2**28  # scratch of the search for diameters
+cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+
+
+def load_cuda() -> Any:
+    """numba.cuda, or an error that says what is missing."""
+    global cuda
+    cuda = find_cuda()
+    return cuda
+
+
+def one_row(problems: Any, row: int) -> Any:
+    """A batch of one row of a batch."""
+    return Problems(
+        problems.M[row : row + 1],
+        problems.Jn[row : row + 1],
+        problems.Jt[row : row + 1],
+        problems.mu[row : row + 1],
+        problems.restitution[row : row + 1],
+        problems.v[row : row + 1],
+        problems.present[row : row + 1],
+        problems.size[row : row + 1],
+    )
+
+
+@lru_cache(maxsize=16)
+def _judge_kernel(nv: int, nc: int) -> Any:
+    judged, alone = on_device(judge), on_device(one_row)
+    limits = tolerances.APPROACH, tolerances.STICK
+
+    def entry(problems: Any, skip: Any, v: Any, ended: Any, modes: Any) -> None:
+        row = cuda.grid(1)
+        if row < v.shape[0]:
+            own = Scratch(
+                cuda.local.array((nv, nv), np.float64),
+                cuda.local.array((1, nv), np.float64),
+                cuda.local.array(nc, np.float64),
+            )
+            for sample in range(v.shape[1]):
+                ended[row, sample] = False
+                for i in range(modes.shape[2]):
+                    modes[row, sample, i] = ABSENT
+            here = slice(row, row + 1)
+            judged(alone(problems, row), skip[here], limits, own, v[here], ended[here], modes[here])
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=16)
+def _diameter_kernel(nv: int, nc: int) -> Any:
+    measured, alone = on_device(diameters), on_device(one_row)
+
+    def entry(problems: Any, skip: Any, v: Any, ended: Any, points: Any, found: Any) -> None:
+        own = Scratch(
+            cuda.local.array((nv, nv), np.float64),
+            cuda.local.array((1, nv), np.float64),
+            cuda.local.array(nc, np.float64),
+        )
+        thread = cuda.grid(1)
+        if thread < points.shape[0]:
+            for row in range(thread, v.shape[0], points.shape[0]):
+                here = slice(row, row + 1)
+                found[row] = math.nan
+                measured(
+                    alone(problems, row), skip[here], own, v[here], ended[here], points[thread], found[here]
+                )
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=1)
+def _energy_kernel() -> Any:
+    weighed, alone = on_device(energies), on_device(one_row)
+
+    def entry(problems: Any, v: Any, found: Any) -> None:
+        row = cuda.grid(1)
+        if row < v.shape[0]:
+            here = slice(row, row + 1)
+            weighed(alone(problems, row), v[here], found[here])
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=1)
+def _extreme_kernel() -> Any:
+    """Of each row the ended sample farthest along its direction; -1: none."""
+
+    def entry(v: Any, ended: Any, along: Any, index: Any, value: Any, best_v: Any) -> None:
+        row = cuda.grid(1)
+        if row < v.shape[0]:
+            index[row], value[row] = -1, math.nan
+            for sample in range(v.shape[1]):
+                size = 0.0
+                for r in range(v.shape[2]):
+                    size += along[row, r] * v[row, sample, r]
+                better = index[row] < 0 or size > value[row]
+                if ended[row, sample] and size == size and better:
+                    index[row], value[row] = sample, size
+            for r in range(v.shape[2]):
+                best_v[row, r] = v[row, index[row], r] if index[row] >= 0 else math.nan
+
+    return cuda_kernel(entry)
+
+
+def judge_rows(problems: Problems, skip: np.ndarray, v: Any) -> tuple[Any, Any]:
+    """Which samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc)."""
+    load_cuda()
+    rows, n, nv = tuple(v.shape)
+    nc = problems.mu.shape[1]
+    ended, modes = allocate([((rows, n), np.bool_), ((rows, n, nc), np.int8)])
+    _judge_kernel(nv, nc)[-(-rows // BLOCK), BLOCK](problems, send(skip), v, ended, modes)
+    return ended, modes
+
+
+def diameters_of_rows(problems: Problems, skip: np.ndarray, v: Any, ended: Any) -> Any:
+    """`routh.kernels.judging.diameters`, (rows,); NaN where skipped."""
+    load_cuda()
+    rows, n, nv = tuple(v.shape)
+    threads = max(1, min(rows, POINTS_BYTES // (8 * n * nv)))
+    points, found = allocate([((threads, n, nv), np.float64), ((rows,), np.float64)])
+    kernel = _diameter_kernel(nv, problems.mu.shape[1])
+    kernel[-(-threads // BLOCK), BLOCK](problems, send(skip), v, ended, points, found)
+    return found
+
+
+def energies_of_rows(problems: Problems, v: Any) -> Any:
+    """Kinetic energies, (rows, n) J."""
+    load_cuda()
+    found = cuda.device_array(tuple(v.shape)[:2], np.float64)
+    _energy_kernel()[-(-v.shape[0] // BLOCK), BLOCK](problems, v, found)
+    return found
+
+
+def extremes_of_rows(v: Any, ended: Any, along: np.ndarray) -> tuple[Any, Any, Any]:
+    """Index (rows,), value (rows,) and velocity (rows, nv) of the ended samples farthest along directions."""
+    load_cuda()
+    rows, _, nv = tuple(v.shape)
+    index, value, best = allocate([((rows,), np.int64), ((rows,), np.float64), ((rows, nv), np.float64)])
+    _extreme_kernel()[-(-rows // BLOCK), BLOCK](v, ended, send(along), index, value, best)
+    return index, value, best

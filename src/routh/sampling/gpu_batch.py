@@ -1,0 +1,128 @@
+"""Many impacts on the GPU: outcomes of every row that stay there until asked for."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.batch import ImpactBatch
+from routh.friction import facet_directions
+from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
+from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
+from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
+from routh.preparing import Problems
+from routh.sampling.batch import BatchExtreme, BatchOutcomes
+from routh.sampling.events import _with_default
+from routh.sampling.gpu import CopiedWhenAsked, OnGpu
+from routh.sampling.gpu_events import settled
+from routh.sampling.many import _energy_units, name_jams
+from routh.status import Status
+from routh.validation import Array, Options
+
+_FEW = 256  # samples of a row up to which all pairs are compared
+
+
+class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
+    """`BatchOutcomes` whose arrays are on the GPU, in ``on_gpu``, and are copied when first asked for.
+
+    ``terminated``, ``modes``, ``kinetic_energy``, ``ambiguity`` and ``extreme`` are found there.
+    """
+
+    def __init__(self, batch: ImpactBatch, on_gpu: OnGpu, problems: Problems, settings: Options) -> None:
+        given = {"batch": batch, "on_gpu": on_gpu, "settings": settings, "_problems": problems}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def error(self) -> Array:
+        """Sums of local errors, (rows, n), shares of the speed; 0 on straight paths."""
+        return self.on_gpu.error.numpy()
+
+    @cached_property
+    def _work(self) -> Array | None:
+        if self.on_gpu.work.shape[-1] == 0:
+            return None
+        return self.on_gpu.work.numpy() * _energy_units(self.batch)[:, None]
+
+    @property
+    def stored(self) -> Array | None:
+        """Work taken up while approaching, (rows, n, nc) J; None without restitution."""
+        return None if self._work is None else self._work[:, :, 0]
+
+    @property
+    def returned(self) -> Array | None:
+        """Work given back, (rows, n, nc) J; None without restitution."""
+        return None if self._work is None else self._work[:, :, 1]
+
+    @cached_property
+    def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:
+        return judge_rows(self.__dict__["_problems"], self._unknown, self.on_gpu.v.held)
+
+    @cached_property
+    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
+        ended, modes = self._on_gpu_judged
+        return fetch(ended), fetch(modes)
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """Kinetic energies after, (rows, n) J."""
+        return fetch(energies_of_rows(self.__dict__["_problems"], self.on_gpu.v.held))
+
+    @cached_property
+    def ambiguity(self) -> Array:
+        """Diameter of each row's outcomes over its speed before, in the kinetic-energy norm, (rows,)."""
+        if self.on_gpu.status.shape[1] > _FEW:
+            return super().ambiguity
+        skip = np.asarray(self.batch.status != Status.SOLVED)
+        ended = self._on_gpu_judged[0]
+        found = fetch(diameters_of_rows(self.__dict__["_problems"], skip, self.on_gpu.v.held, ended))
+        found[np.isin(self.batch.status, (Status.NO_CONTACT, Status.NO_IMPACT))] = 0.0
+        return found
+
+    def extreme(self, direction: ArrayLike | str | tuple[int | str, ArrayLike]) -> BatchExtreme:
+        """The terminated outcome of each row that is farthest along a direction, see `BatchOutcomes`."""
+        along = self._functionals(direction)
+        found = extremes_of_rows(self.on_gpu.v.held, self._on_gpu_judged[0], along)
+        index, value, v = (fetch(array) for array in found)
+        return BatchExtreme(index, v, value, along)
+
+
+def gpu_batch_outcomes(
+    batch: ImpactBatch,
+    n: int,
+    settings: Options,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    budget: float | None = None,
+) -> GpuBatchOutcomes:
+    """The samples of every row; row k draws the numbers of row ``row + k``."""
+    draw, told = settled(n, settings, friction, facets)
+    bounces = np.any((batch.restitution > 0.0) & batch.present, axis=1)
+    impact = batch.status == Status.SOLVED
+    problems = send(batch.arrays)
+    outputs = make_gpu_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=bool(bounces.any()))
+    before = np.where(impact, Status.OUT_OF_TIME, batch.status).astype(np.int8)
+    begin_samples(problems.v, send(before), outputs)
+    deadline = None if budget is None else time.monotonic() + budget
+    for nt, elastic in product((1, 2), (False, True)):
+        wanted = impact & (batch.size[:, 2] == nt) & (bounces == elastic)
+        if not wanted.any():
+            continue
+        corners = None
+        if nt == 1 or friction == "polyhedral":
+            corners = facet_directions(nt, facets if nt == 2 else None)
+        sampler = Sampler(_with_default(draw, nt), batch.nc, corners, elastic=elastic)
+        run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
+    if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
+        to_slots(problems.present, outputs)
+    v, impulse, status, steps, residual, error, work = (GpuArray(array) for array in outputs)
+    held = OnGpu(v, impulse, status, steps, residual, error, work)
+    found = GpuBatchOutcomes(batch, held, problems, told)
+    if name_jams(batch, found.status, friction, facets):
+        held.status.held.copy_to_device(found.status)
+    return found

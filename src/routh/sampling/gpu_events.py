@@ -1,0 +1,66 @@
+"""Sampling by events on the GPU: from problems to outcomes that stay there."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import numpy as np
+
+from routh.friction import facet_directions
+from routh.kernels.arrays import RATES, Draw, make_rows
+from routh.kernels.events_cuda import MANY, Sampler, begin_samples, first_patterns, make_gpu_outputs
+from routh.kernels.gpu_memory import GpuArray, send
+from routh.pointedness import is_pointed
+from routh.problem import ImpactProblem
+from routh.sampling.events import Rates, _with_default, make_settings, path_of
+from routh.sampling.gpu import GpuOutcomes, OnGpu
+from routh.status import Status
+from routh.validation import Options
+
+
+def settled(n: int, settings: Options, friction: str, facets: int | None) -> tuple[Draw, Options]:
+    """The settings as the kernels and as the outcomes have them."""
+    rates: Rates = settings.get("rates", "mixed")
+    if callable(rates):
+        raise ValueError(f"rates: got a function; wanted one of {', '.join(RATES)} with device 'cuda'")
+    told = {name: value for name, value in settings.items() if name != "keys"}
+    named = {"method": "events", "friction": friction, "facets": facets, "rates": rates}
+    return make_settings(n, **settings), {**named, **told}
+
+
+def gpu_outcomes(
+    problem: ImpactProblem,
+    n: int,
+    settings: Options,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    budget: float | None = None,
+) -> GpuOutcomes:
+    """Samples of one problem; ``settings`` are those of `routh.sampling.events.make_settings`."""
+    draw, told = settled(n, settings, friction, facets)
+    nt, nc = problem.nt, problem.nc
+    elastic = bool(np.any(problem.restitution > 0.0))
+    prepared = make_rows([problem])
+    patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
+    curved = nt == 2 and friction == "cone"
+    corners = None if curved else facet_directions(nt, facets)
+    sampler = Sampler(_with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns)
+    rows, wanted, undone = send((prepared, np.ones(1, bool), np.array([Status.OUT_OF_TIME], np.int8)))
+    outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic)
+    begin_samples(rows.before, undone, outputs)
+    sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
+    v, impulse, status, steps, residual, error, work = (GpuArray(array[0]) for array in outputs)
+    held = OnGpu(v, impulse, status, steps, residual, error, work)
+    replay = partial(path_of, keys=settings.get("keys"))
+    found = GpuOutcomes(problem, held, told, curved=curved, replay=replay)
+    if found.status_counts().get(Status.MAX_STEPS, 0) == 0:
+        return found
+    polygon = facets if friction == "polyhedral" else None
+    jammed = not is_pointed(problem, friction=friction, facets=polygon)
+    if jammed:
+        named = found.status
+        named[named == Status.MAX_STEPS] = Status.JAMMED
+        held.status.held.copy_to_device(named)
+    return GpuOutcomes(problem, held, told, curved=curved, replay=replay, jam_known=jammed)

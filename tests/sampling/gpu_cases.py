@@ -1,0 +1,87 @@
+"""What outcomes on the GPU must say, checked by its simulator and, where there is one, by the GPU itself."""
+
+import numpy as np
+
+import routh
+from problems import random_problem
+from routh.systems import get
+
+
+def agree(device, host, atol=1e-12):
+    """Arrays equal up to rounding, statuses and numbers of pieces equal."""
+    np.testing.assert_array_equal(device.status, host.status)
+    np.testing.assert_array_equal(device.steps, host.steps)
+    scale = max(1.0, np.nanmax(np.abs(host.v)), np.nanmax(np.abs(host.impulse)))
+    for name in ("v", "impulse", "residual", "error", "stored", "returned"):
+        one, other = getattr(device, name), getattr(host, name)
+        if other is None:
+            assert one is None
+        else:
+            np.testing.assert_allclose(one, other, rtol=0, atol=atol * scale)
+
+
+def summaries_agree(device, host, direction):
+    """What is found on the GPU against the same from the copied arrays."""
+    assert device.status_counts() == host.status_counts()
+    assert [(row.modes, row.count) for row in device.summary()] == [
+        (row.modes, row.count) for row in host.summary()
+    ]
+    for one, other in zip(device.summary(), host.summary(), strict=True):
+        np.testing.assert_allclose(one.kinetic_energy, other.kinetic_energy, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(device.mean, host.v[host.terminated].mean(axis=0), rtol=0, atol=1e-12)
+    assert abs(device.ambiguity - host.ambiguity) < 1e-12
+    one, other = device.extreme(direction), host.extreme(direction)
+    assert abs(one.value - other.value) < 1e-12
+    np.testing.assert_array_equal(one.v, host.v[one.index])
+    np.testing.assert_array_equal(one.impulse, host.impulse[one.index])
+    np.testing.assert_array_equal(device.on_gpu.v.columns(2, 0), host.v[:, [2, 0]])
+
+
+def single(problem, n, **options):
+    """One problem: drawn on the GPU and on the CPU, and summed up."""
+    device = routh.sample(problem, n, device="cuda", **options)
+    host = routh.sample(problem, n, **options)
+    assert len(device) == n
+    agree(device, host)
+    direction = np.zeros(problem.nv)
+    direction[0] = 1.0
+    summaries_agree(device, device.host(), direction)
+
+
+def mixed_batch():
+    """Planar rows with and without restitution, a contact that is missing, a row that nothing approaches."""
+    rng = np.random.default_rng(5)
+    three = [random_problem(rng, nc=3, nv=5, mu=0.5) for _ in range(4)]
+    arrays = {name: np.stack([getattr(p, name) for p in three]) for name in ("M", "Jn", "Jt", "mu", "v")}
+    present = np.ones((4, 3), dtype=bool)
+    present[1, 0] = False
+    restitution = np.zeros((4, 3))
+    restitution[2] = 0.5
+    arrays["v"][3] = 0.0
+    return routh.ImpactBatch(**arrays, present=present, restitution=restitution)
+
+
+def batch(given, n, **options):
+    """A batch: drawn on the GPU and on the CPU, and judged row by row."""
+    device, host = routh.sample(given, n, device="cuda", **options), routh.sample(given, n, **options)
+    agree(device, host)
+    np.testing.assert_array_equal(device.terminated, host.terminated)
+    np.testing.assert_array_equal(device.modes, host.modes)
+    np.testing.assert_allclose(device.kinetic_energy, host.kinetic_energy, rtol=1e-12)
+    np.testing.assert_allclose(device.ambiguity, host.ambiguity, rtol=0, atol=1e-12)
+    direction = np.eye(given.nv)[1]
+    one, other = device.extreme(direction), host.extreme(direction)
+    np.testing.assert_array_equal(one.index, other.index)
+    np.testing.assert_allclose(one.v, other.v, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(device[0].v, device.v[0])
+
+
+def few():
+    """Some seconds in the simulator."""
+    block = get("rocking-block").problem
+    single(block, 6, seed=3)
+    single(block.replace(restitution=0.5), 3, seed=3)
+    batch(mixed_batch(), 2, seed=1)
+    spatial = random_problem(np.random.default_rng(2), nt=2, nc=2, nv=6, mu=0.5)
+    single(spatial, 2, seed=1)
+    single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)

@@ -1,0 +1,90 @@
+"""Outcomes that stay on the GPU: in numba's simulator in its own process, and on a GPU if there is one."""
+
+import os
+import subprocess
+import sys
+
+import gpu_cases
+import numpy as np
+import pytest
+
+import routh
+from routh.compiling import NoGPUError
+from routh.systems import get
+
+HAS_GPU = os.path.exists("/dev/nvidia0")
+on_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no GPU")
+PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
+CODE = """
+from routh.kernels import events_cuda
+events_cuda.BLOCK, events_cuda.MANY, events_cuda.FIRST = 4, 4, 8
+import gpu_cases
+gpu_cases.few()
+print("equal")
+"""
+
+
+def test_the_simulator_gives_the_cpus_outcomes_and_summaries():
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert "equal" in result.stdout
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is a GPU")
+def test_a_machine_without_gpu_says_so():
+    with pytest.raises(NoGPUError, match="wanted a machine with an NVIDIA GPU"):
+        routh.sample(get("rocking-block").problem, 1, device="cuda")
+
+
+@on_gpu
+@pytest.mark.parametrize("name", PLANAR)
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_the_gpu_gives_the_cpus_outcomes(name, restitution):
+    gpu_cases.single(get(name).problem.replace(restitution=restitution), 2**14, seed=3)
+
+
+@on_gpu
+def test_the_gpu_gives_the_cpus_outcomes_of_a_batch():
+    gpu_cases.batch(gpu_cases.mixed_batch(), 16, seed=1)
+
+
+@on_gpu
+def test_poisson_and_rates():
+    block = get("rocking-block").problem
+    gpu_cases.single(block.replace(restitution=0.5), 512, hypothesis="poisson", rates="uniform")
+    gpu_cases.single(block, 512, rates="extreme", persistence=0.9, row=7)
+
+
+@on_gpu
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax.numpy"])
+def test_other_libraries_share_the_memory(library):
+    other = pytest.importorskip(library)
+    outcomes = routh.sample(get("rocking-block").problem, 100, device="cuda")
+    for array in (outcomes.on_gpu.v, outcomes.on_gpu.status):
+        shared = other.from_dlpack(array)
+        assert tuple(shared.shape) == array.shape
+        copied = (
+            shared.cpu().numpy()
+            if library == "torch"
+            else np.asarray(getattr(shared, "get", shared.__array__)())
+        )
+        np.testing.assert_array_equal(copied.astype(array.dtype), array.numpy())
+
+
+@on_gpu
+def test_a_copy_of_many_pages_is_whole():
+    outcomes = routh.sample(get("rocking-block").problem, 2**20, device="cuda")
+    again = routh.sample(get("rocking-block").problem, 2**20, device="cuda")
+    np.testing.assert_array_equal(outcomes.v, again.v)
+    np.testing.assert_array_equal(outcomes.on_gpu.v.columns(1)[:, 0], outcomes.v[:, 1])
+    assert outcomes.terminated.all()
+
+
+@on_gpu
+def test_samples_that_time_did_not_allow_are_told(monkeypatch):
+    from routh.kernels import events_cuda
+
+    monkeypatch.setattr(events_cuda, "LAUNCH", 64)
+    found = routh.sample(get("rocking-block").problem, 2**14, device="cuda", budget=1e-9)
+    assert found.status_counts() == {routh.Status.OUT_OF_TIME: 2**14}
