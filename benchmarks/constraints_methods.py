@@ -5,6 +5,7 @@ python benchmarks/constraints_methods.py
 
 from __future__ import annotations
 
+import argparse
 import math
 
 import numpy as np
@@ -92,6 +93,7 @@ def sliding() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     bilateral()
     unilateral()
     sliding()

@@ -11,6 +11,7 @@ the solver is Newton's at 1e-12.
 
 from __future__ import annotations
 
+import argparse
 import math
 import time
 
@@ -132,6 +133,7 @@ def print_stack(name: str, q: np.ndarray, rigid: float, depth: float, cost: floa
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     incline()
     for count in (10, 100):
         stack(count)

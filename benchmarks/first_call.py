@@ -8,6 +8,7 @@ machine should not count.
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import resource
@@ -44,7 +45,9 @@ def row(name, arguments, folder):
 def main():
     from routh.cli.precompile import FAMILIES
 
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("family", nargs="*")
+    wanted = parser.parse_args().family
     print(f"{date.today()}  {platform.machine()}  processor time, s")
     print(f"{'':28s} {'first':>8s} {'second':>8s}")
     with tempfile.TemporaryDirectory() as folder:

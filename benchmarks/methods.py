@@ -3,6 +3,7 @@
 python benchmarks/methods.py            # prints the table of docs/guide/methods.md; compiles first
 """
 
+import argparse
 import os
 import platform
 import time
@@ -45,6 +46,7 @@ def methods(name: str) -> dict[str, Callable[[], object]]:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     print(f"{date.today()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}, process time\n")
     names = ("rocking-block", "compass-gait")
     print("| method |", " | ".join(names), "|")

@@ -1,6 +1,6 @@
 """Time per call of every system's model: python benchmarks/models.py [repeats]."""
 
-import sys
+import argparse
 import timeit
 
 from rich.console import Console
@@ -16,7 +16,10 @@ def best(function, repeats):
     return min(timeit.repeat(function, number=CALLS, repeat=repeats)) / CALLS * 1e6
 
 
-def main(repeats=7):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("repeats", nargs="?", type=int, default=7)
+    repeats = parser.parse_args().repeats
     columns = ["mass", "bias", "Jacobians", "their rates"]
     table = Table("system", "nv", "contacts", *columns, "all four", "gaps", title="microseconds per call")
     for name in systems.names():
@@ -38,4 +41,4 @@ def main(repeats=7):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

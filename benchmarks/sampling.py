@@ -5,6 +5,7 @@ python benchmarks/sampling.py [samples]
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import subprocess
@@ -170,7 +171,9 @@ def start_row():
 
 
 def main():
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 2**16
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("samples", nargs="?", type=int, default=2**16)
+    n = parser.parse_args().samples
     print(f"{date.today()}  {platform.machine()}  {n} samples, one thread, process time in microseconds")
     print(" " * 18 + "sample      LCP  peer sample    LCP   ratio    LCPs exact  peer fails  first call, s")
     for case in cases():

@@ -4,6 +4,7 @@
     python benchmarks/sampling_gpu.py make anymal.npz        states of ANYmal on four feet (needs Pinocchio)
     python benchmarks/sampling_gpu.py robots anymal.npz      one outcome of each of 2^20 problems, true cone
     python benchmarks/sampling_gpu.py algorithm1             HP23's sampler
+    python benchmarks/sampling_gpu.py algorithm1 robot.npz   the same for a saved problem, with the true cone
 
 Kernel times are medians by the device's own clock, without copies; other times are by the wall clock.
 """
@@ -165,14 +166,14 @@ def robots(path, count, check=2**12):
     print(f"{compared(few, found)}; CPU {1e6 * one:.1f} us a problem on one core; {counts}")
 
 
-def prepared(problem, step, max_steps, n, directions):
+def prepared(problem, step, max_steps, n, directions, true_cone=False):
     """A launch of Algorithm 1 that only computes, and the residual below which a step counts as solved."""
     scaled = scaled_problem(problem, directions)
     sampling = make_sampling(
         problem, scaled, step / scaled.impulse, np.empty((n, 0)), max_steps=max_steps, seed=0
     )
     table = known_table(problem, scaled, sampling)
-    return gpu.prepare_launch(scaled, table, sampling, False, empty_samples(problem, n))[0], scaled.limit
+    return gpu.prepare_launch(scaled, table, sampling, true_cone, empty_samples(problem, n))[0], scaled.limit
 
 
 def algorithm1(n):
@@ -196,6 +197,25 @@ def algorithm1(n):
         )
 
 
+def saved(path, n, few=8192):
+    """Algorithm 1 with the true cone on a problem saved by ``problem.save``, default step."""
+    problem = routh.ImpactProblem.load(path)
+    routh.sample(problem, 64, method="algorithm1", threads=1)
+    begin = time.perf_counter()
+    some = routh.sample(problem, few, method="algorithm1", threads=1)
+    one_core = (time.perf_counter() - begin) / few
+    whole = wall_milliseconds(lambda: routh.sample(problem, n, method="algorithm1", device="cuda"))
+    many = routh.sample(problem, n, method="algorithm1", device="cuda")
+    launch, _ = prepared(
+        problem, problem.scaling.impulse, 1000, n, facet_directions(problem.nt), true_cone=True
+    )
+    print(
+        f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
+        f"kernel {kernel_milliseconds(launch):.1f} ms   with transfers {whole:.1f} ms   "
+        f"largest difference {np.abs(some.v - many.v[:few]).max():.1e}   {many.status_counts()}"
+    )
+
+
 def main():
     style = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=style)
@@ -215,6 +235,8 @@ def main():
         events(given.samples)
     elif given.what == "robots":
         robots(given.path, given.samples)
+    elif given.path is not None:
+        saved(given.path, given.samples)
     else:
         algorithm1(given.samples)
 

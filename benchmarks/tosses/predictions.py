@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import routh
-from routh.kernels import elastic_cpu
+from routh.kernels import elastic_host
 from routh.laws.set_valued import default_step
 from routh.models.base import State
 from routh.models.spatial import SpatialModel, box, corner_contacts
@@ -74,9 +74,9 @@ def outcomes(problem: routh.ImpactProblem, hypothesis: str, e: float, n: int) ->
     given = e if hypothesis in (ENERGETIC, POISSON) else 0.0
     kind = POISSON if hypothesis == POISSON else ENERGETIC
     step = default_step(problem)
-    v = elastic_cpu.run(
+    v = elastic_host.run(
         problem.replace(restitution=given), n, hypothesis=kind, step=step, max_steps=1000, seed=0
-    )[0]
+    ).v
     return problem.v + (1.0 + e) * (v - problem.v) if hypothesis == SCALED else v
 
 

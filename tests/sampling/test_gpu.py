@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import routh
+from problems import random_problem
 from routh.compiling import NoGPUError
 from routh.systems import get
 
 HAS_GPU = os.path.exists("/dev/nvidia0")
 on_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no GPU")
+SHARE = 0.02  # of samples whose path may be another one: at ties rounding chooses
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 from routh.kernels import events_cuda
@@ -41,19 +43,27 @@ def test_a_machine_without_gpu_says_so():
 @pytest.mark.parametrize("name", PLANAR)
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_the_gpu_gives_the_cpus_outcomes(name, restitution):
-    gpu_cases.single(get(name).problem.replace(restitution=restitution), 2**14, seed=3)
+    gpu_cases.single(get(name).problem.replace(restitution=restitution), 2**14, SHARE, seed=3)
 
 
 @on_gpu
 def test_the_gpu_gives_the_cpus_outcomes_of_a_batch():
-    gpu_cases.batch(gpu_cases.mixed_batch(), 16, seed=1)
+    gpu_cases.batch(gpu_cases.mixed_batch(), 16, SHARE, seed=1)
+
+
+@on_gpu
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"])
+def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
+    problem = random_problem(np.random.default_rng(3), nt=2, nc=3, nv=7, mu=0.5)
+    gpu_cases.single(problem.replace(restitution=restitution), 256, SHARE, friction=friction)
 
 
 @on_gpu
 def test_poisson_and_rates():
     block = get("rocking-block").problem
-    gpu_cases.single(block.replace(restitution=0.5), 512, hypothesis="poisson", rates="uniform")
-    gpu_cases.single(block, 512, rates="extreme", persistence=0.9, row=7)
+    gpu_cases.single(block.replace(restitution=0.5), 512, SHARE, hypothesis="poisson", rates="uniform")
+    gpu_cases.single(block, 512, SHARE, rates="extreme", persistence=0.9, row=7)
 
 
 @on_gpu

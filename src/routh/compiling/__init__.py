@@ -31,6 +31,7 @@ __all__ = [
 
 Plain: TypeAlias = Callable[..., Any]
 Foreign: TypeAlias = Any  # numba's objects, which have no types
+_MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -93,7 +94,7 @@ def on_device(
 
 
 def cuda_kernel(function: Plain, **options: Foreign) -> Foreign:
-    """A plain function as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
+    """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
 
     Products and sums are not fused, as on the CPU, so that both take the same branches at ties.
     """
@@ -102,21 +103,23 @@ def cuda_kernel(function: Plain, **options: Foreign) -> Foreign:
 
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
+    _do_not_fuse()
+    return cuda.jit(function, lto=False, **options)  # at link time products and sums would be fused again
+
+
+@cache
+def _do_not_fuse() -> None:
+    """Let NVIDIA's compiler leave products and sums of routh's kernels apart; numba-cuda has no option."""
     from numba.cuda.cudadrv import nvvm
 
-    dispatcher = cuda.jit(lto=False, **options)(function)  # at link time the option would be another
-    compile_kernel = dispatcher.compile
+    compile_ir = nvvm.compile_ir
 
-    def compile_unfused(signature: Foreign) -> Foreign:
-        compile_ir = nvvm.compile_ir
-        nvvm.compile_ir = lambda *arguments, **given: compile_ir(*arguments, **{**given, "fma": False})
-        try:
-            return compile_kernel(signature)
-        finally:
-            nvvm.compile_ir = compile_ir
+    def compile_unfused(modules: Foreign, **options: Foreign) -> Foreign:
+        sources = [modules] if isinstance(modules, str) else modules
+        ours = any(_MANGLED in source for source in sources)
+        return compile_ir(modules, **({**options, "fma": False} if ours else options))
 
-    dispatcher.compile = compile_unfused
-    return dispatcher
+    nvvm.compile_ir = compile_unfused
 
 
 def _kept_apart(dispatcher: Foreign) -> Foreign:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from routh.compiling import find_cuda, on_device
 from routh.kernels.algorithm1 import PENDING, run_known, run_pivoted
 from routh.kernels.cone import run_cone
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray
 from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Sizes, Table, Vectors
 from routh.kernels.step_making import pivoting_shapes, tangential_axes
 from routh.kernels.walking import extents
@@ -23,10 +24,10 @@ from routh.kernels.walking import extents
 THREADS = 128
 PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
 NO_LIMIT = 2**31 - 1
-cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def load_cuda() -> Any:
+def load_cuda() -> ModuleType:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
@@ -34,20 +35,20 @@ def load_cuda() -> Any:
 
 
 @lru_cache(maxsize=1)
-def _reset_kernel() -> Any:
+def _reset_kernel() -> CudaKernel:
     """Set a counter to zero, in the order of launches."""
 
-    def entry(left: Any) -> None:
+    def entry(left: DeviceArray) -> None:
         left[0] = 0
 
     return load_cuda().jit(entry)
 
 
 @lru_cache(maxsize=1)
-def _begin() -> Any:
+def _begin() -> CudaKernel:
     """Make one sample pending at its start."""
 
-    def begin(samples: Any, row: int) -> None:
+    def begin(samples: DeviceArray, row: int) -> None:
         samples.status[row], samples.steps[row], samples.residual[row] = PENDING, 0, 0.0
         for i in range(samples.impulse.shape[1]):
             for d in range(samples.impulse.shape[2]):
@@ -57,14 +58,21 @@ def _begin() -> Any:
 
 
 @lru_cache(maxsize=16)
-def _known_kernel(nc: int, nt: int, k: int) -> Any:
+def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
     load_cuda()
     walked, begin = on_device(run_known), _begin()
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
     n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
-    def entry(step: Any, vertices: Any, sampling: Any, samples: Any, left: Any, pending: Any) -> None:
+    def entry(
+        step: DeviceArray,
+        vertices: DeviceArray,
+        sampling: DeviceArray,
+        samples: DeviceArray,
+        left: DeviceArray,
+        pending: DeviceArray,
+    ) -> None:
         row = cuda.grid(1)
         if row < samples.status.shape[0]:
             vectors = Vectors(
@@ -85,14 +93,21 @@ def _known_kernel(nc: int, nt: int, k: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _pending_kernel(nc: int, nt: int, k: int) -> Any:
+def _pending_kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
     load_cuda()
     pivoted = on_device(run_pivoted)
     n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
     a, b, c, d, e, f, g, h, i, j = (shape for shape, _ in pivoting_shapes((nc, nt, k)))
 
-    def entry(step: Any, table: Any, sampling: Any, samples: Any, left: Any, pending: Any) -> None:
+    def entry(
+        step: DeviceArray,
+        table: DeviceArray,
+        sampling: DeviceArray,
+        samples: DeviceArray,
+        left: DeviceArray,
+        pending: DeviceArray,
+    ) -> None:
         work = Pivoting(
             cuda.local.array(a, np.int8),
             cuda.local.array(b, np.int64),
@@ -123,13 +138,13 @@ def _pending_kernel(nc: int, nt: int, k: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _cone_kernel(nc: int) -> Any:
+def _cone_kernel(nc: int) -> CudaKernel:
     """The loop with the true cone for one number of contacts."""
     load_cuda()
     sampled, begin = on_device(run_cone), _begin()
     n, inputs = 3 * nc, 4 * nc
 
-    def entry(step: Any, axes: Any, sampling: Any, samples: Any) -> None:
+    def entry(step: DeviceArray, axes: DeviceArray, sampling: DeviceArray, samples: DeviceArray) -> None:
         row = cuda.grid(1)
         if row < samples.status.shape[0]:
             vectors = Vectors(
@@ -146,7 +161,7 @@ def _cone_kernel(nc: int) -> Any:
     return cuda.jit(entry)
 
 
-def send(data: Any) -> Any:
+def send(data: DeviceArray) -> DeviceArray:
     """Arrays, and named tuples of them, in the GPU's memory; numbers as they are."""
     if isinstance(data, np.ndarray):
         return cuda.to_device(np.ascontiguousarray(data))
@@ -191,6 +206,6 @@ def run_on_gpu(
     """Fill the samples."""
     launch, results = prepare_launch(scaled, table, sampling, true_cone, samples)
     launch()
-    arrays: Any = zip(results, samples, strict=True)
+    arrays: DeviceArray = zip(results, samples, strict=True)
     for result, array in arrays:
         result.copy_to_host(array)

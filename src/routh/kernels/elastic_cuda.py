@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -11,17 +10,20 @@ from routh.compiling import on_device
 from routh.kernels import cuda as gpu
 from routh.kernels.elastic import run_range
 from routh.kernels.elastic_arrays import Drawing, Elastic, ElasticSamples, Scratch
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray
 
 BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's memory
 
 
 @cache
-def _kernel() -> Any:
+def _kernel() -> CudaKernel:
     cuda = gpu.load_cuda()
     sampled = on_device(run_range)
 
     @cuda.jit
-    def launch(problem: Any, drawing: Any, samples: Any, scratch: Any) -> None:
+    def launch(
+        problem: DeviceArray, drawing: DeviceArray, samples: DeviceArray, scratch: DeviceArray
+    ) -> None:
         thread = cuda.grid(1)
         if thread >= scratch.T.shape[0]:
             return

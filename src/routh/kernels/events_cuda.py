@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import time
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs
 from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import find_rates
 from routh.kernels.events_roles import NAMED, TABLE_SHIFT, find_known_rates, pattern_name
-from routh.kernels.gpu_memory import allocate, send
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.random import GOLDEN
 from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, prepare_row
@@ -44,10 +45,10 @@ MANY, FIRST = (
     2**14,
     512,
 )  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
-cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def load_cuda() -> Any:
+def load_cuda() -> ModuleType:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
@@ -57,15 +58,15 @@ def load_cuda() -> Any:
 class PlaneThread(NamedTuple):
     """`routh.kernels.events_rates.PlaneWork` of a thread on the GPU: patterns are known to all of them."""
 
-    values: Any
-    marks: Any
-    flags: Any
-    known: Any  # (2, 2 n + 1): rates of two pieces
-    names: Any  # (slots,) the patterns of the table, which no thread changes
-    table: Any  # (slots + 2, 2 n + 1) their rates
+    values: DeviceArray
+    marks: DeviceArray
+    flags: DeviceArray
+    known: DeviceArray  # (2, 2 n + 1): rates of two pieces
+    names: DeviceArray  # (slots,) the patterns of the table, which no thread changes
+    table: DeviceArray  # (slots + 2, 2 n + 1) their rates
 
 
-def find_shared_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
+def find_shared_rates(work: DeviceArray, nc: int, alone: bool, busy: int) -> int:
     """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
     known, at = work.known, wide(int(busy >= 0))
     if alone and len(work.names) > 0 and nc <= NAMED:
@@ -78,7 +79,7 @@ def find_shared_rates(work: Any, nc: int, alone: bool, busy: int) -> int:
     return at if find_rates(work, nc, at) else wide(-1)
 
 
-def keep_patterns(work: Any) -> None:
+def keep_patterns(work: DeviceArray) -> None:
     """Instead of `events_plane.forget_patterns`: the table is that of this problem, or empty."""
 
 
@@ -91,7 +92,9 @@ def first_patterns(rows: Rows, draw: Draw) -> tuple[np.ndarray, Array]:
     return work.names, work.known
 
 
-def clear_sample(before: Any, status: int, refused: int, outputs: Any, row: int, sample: int) -> None:
+def clear_sample(
+    before: DeviceArray, status: int, refused: int, outputs: Outputs, row: int, sample: int
+) -> None:
     """A sample as it stands before it is drawn; NaN for velocities of which nothing is known."""
     outputs.status[row, sample] = status
     outputs.events[row, sample] = 0
@@ -108,11 +111,11 @@ def clear_sample(before: Any, status: int, refused: int, outputs: Any, row: int,
 
 
 @lru_cache(maxsize=1)
-def _begin_kernel() -> Any:
+def _begin_kernel() -> CudaKernel:
     """Every sample as it stands before it is drawn."""
     cleared = on_device(clear_sample)
 
-    def entry(before: Any, status: Any, refused: int, outputs: Any) -> None:
+    def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
         number = cuda.grid(1)
         n = outputs.status.shape[1]
         if number < outputs.status.shape[0] * n:
@@ -123,12 +126,12 @@ def _begin_kernel() -> Any:
 
 
 @lru_cache(maxsize=16)
-def _prepare_kernel(nv: int, nc: int, nt: int) -> Any:
+def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
     prepared = on_device(prepare_row)
     n = nc * (1 + nt)
 
-    def entry(problems: Any, wanted: Any, begin: int, rows: Any) -> None:
+    def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
         place = cuda.grid(1)
         if place < rows.nc.shape[0]:
             own = Scratch(
@@ -144,14 +147,21 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _plane_kernel(nc: int) -> Any:
+def _plane_kernel(nc: int) -> CudaKernel:
     """The sampler in the plane for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (events_plane.forget_patterns, keep_patterns))
     sampled = on_device(events_plane.run_range, instead=instead)
     values, marks, flags, _, known = (array.shape for array in events_plane.workspace(nc, 1))
 
     def entry(
-        rows: Any, wanted: Any, draw: Any, outputs: Any, names: Any, table: Any, begin: int, end: int
+        rows: Rows,
+        wanted: DeviceArray,
+        draw: Draw,
+        outputs: Outputs,
+        names: DeviceArray,
+        table: DeviceArray,
+        begin: int,
+        end: int,
     ) -> None:
         work = PlaneThread(
             cuda.local.array(values, np.float64),
@@ -168,25 +178,32 @@ def _plane_kernel(nc: int) -> Any:
     return cuda_kernel(entry, max_registers=REGISTERS)
 
 
-def no_corners(corners: Any) -> None:
+def no_corners(corners: DeviceArray) -> None:
     """Instead of the polygon, with the true cone."""
     return None
 
 
-def same_corners(corners: Any) -> Any:
+def same_corners(corners: DeviceArray) -> DeviceArray:
     """The polygon itself."""
     return corners
 
 
 @lru_cache(maxsize=16)
-def _space_kernel(nc: int, curved: bool, books: int | None) -> Any:
+def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
     sampled = on_device(events_space.run_range, APART)
     given = on_device(no_corners if curved else same_corners)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
-        rows: Any, wanted: Any, draw: Any, outputs: Any, corners: Any, trace: Any, begin: int, end: int
+        rows: Rows,
+        wanted: DeviceArray,
+        draw: Draw,
+        outputs: Outputs,
+        corners: DeviceArray,
+        trace: DeviceArray,
+        begin: int,
+        end: int,
     ) -> None:
         work = SpaceWork(
             cuda.local.array(values, np.float64),
@@ -219,7 +236,7 @@ def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, el
     )
 
 
-def begin_samples(before: Any, status: Any, outputs: Outputs) -> None:
+def begin_samples(before: DeviceArray, status: DeviceArray, outputs: Outputs) -> None:
     """All samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
     count = int(np.prod(tuple(outputs.status.shape)))
     _begin_kernel()[_blocks(count), BLOCK](before, status, int(Status.REFUSED), outputs)
@@ -257,7 +274,9 @@ class Sampler:
         polygon = np.zeros((0, 2)) if corners is None else corners
         self.draw, self.more = send((draw, (polygon, np.zeros((0, 3 * nc)))))
 
-    def launch(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, begin: int, end: int) -> None:
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
         """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.
 
         ``row``: the number of the first row, on which the random numbers depend.
@@ -266,7 +285,9 @@ class Sampler:
         blocks = min(_blocks(end - begin), MOST_BLOCKS[self.nt])
         self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
 
-    def run(self, rows: Rows, wanted: Any, outputs: Outputs, row: int, deadline: float | None) -> bool:
+    def run(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
+    ) -> bool:
         """Launch after launch until all samples are drawn, or time is over; whether all were."""
         total = int(np.prod(tuple(outputs.status.shape)))
         for begin in range(0, total, LAUNCH):
@@ -278,7 +299,7 @@ class Sampler:
         return True
 
 
-def prepared_rows(problems: Problems, wanted: Any, begin: int, end: int, nt: int) -> Rows:
+def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int, nt: int) -> Rows:
     """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
     load_cuda()
     count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
@@ -317,10 +338,10 @@ def run_batch(
 
 
 @lru_cache(maxsize=1)
-def _slots_kernel() -> Any:
+def _slots_kernel() -> CudaKernel:
     """Move the results of the contacts that there are, which come first, to their places in the batch."""
 
-    def entry(present: Any, outputs: Any) -> None:
+    def entry(present: DeviceArray, outputs: Outputs) -> None:
         number = cuda.grid(1)
         n = outputs.status.shape[1]
         if number < outputs.status.shape[0] * n:
@@ -341,7 +362,7 @@ def _slots_kernel() -> Any:
     return cuda_kernel(entry)
 
 
-def to_slots(present: Any, outputs: Outputs) -> None:
+def to_slots(present: DeviceArray, outputs: Outputs) -> None:
     """Results of contacts at their places in a batch; ``present`` (rows, nc) says which are taken."""
     count = int(np.prod(tuple(outputs.status.shape)))
     _slots_kernel()[_blocks(count), BLOCK](present, outputs)

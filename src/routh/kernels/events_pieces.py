@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from routh import tolerances
@@ -56,7 +57,7 @@ def length_to_event(work: Any, nc: int, at: int, poisson: int, watch: bool) -> f
                 length = min(length, b)
             else:  # the root of y s + y' s^2 / 2 = b; none where it stops separating first
                 root = y * y + 2.0 * rise * b
-                bottom = y + root**0.5 if root > 0.0 else y
+                bottom = y + math.sqrt(root) if root > 0.0 else y
                 if root >= 0.0 and bottom > 0.0:
                     length = min(length, 2.0 * b / bottom)
     return length

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from routh import tolerances
 from routh.compiling import cuda_kernel, find_cuda, on_device
-from routh.kernels.gpu_memory import allocate, fetch, send
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, fetch, send
 from routh.kernels.judging import SEPARATES, SLIDES, STICKS
 from routh.problem import ImpactProblem
 from routh.validation import Array
@@ -25,11 +26,12 @@ KEPT = 128  # columns that the second kernel leaves for the host
 STATUSES = 16
 MOST_COMBINATIONS = 3**7  # of contact modes, for which there is a table
 FEW = 4096  # threads of the search for one sample
+SAME = 1e-12  # share of a diameter that is rounding: extreme outcomes are reached by many paths
 CANDIDATES = 2**18  # samples that may be copied in the search for the diameter
-cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def load_cuda() -> Any:
+def load_cuda() -> ModuleType:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
@@ -39,9 +41,9 @@ def load_cuda() -> Any:
 class Judge(NamedTuple):
     """What a sample's velocity is judged by, on the GPU."""
 
-    J: Any  # (nc, 1 + nt, nv) contact Jacobians over the contact's own velocity unit
-    M: Any  # (nv, nv)
-    factor: Any  # (nv, nv) lower Cholesky factor of M
+    J: DeviceArray  # (nc, 1 + nt, nv) contact Jacobians over the contact's own velocity unit
+    M: DeviceArray  # (nv, nv)
+    factor: DeviceArray  # (nv, nv) lower Cholesky factor of M
 
 
 class Fold(NamedTuple):
@@ -60,7 +62,7 @@ def make_judge(problem: ImpactProblem) -> Judge:
     return judge
 
 
-def mode_code(J: Any, v: Any, sample: int, approach: float, stick: float) -> int:
+def mode_code(J: DeviceArray, v: DeviceArray, sample: int, approach: float, stick: float) -> int:
     """The modes of all contacts as the digits of a number, the first contact's last; -1: one approaches."""
     code, place = 0, 1
     for i in range(J.shape[0]):
@@ -81,12 +83,14 @@ def mode_code(J: Any, v: Any, sample: int, approach: float, stick: float) -> int
 
 
 @lru_cache(maxsize=1)
-def _fold_kernel() -> Any:
+def _fold_kernel() -> CudaKernel:
     """Sums of each thread, a column of ``out``: statuses, ended, velocities, then three tables of modes."""
     coded = on_device(mode_code)
     approach, stick = tolerances.APPROACH, tolerances.STICK
 
-    def entry(v: Any, status: Any, judge: Any, combinations: int, out: Any) -> None:
+    def entry(
+        v: DeviceArray, status: DeviceArray, judge: DeviceArray, combinations: int, out: DeviceArray
+    ) -> None:
         thread, nv = cuda.grid(1), v.shape[1]
         if thread < out.shape[1]:
             first = STATUSES + 1 + nv
@@ -118,10 +122,10 @@ def _fold_kernel() -> Any:
 
 
 @lru_cache(maxsize=1)
-def _again_kernel() -> Any:
+def _again_kernel() -> CudaKernel:
     """Fold columns of many threads into few; rows from ``least`` on by minimum, from ``most`` by maximum."""
 
-    def entry(partial: Any, least: int, most: int, out: Any) -> None:
+    def entry(partial: DeviceArray, least: int, most: int, out: DeviceArray) -> None:
         number = cuda.grid(1)
         if number < out.shape[0] * out.shape[1]:
             row, column = number // out.shape[1], number % out.shape[1]
@@ -139,7 +143,7 @@ def _again_kernel() -> Any:
     return cuda_kernel(entry)
 
 
-def fold(v: Any, status: Any, judge: Judge) -> Fold:
+def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
     """What samples v (n, nv) with status (n,) say; no table of modes where there are too many contacts."""
     load_cuda()
     n, nv = tuple(v.shape)
@@ -161,12 +165,20 @@ def fold(v: Any, status: Any, judge: Judge) -> Fold:
 
 
 @lru_cache(maxsize=1)
-def _best_kernel() -> Any:
+def _best_kernel() -> CudaKernel:
     """Of each thread the ended sample with the largest ``|A (v - point)|^2``; linear: ``A (v - point)``."""
     coded = on_device(mode_code)
     approach, stick = tolerances.APPROACH, tolerances.STICK
 
-    def entry(v: Any, J: Any, A: Any, point: Any, linear: bool, value: Any, index: Any) -> None:
+    def entry(
+        v: DeviceArray,
+        J: DeviceArray,
+        A: DeviceArray,
+        point: DeviceArray,
+        linear: bool,
+        value: DeviceArray,
+        index: DeviceArray,
+    ) -> None:
         thread = cuda.grid(1)
         if thread < value.shape[0]:
             best, who = -math.inf, -1
@@ -184,7 +196,7 @@ def _best_kernel() -> Any:
     return cuda_kernel(entry)
 
 
-def best_sample(v: Any, judge: Judge, A: Array, point: Array, *, linear: bool) -> tuple[float, int]:
+def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear: bool) -> tuple[float, int]:
     """Value and index of the ended sample farthest along A (1, nv), or by ``|A (v - point)|^2``; -1: none."""
     load_cuda()
     threads = min(FEW, v.shape[0])
@@ -199,12 +211,20 @@ def best_sample(v: Any, judge: Judge, A: Array, point: Array, *, linear: bool) -
 
 
 @lru_cache(maxsize=1)
-def _collect_kernel() -> Any:
-    """The ended samples with ``|A (v - point)|^2`` of at least a size: their velocities, in any order."""
+def _collect_kernel() -> CudaKernel:
+    """The ended samples with ``|A (v - point)|^2`` above a size: their velocities, in any order."""
     coded = on_device(mode_code)
     approach, stick = tolerances.APPROACH, tolerances.STICK
 
-    def entry(v: Any, J: Any, A: Any, point: Any, least: float, count: Any, out: Any) -> None:
+    def entry(
+        v: DeviceArray,
+        J: DeviceArray,
+        A: DeviceArray,
+        point: DeviceArray,
+        least: float,
+        count: DeviceArray,
+        out: DeviceArray,
+    ) -> None:
         sample = cuda.grid(1)
         if sample < v.shape[0]:
             size = 0.0
@@ -213,7 +233,7 @@ def _collect_kernel() -> Any:
                 for r in range(v.shape[1]):
                     part += A[a, r] * (v[sample, r] - point[r])
                 size += part * part
-            if size >= least and coded(J, v, sample, approach, stick) >= 0:
+            if size > least and coded(J, v, sample, approach, stick) >= 0:
                 place = cuda.atomic.add(count, 0, 1)
                 if place < out.shape[0]:
                     for r in range(v.shape[1]):
@@ -222,8 +242,8 @@ def _collect_kernel() -> Any:
     return cuda_kernel(entry)
 
 
-def far_samples(v: Any, judge: Judge, problem: ImpactProblem, mean: Array) -> Array | None:
-    """Velocities (k, nv) among which are the two ended samples farthest apart; None: too many to tell.
+def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Array) -> Array | None:
+    """Velocities (k, nv) with two ended samples that are farthest apart, up to SAME; None: too many to tell.
 
     By the triangle inequality through a centre, a pair farther apart than one that is known can only consist
     of samples whose distances from the centre add up to more.
@@ -240,7 +260,7 @@ def far_samples(v: Any, judge: Judge, problem: ImpactProblem, mean: Array) -> Ar
     radius = math.sqrt(best_sample(v, judge, upper, centre, linear=False)[0])
     if radius <= tolerances.RESIDUAL * problem.scaling.speed:  # one point, up to rounding
         return np.stack(ends)
-    least = max(known - radius, 0.0) * (1.0 - 1e-12)
+    least = max((1.0 + SAME) * known - radius, 0.0)  # pairs that are no farther apart than this do not count
     out = cuda.device_array((min(CANDIDATES, v.shape[0]), problem.nv))
     axes, origin, count = send((upper, centre, np.zeros(1, np.int32)))
     _collect_kernel()[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)

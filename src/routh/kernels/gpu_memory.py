@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,23 +16,24 @@ from numpy.typing import DTypeLike
 
 from routh.compiling import cuda_kernel, find_cuda
 
-DeviceArray: TypeAlias = Any  # numba's arrays on the GPU, which have no types
+DeviceArray: TypeAlias = Any  # arrays of numba on the GPU, and tuples of them, which have no types
+CudaKernel: TypeAlias = Any  # what numba's compiler for the GPU returns
 PAGE = 4 * 2**20  # bytes of pinned memory filled at a time
 TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
 BLOCK = 256
 CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
-cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def load_cuda() -> Any:
+def load_cuda() -> ModuleType:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
     return cuda
 
 
-def send(data: Any) -> Any:
+def send(data: DeviceArray) -> DeviceArray:
     """Arrays, and (named) tuples of them, in the GPU's memory; numbers as they are.
 
     Small ones travel together: each copy on its own would cost a tenth of a millisecond.
@@ -49,7 +51,7 @@ def send(data: Any) -> Any:
     return _mapped(data, iter(_placed(cuda.to_device(packed), [(a.shape, a.dtype) for a in arrays])))
 
 
-def _collect(data: Any, found: list[np.ndarray]) -> None:
+def _collect(data: DeviceArray, found: list[np.ndarray]) -> None:
     if isinstance(data, np.ndarray):
         found.append(np.ascontiguousarray(data))
     elif isinstance(data, tuple):
@@ -57,7 +59,7 @@ def _collect(data: Any, found: list[np.ndarray]) -> None:
             _collect(part, found)
 
 
-def _mapped(data: Any, arrays: Iterator[Any]) -> Any:
+def _mapped(data: DeviceArray, arrays: Iterator[DeviceArray]) -> DeviceArray:
     """The data with the next arrays in place of its own."""
     if isinstance(data, np.ndarray):
         return next(arrays)
@@ -67,7 +69,7 @@ def _mapped(data: Any, arrays: Iterator[Any]) -> Any:
     return data
 
 
-def allocate(shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[Any]:
+def allocate(shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[DeviceArray]:
     """Arrays of these shapes and types, not filled, in one allocation: each would cost a tenth of a ms."""
     sizes = [math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes]
     return _placed(load_cuda().device_array(sum(_room(sizes)), np.uint8), shapes)
@@ -77,7 +79,7 @@ def _room(sizes: Sequence[int]) -> list[int]:
     return [-(-max(size, 1) // ALIGNED) * ALIGNED for size in sizes]
 
 
-def _placed(whole: Any, shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[Any]:
+def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[DeviceArray]:
     """Arrays one after the other in the bytes of ``whole``."""
     found, begin = [], 0
     for shape, kind in shapes:
@@ -96,13 +98,13 @@ def _placed(whole: Any, shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> 
 
 
 @lru_cache(maxsize=1)
-def _pages() -> tuple[Any, Any, Any, Any]:
+def _pages() -> tuple[DeviceArray, DeviceArray, DeviceArray, DeviceArray]:
     """Two pages of pinned memory, and a stream for each: made once, since pinning takes milliseconds."""
     pages = [load_cuda().pinned_array(PAGE, np.uint8) for _ in range(2)]
     return pages[0], pages[1], cuda.stream(), cuda.stream()
 
 
-def fetch(array: Any) -> np.ndarray:
+def fetch(array: DeviceArray) -> np.ndarray:
     """A contiguous array of the GPU as one of the host."""
     found = np.empty(tuple(array.shape), array.dtype)
     if found.size == 0:
@@ -123,16 +125,16 @@ def fetch(array: Any) -> np.ndarray:
     return found
 
 
-def _read(stream: Any, page: np.ndarray, target: np.ndarray) -> None:
+def _read(stream: DeviceArray, page: np.ndarray, target: np.ndarray) -> None:
     stream.synchronize()
     target[:] = page
 
 
 @lru_cache(maxsize=1)
-def _take_kernel() -> Any:
+def _take_kernel() -> CudaKernel:
     """Some columns of a matrix, next to each other."""
 
-    def entry(matrix: Any, columns: Any, out: Any) -> None:
+    def entry(matrix: DeviceArray, columns: DeviceArray, out: DeviceArray) -> None:
         row = cuda.grid(1)
         if row < matrix.shape[0]:
             for k in range(columns.shape[0]):
@@ -148,7 +150,7 @@ class GpuArray:
     ``array.numpy()`` and ``numpy.asarray(array)`` copy all of it, ``array.columns(...)`` a part.
     """
 
-    def __init__(self, held: Any) -> None:
+    def __init__(self, held: DeviceArray) -> None:
         self.held = held  # numba's array
 
     @property
@@ -157,7 +159,7 @@ class GpuArray:
         return tuple(self.held.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """The type of the entries."""
         return np.dtype(self.held.dtype)
 
@@ -189,14 +191,14 @@ class GpuArray:
         return fetch(out).reshape(*leading, len(indices))
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        interface: dict[str, Any] = self.held.__cuda_array_interface__
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        interface: dict[str, object] = self.held.__cuda_array_interface__
         return interface
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CUDA_DEVICE, int(load_cuda().get_current_device().id)
 
-    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+    def __dlpack__(self, *, stream: DeviceArray = None, **options: DeviceArray) -> DeviceArray:
         """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
         from cuda.core.utils import StridedMemoryView  # comes with numba-cuda
 

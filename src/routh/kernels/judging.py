@@ -6,18 +6,20 @@ The readable counterparts are the properties of `routh.sampling.outcomes.Outcome
 from __future__ import annotations
 
 import math
-from typing import Any
+
+import numpy as np
 
 from routh.compiling import kernel
 from routh.friction import ContactMode
-from routh.preparing import dot, factorise, forward, speed_of
+from routh.preparing import Problems, Scratch, dot, factorise, forward, speed_of
+from routh.validation import Array
 
 SEPARATES, STICKS, SLIDES = int(ContactMode.SEPARATES), int(ContactMode.STICKS), int(ContactMode.SLIDES)
 ABSENT = -1
 
 
 @kernel
-def mode_of(problems: Any, row: int, contact: int, v: Any, unit: float, stick: float) -> int:
+def mode_of(problems: Problems, row: int, contact: int, v: Array, unit: float, stick: float) -> int:
     """Whether a contact separates, sticks or slides at velocity v; ``unit`` (m/s) is its own."""
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     if dot(problems.Jn[row, contact], v, nv) / unit > stick:
@@ -30,7 +32,15 @@ def mode_of(problems: Any, row: int, contact: int, v: Any, unit: float, stick: f
 
 
 @kernel
-def judge(problems: Any, skip: Any, tolerances: Any, own: Any, v: Any, ended: Any, modes: Any) -> None:
+def judge(
+    problems: Problems,
+    skip: np.ndarray,
+    tolerances: tuple[float, float],
+    own: Scratch,
+    v: Array,
+    ended: np.ndarray,
+    modes: np.ndarray,
+) -> None:
     """Whether samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc).
 
     ``tolerances``: the share of a contact's own velocity unit that is no approach, and that is no motion.
@@ -59,7 +69,15 @@ def judge(problems: Any, skip: Any, tolerances: Any, own: Any, v: Any, ended: An
 
 
 @kernel
-def diameters(problems: Any, skip: Any, own: Any, v: Any, ended: Any, points: Any, found: Any) -> None:
+def diameters(
+    problems: Problems,
+    skip: np.ndarray,
+    own: Scratch,
+    v: Array,
+    ended: np.ndarray,
+    points: Array,
+    found: Array,
+) -> None:
     """Largest distance between ended samples over the speed before, in the kinetic-energy norm, (rows,).
 
     Every pair is looked at; NaN where none ended. ``points`` (n, nv) is scratch.
@@ -91,7 +109,7 @@ def diameters(problems: Any, skip: Any, own: Any, v: Any, ended: Any, points: An
 
 
 @kernel
-def energies(problems: Any, v: Any, found: Any) -> None:
+def energies(problems: Problems, v: Array, found: Array) -> None:
     """Kinetic energies of velocities v (rows, n, nv), (rows, n) J."""
     for row in range(v.shape[0]):
         nv = problems.size[row, 0]
@@ -103,7 +121,15 @@ def energies(problems: Any, v: Any, found: Any) -> None:
 
 
 @kernel
-def compare(problems: Any, skip: Any, own: Any, given: Any, v: Any, ended: Any, found: Any) -> None:
+def compare(
+    problems: Problems,
+    skip: np.ndarray,
+    own: Scratch,
+    given: Array,
+    v: Array,
+    ended: np.ndarray,
+    found: Array,
+) -> None:
     """Velocities ``given`` (rows, nv) beside the samples v (rows, n, nv) of the same rows.
 
     ``found`` (rows, 4): distance to the nearest ended sample over the speed before, in the kinetic-energy

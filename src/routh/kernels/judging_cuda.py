@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from routh import tolerances
 from routh.compiling import cuda_kernel, find_cuda, on_device
-from routh.kernels.gpu_memory import allocate, send
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.judging import ABSENT, diameters, energies, judge
 from routh.preparing import Problems, Scratch
 
 BLOCK = 128
 POINTS_BYTES = 2**28  # scratch of the search for diameters
-cuda: Any = None  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
+cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
 
 
-def load_cuda() -> Any:
+def load_cuda() -> ModuleType:
     """numba.cuda, or an error that says what is missing."""
     global cuda
     cuda = find_cuda()
     return cuda
 
 
-def one_row(problems: Any, row: int) -> Any:
+def one_row(problems: Problems, row: int) -> DeviceArray:
     """A batch of one row of a batch."""
     return Problems(
         problems.M[row : row + 1],
@@ -41,11 +41,13 @@ def one_row(problems: Any, row: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _judge_kernel(nv: int, nc: int) -> Any:
+def _judge_kernel(nv: int, nc: int) -> CudaKernel:
     judged, alone = on_device(judge), on_device(one_row)
     limits = tolerances.APPROACH, tolerances.STICK
 
-    def entry(problems: Any, skip: Any, v: Any, ended: Any, modes: Any) -> None:
+    def entry(
+        problems: Problems, skip: DeviceArray, v: DeviceArray, ended: DeviceArray, modes: DeviceArray
+    ) -> None:
         row = cuda.grid(1)
         if row < v.shape[0]:
             own = Scratch(
@@ -64,10 +66,17 @@ def _judge_kernel(nv: int, nc: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _diameter_kernel(nv: int, nc: int) -> Any:
+def _diameter_kernel(nv: int, nc: int) -> CudaKernel:
     measured, alone = on_device(diameters), on_device(one_row)
 
-    def entry(problems: Any, skip: Any, v: Any, ended: Any, points: Any, found: Any) -> None:
+    def entry(
+        problems: Problems,
+        skip: DeviceArray,
+        v: DeviceArray,
+        ended: DeviceArray,
+        points: DeviceArray,
+        found: DeviceArray,
+    ) -> None:
         own = Scratch(
             cuda.local.array((nv, nv), np.float64),
             cuda.local.array((1, nv), np.float64),
@@ -86,10 +95,10 @@ def _diameter_kernel(nv: int, nc: int) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _energy_kernel() -> Any:
+def _energy_kernel() -> CudaKernel:
     weighed, alone = on_device(energies), on_device(one_row)
 
-    def entry(problems: Any, v: Any, found: Any) -> None:
+    def entry(problems: Problems, v: DeviceArray, found: DeviceArray) -> None:
         row = cuda.grid(1)
         if row < v.shape[0]:
             here = slice(row, row + 1)
@@ -99,10 +108,17 @@ def _energy_kernel() -> Any:
 
 
 @lru_cache(maxsize=1)
-def _extreme_kernel() -> Any:
+def _extreme_kernel() -> CudaKernel:
     """Of each row the ended sample farthest along its direction; -1: none."""
 
-    def entry(v: Any, ended: Any, along: Any, index: Any, value: Any, best_v: Any) -> None:
+    def entry(
+        v: DeviceArray,
+        ended: DeviceArray,
+        along: DeviceArray,
+        index: DeviceArray,
+        value: DeviceArray,
+        best_v: DeviceArray,
+    ) -> None:
         row = cuda.grid(1)
         if row < v.shape[0]:
             index[row], value[row] = -1, math.nan
@@ -119,7 +135,7 @@ def _extreme_kernel() -> Any:
     return cuda_kernel(entry)
 
 
-def judge_rows(problems: Problems, skip: np.ndarray, v: Any) -> tuple[Any, Any]:
+def judge_rows(problems: Problems, skip: np.ndarray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     """Which samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc)."""
     load_cuda()
     rows, n, nv = tuple(v.shape)
@@ -129,7 +145,9 @@ def judge_rows(problems: Problems, skip: np.ndarray, v: Any) -> tuple[Any, Any]:
     return ended, modes
 
 
-def diameters_of_rows(problems: Problems, skip: np.ndarray, v: Any, ended: Any) -> Any:
+def diameters_of_rows(
+    problems: Problems, skip: np.ndarray, v: DeviceArray, ended: DeviceArray
+) -> DeviceArray:
     """`routh.kernels.judging.diameters`, (rows,); NaN where skipped."""
     load_cuda()
     rows, n, nv = tuple(v.shape)
@@ -140,7 +158,7 @@ def diameters_of_rows(problems: Problems, skip: np.ndarray, v: Any, ended: Any) 
     return found
 
 
-def energies_of_rows(problems: Problems, v: Any) -> Any:
+def energies_of_rows(problems: Problems, v: DeviceArray) -> DeviceArray:
     """Kinetic energies, (rows, n) J."""
     load_cuda()
     found = cuda.device_array(tuple(v.shape)[:2], np.float64)
@@ -148,7 +166,9 @@ def energies_of_rows(problems: Problems, v: Any) -> Any:
     return found
 
 
-def extremes_of_rows(v: Any, ended: Any, along: np.ndarray) -> tuple[Any, Any, Any]:
+def extremes_of_rows(
+    v: DeviceArray, ended: DeviceArray, along: np.ndarray
+) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """Index (rows,), value (rows,) and velocity (rows, nv) of the ended samples farthest along directions."""
     load_cuda()
     rows, _, nv = tuple(v.shape)
