@@ -5,6 +5,7 @@ import re
 import griffe
 
 _SECTION = re.compile(r"^(Parameters|Attributes|Fields)\n-+\n((?:.+\n?)*)", flags=re.MULTILINE)
+_COMMENT = re.compile(r"  # (.+)$")
 _ITEM = re.compile(r"^(\w[\w, ]*?) : (.+)$", flags=re.MULTILINE)
 
 
@@ -13,10 +14,24 @@ def as_numpy(text: str) -> str:
     return _SECTION.sub(lambda match: _ITEM.sub(r"\1\n    \2", match[0]), text)
 
 
+def comment_of(obj: griffe.Object) -> str | None:
+    """What the source says of a field beside it: ``v: Array  # (n, nv) velocities after``."""
+    if not (obj.is_attribute and obj.parent is not None and obj.parent.is_class and obj.lineno):
+        return None
+    found = _COMMENT.search(obj.lines_collection[obj.filepath][obj.lineno - 1])
+    return found[1] if found else None
+
+
 class Descriptions(griffe.Extension):
-    """Rewrites docstrings before they are parsed."""
+    """Rewrites docstrings before they are parsed, and takes comments of fields for their docstrings."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: object) -> None:
         """Called for every class, function and attribute that was found."""
+        if obj.is_attribute and str(obj.value).startswith("field("):
+            obj.value = None  # how a dataclass keeps it is of no interest to a reader
         if obj.docstring is not None:
             obj.docstring.value = as_numpy(obj.docstring.value)
+            return
+        comment = comment_of(obj)
+        if comment is not None:
+            obj.docstring = griffe.Docstring(comment, parent=obj)

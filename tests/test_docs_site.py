@@ -87,6 +87,12 @@ def test_every_public_name_is_in_the_reference(html):
     assert not missing
 
 
+def test_fields_say_what_their_comments_say(site):
+    text = (site / "reference" / "sampling.html").read_text()
+    assert 'id="routh.sampling.outcomes.Outcomes.impulse"' in text
+    assert "total impulses, N s, normal first" in text
+
+
 def test_twenty_names_have_an_example(site):
     shown = site_reference.addresses(site_reference.examples(site_build.DOCS / "reference" / "examples.md"))
     assert len(shown) >= 20

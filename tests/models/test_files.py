@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from routh.models import UnrepresentedWarning
 from routh.models import mujoco as adapter
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
@@ -196,7 +197,7 @@ def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words)
 
 def test_a_format_that_opens_further_files_is_left_out_and_named(tmp_path):
     pytest.importorskip("pinocchio")
-    from routh.models import UnrepresentedWarning, pinocchio
+    from routh.models import pinocchio
 
     written(tmp_path / "model", "{}", "a.gltf")
     urdf = URDF_MESH.format("a.gltf").replace("<collision>", INERTIAL + "<collision>")
@@ -248,16 +249,26 @@ def test_bad_models_are_called_bad(tmp_path, body, words):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(("mass", "words"), [("-1", "mass"), ("0", "mass"), ("nan", "mass|nan")])
+@pytest.mark.parametrize(("mass", "words"), [("-1", "mass"), ("nan", "mass|nan")])
 def test_bad_masses_in_a_urdf(tmp_path, mass, words):
     pytest.importorskip("mujoco", minversion="3.3")
+    with pytest.raises(ModelError, match=words):
+        adapter.load(written(tmp_path, leg_with_shank_of(mass), "r.urdf"), floating=True)
+
+
+def test_a_link_without_mass_is_fixed_and_said(tmp_path):
+    pytest.importorskip("mujoco", minversion="3.3")
+    with pytest.warns(UnrepresentedWarning, match="joint 'knee' moves nothing that has mass: fixed"):
+        model = adapter.load(written(tmp_path, leg_with_shank_of("0"), "r.urdf"), floating=True)
+    assert model.nv == 6
+
+
+def leg_with_shank_of(mass):
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     link = '<link name="{}"><inertial><mass value="{}"/>' + inertia + "</inertial></link>"
     joint = """<joint name="knee" type="continuous"><parent link="trunk"/><child link="shank"/>
       <axis xyz="0 1 0"/></joint>"""
-    text = f'<robot name="r">{link.format("trunk", 1)}{link.format("shank", mass)}{joint}</robot>'
-    with pytest.raises(ModelError, match=words):
-        adapter.load(written(tmp_path, text, "r.urdf"), floating=True)
+    return f'<robot name="r">{link.format("trunk", 1)}{link.format("shank", mass)}{joint}</robot>'
 
 
 def test_states_are_checked(tmp_path):

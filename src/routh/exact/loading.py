@@ -13,4 +13,12 @@ def load_ppl() -> ModuleType:
         import ppl
     except ImportError:
         raise MissingExtraError("ppl (passagemath-ppl)", "exact") from None
+    # Other builds of it (pplpy on x86-64) leave the processor rounding upwards, for everything that follows.
+    if not _rounds_to_nearest():
+        ppl.restore_pre_PPL_rounding()
     return ppl
+
+
+def _rounds_to_nearest() -> bool:
+    half_a_unit = 2.0**-54
+    return 1.0 + half_a_unit == 1.0 and -1.0 - half_a_unit == -1.0
