@@ -18,7 +18,7 @@ import sys
 
 from attacking.report import show
 
-PARTS = ("physics", "slow", "models", "archives", "saving", "interrupts")
+PARTS = ("physics", "slow", "models", "archives", "saving", "interrupts", "notebooks")
 
 
 def options(arguments):
@@ -33,7 +33,7 @@ def options(arguments):
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
-    parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands")
+    parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands, and of cells")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1, help="of the parts physics and slow")
     return parser.parse_args(arguments)
@@ -64,6 +64,8 @@ def attack(given):
             yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed)
+    if "notebooks" in only:
+        yield part("notebooks").attack(number(given.interrupts), given.seed)
 
 
 def main(arguments=None):

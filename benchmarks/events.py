@@ -166,7 +166,7 @@ def fill(options):
 
 def _fill_body(task):
     nc, seed = task
-    exact = routh.exact_set(planar_body(np.random.default_rng([seed, nc]), nc), seconds=SECONDS)
+    exact = routh.exact_set(planar_body(np.random.default_rng([seed, nc]), nc), budget=SECONDS)
     if exact.status is not Status.SOLVED:
         return nc, None
     outcomes = routh.fill(exact.problem, max_samples=2**13, patience=2**13, seed=seed, threads=1).outcomes

@@ -126,7 +126,7 @@ def family(draw: Draw, options: argparse.Namespace) -> None:
 
 def examine(rational: RationalProblem, tally: Tally, options: argparse.Namespace, seed: int) -> None:
     started = time.process_time()
-    exact = routh.exact_set(rational, seconds=1.4 * options.limit)
+    exact = routh.exact_set(rational, budget=1.4 * options.limit)
     tally.spent.append(time.process_time() - started)
     tally.complete.append(exact.status.ok and tally.spent[-1] <= options.limit)
     vertices = exact.vertices()

@@ -1,12 +1,15 @@
 """Names from elsewhere show what they hold, wherever they go."""
 
 import io
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+import routh
 from routh.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal
 
 NASTY = [
@@ -68,3 +71,16 @@ def test_matplotlib_draws_what_it_is_given(text):
 @pytest.mark.parametrize("text", NASTY)
 def test_html(text):
     assert not set("<>\"'\x1b") & set(for_html(text))
+
+
+def test_text_is_cleaned_in_one_place():
+    """Other modules escape nothing themselves: what one of them forgets, none may."""
+    root = Path(routh.__file__).parent
+    own = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in sorted(root.rglob("*.py"))
+        if path.name != "text.py"
+        for line in path.read_text().splitlines()
+        if re.search(r"html\.escape|markup import|^import html$|unicode_escape", line)
+    ]
+    assert own == []

@@ -30,7 +30,7 @@ ROBOT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.
 
 def attack(count, seed):
     """Interrupt ``count`` commands."""
-    found = Found("interrupts")
+    found = Found("interrupts of commands", limit=WITHIN)
     for k in range(count):
         rng = random.Random(f"{seed}-{k}")
         command, after = rng.choice(COMMANDS), rng.uniform(0.3, 8.0)

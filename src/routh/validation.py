@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -95,6 +96,16 @@ def count_that_fits(field: str, value: object, bytes_each: int) -> int:
             f"{memory / 1e9:.3g} GB, wanted at most {memory // bytes_each}"
         )
     return number
+
+
+def deadline_of(budget: float | None) -> float:
+    """When a call with ``budget=`` (s, None: no limit) has to end, by the clock of `time.monotonic`."""
+    return math.inf if budget is None else time.monotonic() + real("budget", budget, above=0.0)
+
+
+def seconds_left(deadline: float) -> float | None:
+    """What is left until then, as a ``budget=`` for a further call: never below a microsecond."""
+    return None if deadline == math.inf else max(deadline - time.monotonic(), 1e-6)
 
 
 def choice(field: str, value: object, options: Sequence[str]) -> str:

@@ -204,3 +204,89 @@ def test_an_interrupt_inside_a_callback_says_nothing():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout == "on\n"
     assert found.stderr == ""
+
+
+ROBOT = """<mujoco><compiler angle="radian"/><worldbody><geom type="plane" size="1 1 1"/>
+  <body pos="0 0 {height}"><freejoint/>
+  <geom name="crate" type="box" size="0.1 0.1 0.1"/><body pos="0 0 0.2"><joint name="lid" type="hinge"
+  range="-0.1 0.1" limited="true"/><geom type="box" size="0.05 0.05 0.02" contype="0" conaffinity="0"/>
+  </body></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def crate(tmp_path):
+    pytest.importorskip("mujoco")
+
+    def written(height):
+        (tmp_path / "crate.xml").write_text(ROBOT.format(height=height))
+        return "crate.xml"
+
+    return written
+
+
+def test_an_audit_begins_where_a_robot_can_be(routh_command, crate):
+    """6 mm under the floor is refused; what soft contacts do later has limits of its own."""
+    audit = ["audit", crate(0.094), "--duration", "0.004", *FEW, "--json"]
+    code, _, err = routh_command(*audit)
+    assert code == 2
+    assert "deepest" in err
+    assert "0.006" in err
+    _, _, err = routh_command(*audit, "--deepest", "0.01")
+    assert "deepest" not in err
+    audit = ["audit", crate(0.3), "--duration", "0.004", "--qpos", "7:0.2", *FEW, "--json"]
+    code, _, err = routh_command(*audit)
+    assert code == 2
+    assert "past_limit" in err
+    assert routh_command(*audit, "--past-limit", "0.2")[0] != 2
+
+
+def test_the_impacts_of_a_rollout_have_limits_of_their_own(routh_command, crate):
+    audit = ["audit", crate(0.101), "--qvel", "2:-1", "--duration", "0.05", *FEW, "--json"]
+    _, out, _ = routh_command(*audit)
+    assert json.loads(out)["impacts"]
+    _, out, _ = routh_command(*audit, "--impact-deepest", "0")
+    assert json.loads(out)["refused"]
+    _, out, _ = routh_command(*audit, "--budget", "0.001")
+    assert json.loads(out)["status"] in ("OUT_OF_TIME", "SOLVED")
+
+
+@pytest.mark.parametrize("command", ["impact", "scan"])
+def test_landings_are_refused_as_other_states_are(routh_command, crate, command):
+    """A joint 0.07 rad past its limit: within what the library allows, beyond what is typed by hand."""
+    landing = [command, crate(0.3), "--drop", "1", "--joint", "lid=0.17", *FEW, "--no-picture"]
+    if command == "scan":
+        landing += ["--over", "roll=0,0.1", "--json"]
+    code, out, err = routh_command(*landing)
+    assert code == (2 if command == "impact" else 3), out + err
+    if command == "impact":
+        assert "past_limit" in err
+    else:
+        assert set(json.loads(out)["status"]) == {"REFUSED"}
+    assert routh_command(*landing, "--past-limit", "0.1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "rocking-block", "--samples", "2000000", "--no-picture"],
+        ["run", "rocking-block", "--exact", "--no-picture"],
+        ["scan", "rocking-block", "--over", "mu=0:1:2000", "--no-picture"],
+    ],
+    ids=lambda a: " ".join(a[:3]),
+)
+def test_a_budget_ends_commands_that_are_long(routh_command, arguments):
+    _, out, err = routh_command(*arguments, "--json", "--budget", "0.001")
+    assert err == ""
+    assert "OUT_OF_TIME" in out or "INCOMPLETE" in out or "SOLVED" in out
+
+
+def test_the_size_of_archives_can_be_limited(routh_command, tmp_path):
+    systems.get("rocking-block").problem.save(tmp_path / "p.npz")
+    impact = ["impact", tmp_path / "p.npz", *FEW, "--no-picture"]
+    assert routh_command(*impact)[0] == 0
+    code, _, err = routh_command(*impact, "--max-bytes", "100")
+    assert code == 2
+    assert "max_bytes" in err
+    code, _, err = routh_command("impact", "robot.xml", "--max-bytes", "100")
+    assert code == 2
+    assert "--max-bytes" in err

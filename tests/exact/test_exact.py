@@ -31,7 +31,7 @@ def shapes(exact):
 
 @pytest.fixture(scope="module")
 def sets():
-    return {name: routh.exact_set(systems.get(name).rational, seconds=50) for name in NAMES}
+    return {name: routh.exact_set(systems.get(name).rational, budget=50) for name in NAMES}
 
 
 def test_rocking_block_is_two_segments_with_the_known_ends():
@@ -128,7 +128,7 @@ def test_nothing_approaches():
 
 
 def test_a_budget_that_runs_out_leaves_a_bound():
-    exact = routh.exact_set(rational_block(), seconds=1e-6)
+    exact = routh.exact_set(rational_block(), budget=1e-6)
     assert exact.status is Status.INCOMPLETE
     assert "energy" in exact.outer_from
     full = routh.exact_set(rational_block())
@@ -165,7 +165,7 @@ def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
     problem = routh.ImpactProblem(
         A @ A.T / 6 + 0.2 * np.eye(6), J[:3], J[3:], rng.uniform(0, 1, 3), rng.normal(size=6)
     )
-    exact = routh.exact_set(snap(problem, tolerance=1e-3, through="delassus").rational, seconds=30)
+    exact = routh.exact_set(snap(problem, tolerance=1e-3, through="delassus").rational, budget=30)
     inner, outer = exact.reached
     assert exact.status is Status.SOLVED
     assert inner.cut_off > 0

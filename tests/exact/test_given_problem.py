@@ -100,11 +100,11 @@ def test_units_change_nothing(make):
 
 def test_a_bound_in_place_of_an_incomplete_set_has_units_too():
     rows = np.random.default_rng(0).normal(size=(6, 3))
-    first = routh.exact_set(block(1.0), seconds=1e-9)
+    first = routh.exact_set(block(1.0), budget=1e-9)
     assert first.status is Status.INCOMPLETE
     for scale in SCALES:
         other, units = rescaled(block(1.0), *scale)
-        exact = routh.exact_set(other, seconds=1e-9)
+        exact = routh.exact_set(other, budget=1e-9)
         np.testing.assert_allclose(
             shares(exact, rows / units, "outer"), shares(first, rows, "outer"), rtol=0.0, atol=1e-6
         )

@@ -23,9 +23,9 @@ CONE = None
 SPATIAL = [name for name in FAMILIES if name.startswith("spatial")]
 
 
-def samples(problems, n, *, dirs=CONE, poisson=False, seed=0, row=0, threads=1):
+def samples(problems, n, *, dirs=CONE, poisson=False, seed=0, row=0, threads=1, tolerance=1e-6):
     rows = make_rows(problems)
-    drawn = make_draw(n, seed=seed, row=row, rates=0, persistence=0.6, poisson=poisson, tolerance=1e-6)
+    drawn = make_draw(n, seed=seed, row=row, rates=0, persistence=0.6, poisson=poisson, tolerance=tolerance)
     out = make_outputs(rows, n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     run(rows, drawn, out, dirs, threads=threads)
     return out
@@ -79,6 +79,26 @@ def test_one_contact_has_the_outcome_of_two_body(e, hypothesis):
         assert distance(problem, found, problem.apply(exact.impulse[[2, 0, 1]][None])).max() < 1e-6
 
 
+def test_the_error_that_is_reported_bounds_the_distance_to_the_solution():
+    """One contact has one path, so that a run at another tolerance follows the same one."""
+    rng = np.random.default_rng(11)
+    problems = [problem_of_size(rng, 1, 2, rng.choice([0.1, 0.5, 1.0, 3.0]), nv=6) for _ in range(100)]
+    rough, fine = samples(problems, 1, tolerance=1e-4), samples(problems, 1, tolerance=1e-10)
+    assert fine.error.max() < 1e-9
+    assert rough.error.max() > 1e-7
+    for row, problem in enumerate(problems):
+        far = distance(problem, rough.v[row, 0], fine.v[row, 0])
+        assert far <= rough.error[row, 0] + fine.error[row, 0] + 1e-12
+
+
+def test_what_hits_for_ever_ends():
+    """Contacts that come to rest only together, by hits ever slower: a sweep over them did not end."""
+    bodies = [problem_of_size(np.random.default_rng([seed, 5]), 8, 2, 0.5, nv=6) for seed in range(12)]
+    out = samples(bodies, 4)
+    assert np.mean(out.status == Status.SOLVED) > 0.95
+    assert np.all(np.isin(out.status, (Status.SOLVED, Status.MAX_STEPS)))
+
+
 @pytest.mark.parametrize("facets", [4, 8])
 @pytest.mark.parametrize("nc", [1, 2])
 def test_samples_with_a_polygon_lie_in_the_exact_set(facets, nc):
@@ -87,7 +107,7 @@ def test_samples_with_a_polygon_lie_in_the_exact_set(facets, nc):
     rng, solved = np.random.default_rng(nc), 0
     for _ in range(6):
         problem = problem_of_size(rng, nc, 2, rng.choice([0.2, 0.5, 1.0], nc), nv=3 * nc)
-        exact = routh.exact_set(problem, facets=facets, seconds=3.0)
+        exact = routh.exact_set(problem, facets=facets, budget=3.0)
         if exact.status is Status.SOLVED and solved < 3:
             solved += 1
             out = samples([exact.problem], 300, dirs=dirs)

@@ -129,11 +129,11 @@ def test_links_out_of_a_package_are_refused(package, tmp_path):
     ("name", "why"),
     [
         ("package://robot_description/meshes/none.stl", "there is no such file"),
-        ("package://robot_description/meshes/base.dae", r"\.dae is none of"),
+        ("package://robot_description/meshes/base.glb", r"\.glb is none of"),
     ],
 )
 def test_meshes_that_cannot_be_read_are_named_and_other_shapes_suffice(package, name, why):
-    (package / "meshes" / "base.dae").write_text("<COLLADA/>")
+    (package / "meshes" / "base.glb").write_text("x")
     with pytest.warns(UnrepresentedWarning, match=f"base: {name} .{why}"):
         model = routh.models.mujoco.load(written(package / "urdf", name), floating=True, ground=0.0)
     assert routh.models.landing(model).problem.nc == 4

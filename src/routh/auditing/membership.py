@@ -5,6 +5,7 @@ For the answer of any simulator, or for a measurement.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,8 +19,9 @@ from routh.results import Drawable
 from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
+from routh.status import Status
 from routh.step import make_step
-from routh.validation import Array, Options, integer, real, real_array
+from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
@@ -56,6 +58,7 @@ class Audit(Drawable):
     impulse: Array = field(repr=False)  # (nc, 1 + nt) the admissible impulse that explains v_after best, N s
     tolerance: float
     outcomes: Outcomes = field(repr=False)
+    complete: bool = True  # False: the time allowed by budget= ran out before all was drawn and refined
 
     @property
     def inside(self) -> bool:
@@ -87,6 +90,7 @@ def audit(
     friction: str | None = None,
     refine: int = 0,
     tolerance: float = DEFAULT_TOLERANCE,
+    budget: float | None = None,
 ) -> Audit:
     """Compare a velocity after an impact with the set of its outcomes and with the laws of impact.
 
@@ -98,6 +102,8 @@ def audit(
     refine : further outcomes to try near the nearest one, each a little changed in its increments; for
         outcomes drawn by Algorithm 1 at random points.
     tolerance : share of the speed before within which laws count as kept.
+    budget : seconds for drawing and refining; what is left out then is told by ``complete`` and by the
+        statuses of ``outcomes``.
 
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
     impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
@@ -106,11 +112,14 @@ def audit(
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)
     # refining changes the increments of Algorithm 1
-    method = {"method": "algorithm1"} if refine else {}
+    deadline = deadline_of(budget)
+    method: Options = {"method": "algorithm1"} if refine else {}
+    if outcomes is None and budget is not None:
+        method = {**method, "budget": budget}
     drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction}, method)
     nearest, distance = _nearest(drawn, after)
     if refine:
-        nearest, distance = _refine(drawn, after, nearest, distance, refine)
+        nearest, distance = _refine(drawn, after, (nearest, distance), refine, deadline)
     impulse, _ = best_impulse(problem, after)
     return Audit(
         problem,
@@ -122,6 +131,7 @@ def audit(
         impulse,
         tolerance,
         drawn,
+        time.monotonic() < deadline and not np.any(drawn.status == Status.OUT_OF_TIME),
     )
 
 
@@ -249,9 +259,10 @@ def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
 
 
 def _refine(
-    outcomes: Outcomes, after: Array, nearest: Array, distance: float, tries: int
+    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
 ) -> tuple[Array, float]:
     """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
+    nearest, distance = known_best
     problem, settings = outcomes.problem, outcomes.settings
     if "step" not in settings or settings.get("points") != "random":
         raise ValueError(
@@ -267,6 +278,8 @@ def _refine(
     outcome = _replayer(problem, settings["friction"], step, rng)
     width = 0.3
     for _ in range(tries):
+        if time.monotonic() >= deadline:
+            break
         trial = np.clip(known + width * rng.normal(size=known.shape), 0.0, None)
         v = outcome(trial)
         found = np.inf if v is None else float(np.linalg.norm((v - after) @ problem.cholesky))

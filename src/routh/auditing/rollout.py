@@ -10,6 +10,7 @@ are those of the beginning.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
-from routh.status import ModelError, StateError
-from routh.validation import Array, integer, real
+from routh.status import ModelError, StateError, Status
+from routh.validation import Array, deadline_of, integer, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -56,6 +57,7 @@ class RolloutAudit:
     skipped: int  # impacts after the largest number that was asked for
     unrepresented: tuple[str, ...]
     refused: tuple[str, ...] = ()  # impacts that began in a state that cannot be: when, and why
+    status: Status = Status.SOLVED  # OUT_OF_TIME: the rollout was cut off at ``duration`` by budget=
 
     @property
     def distances(self) -> Array:
@@ -79,6 +81,7 @@ def audit(
     max_impacts: int = 50,
     deepest: float | None = DEEPEST_OF_MANY,
     past_limit: float | None = PAST_LIMIT_OF_MANY,
+    budget: float | None = None,
 ) -> RolloutAudit:
     """Audit MuJoCo's own impacts from the state in ``data``, which moves on by ``duration``.
 
@@ -93,6 +96,7 @@ def audit(
     max_impacts : further ones are counted, not audited.
     deepest, past_limit : impacts that begin with bodies overlapping by more (m) or joints farther past their
         limits (rad) are named in ``refused``, not audited; None: any.
+    budget : seconds of waiting; what was audited by then is returned, with the status OUT_OF_TIME.
 
     Raises
     ------
@@ -105,8 +109,11 @@ def audit(
     catcher = _Catcher(model, data, control, threshold, longest, gap, (deepest, past_limit))
     impacts: list[CaughtImpact] = []
     skipped, notes = 0, dict[str, None]()
-    end = data.time + duration
-    while data.time < end - 0.5 * model.opt.timestep:
+    begin, deadline, status = float(data.time), deadline_of(budget), Status.SOLVED
+    while data.time < begin + duration - 0.5 * model.opt.timestep:
+        if time.monotonic() >= deadline:
+            duration, status = float(data.time) - begin, Status.OUT_OF_TIME
+            break
         caught = catcher.step()
         if caught is None:
             continue
@@ -126,6 +133,7 @@ def audit(
         skipped,
         tuple(notes),
         tuple(catcher.refused),
+        status,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,7 +14,8 @@ from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.sampler import sample
-from routh.validation import Array, integer
+from routh.status import StateError, Status
+from routh.validation import Array, deadline_of, integer
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +30,9 @@ class Scan(Drawable, Tabular):
     contacts: np.ndarray  # grid, int: contacts of the impact
     terminated: Array  # grid: share of the samples that ended
     explained: Array  # grid: share of the variance along the most uncertain direction
+    #: grid, int8 of `routh.Status`: SOLVED where the impact was sampled, else NO_CONTACT, NO_IMPACT,
+    #: REFUSED (a state that cannot be) or OUT_OF_TIME
+    status: np.ndarray
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{name} ({len(values)})" for name, values in self.axes.items())
@@ -75,31 +80,45 @@ def scan(
     n: int = 256,
     seed: int = 0,
     friction: str = "cone",
+    budget: float | None = None,
 ) -> Scan:
     """The ambiguity of the impacts at every point of a grid.
 
     Parameters
     ----------
-    problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit.
+    problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit;
+        a `routh.status.StateError` says that the state there cannot be.
     axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
     n, seed, friction : for `routh.sample` at each point.
+    budget : seconds; points that are not reached by then have Status.OUT_OF_TIME, the others are the same.
     """
+    deadline = deadline_of(budget)
     integer("n", n, at_least=1)
     grid = {name: np.asarray(values, dtype=np.float64) for name, values in axes.items()}
     shape = tuple(len(values) for values in grid.values())
     score, terminated, explained = (np.full(shape, np.nan) for _ in range(3))
     contacts = np.zeros(shape, dtype=int)
+    status = np.full(shape, Status.OUT_OF_TIME, dtype=np.int8)
     for place in product(*(range(length) for length in shape)):
+        if time.monotonic() >= deadline:
+            break
         point = {name: float(values[k]) for (name, values), k in zip(grid.items(), place, strict=True)}
-        problem = problem_at(**point)
+        try:
+            problem = problem_at(**point)
+        except StateError:
+            status[place] = Status.REFUSED
+            continue
         if problem is None:
+            status[place] = Status.NO_CONTACT
             continue
         contacts[place] = problem.nc
         if not np.any(problem.approaching):
+            status[place] = Status.NO_IMPACT
             continue
         outcomes = sample(problem, n, seed=seed, friction=friction)
         found = measure_ambiguity(outcomes)
         terminated[place] = float(outcomes.terminated.mean())
         if terminated[place] > 0.0:
             score[place], explained[place] = found.score, found.explained
-    return Scan(grid, score, contacts, terminated, explained)
+        status[place] = Status.SOLVED
+    return Scan(grid, score, contacts, terminated, explained, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.validation import Array, deadline_of, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +28,15 @@ class OuterBound(ABC):
     def bound(self, direction: Array, last: int) -> float:
         """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
 
-    def support(self, direction: ArrayLike) -> float | Array:
-        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv)."""
+    def support(self, direction: ArrayLike, *, budget: float | None = None) -> float | Array:
+        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv).
+
+        ``budget`` are seconds: directions that are not begun by then are bounded by infinity.
+        """
+        deadline = deadline_of(budget)
         nv = self.problem.nv
         d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
         if d.ndim == 2:
-            return np.array([self.support(row) for row in d])
+            late = lambda: time.monotonic() >= deadline  # noqa: E731
+            return np.array([np.inf if late() else self.support(row) for row in d])
         return max(self.bound(d, last) for last in range(self.problem.nc))

@@ -24,6 +24,7 @@ class Film:
     fps: int
     speed: float
     seed: int
+    budget: float | None = None  # s for all futures
 
 
 def animate_system(name: str, parameters: dict[str, object], film: Film, out: Path, output: Output) -> int:
@@ -41,7 +42,13 @@ def animate_system(name: str, parameters: dict[str, object], film: Film, out: Pa
         )
     with output.busy(f"simulating {film.futures} futures of {name}"):
         bundle = simulate_many(
-            model, state, n=film.futures, duration=film.duration, law=laws.SetValued(), seed=film.seed
+            model,
+            state,
+            n=film.futures,
+            duration=film.duration,
+            law=laws.SetValued(),
+            seed=film.seed,
+            budget=film.budget,
         )
     with output.busy(f"drawing {for_rich(out)}"):
         written = animate(model, bundle, out, fps=film.fps, speed=film.speed, title=name)

@@ -73,6 +73,7 @@ def run(
     seed: options.Seed = 0,
     device: options.Device = "cpu",
     threads: options.Threads = None,
+    budget: options.Budget = None,
     out: options.Picture = None,
     no_picture: options.NoPicture = False,
     json: options.Json = False,
@@ -95,14 +96,17 @@ def run(
     """
     from routh.cli.run import Request, run_system
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, budget=budget)
     output = Output(json=json, quiet=quiet)
     if exact:
         from routh.cli.exact import run_exact
 
-        options.refuse(request, "given together with --exact, which does not sample; wanted one of them")
+        options.refuse(
+            replace(request, budget=None),
+            "given together with --exact, which does not sample; wanted one of them",
+        )
         place = options.picture_place(out, no_picture, f"{name}-exact.png")
-        raise typer.Exit(run_exact(name, change or [], place, output))
+        raise typer.Exit(run_exact(name, change or [], place, output, budget))
     place = options.picture_place(out, no_picture, f"{name}.png")
     raise typer.Exit(run_system(name, change or [], request, place, output))
 
@@ -133,6 +137,7 @@ def impact(
     past_limit: robots.PastLimit = robots.PAST_LIMIT,
     root: robot_files.Roots = None,
     state: robot_files.StateFile = None,
+    max_bytes: options.MaxBytes = None,
     friction: robots.Friction = "cone",
     step: options.Step = None,
     max_steps: options.MaxSteps = None,
@@ -140,6 +145,7 @@ def impact(
     seed: options.Seed = 0,
     device: options.Device = "cpu",
     threads: options.Threads = None,
+    budget: options.Budget = None,
     out: options.Picture = None,
     no_picture: options.NoPicture = False,
     json: options.Json = False,
@@ -165,15 +171,17 @@ def impact(
     """
     from routh.cli.run import Request, run_file
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction, budget)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
     placed = replace(placed, root=tuple(root or ()), state=state)
     place, output = options.picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
     if robot_files.is_robot(file):
+        if max_bytes is not None:
+            raise ValueError(f"--max-bytes: {file} is a robot; wanted an .npz file with it")
         raise typer.Exit(robots.run_robot(file, placed, request, place, output))
     placed.refuse_for(file)
-    raise typer.Exit(run_file(file, request, place, output))
+    raise typer.Exit(run_file(file, request, place, output, max_bytes))
 
 
 @command("audit")
@@ -192,6 +200,11 @@ def audit(
     state: robot_files.StateFile = None,
     friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
+    deepest: robots.Deepest = robots.DEEPEST,
+    past_limit: robots.PastLimit = robots.PAST_LIMIT,
+    impact_deepest: robots.ImpactDeepest = None,
+    impact_past_limit: robots.ImpactPastLimit = None,
+    budget: options.Budget = None,
     seed: options.Seed = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -207,9 +220,10 @@ def audit(
       routh audit robot.xml --duration 3 --out audit.html
     """
     placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
-    placed = replace(placed, root=tuple(root or ()), state=state)
+    placed = replace(placed, root=tuple(root or ()), state=state, deepest=deepest, past_limit=past_limit)
     options.output_file(out, (".html", ".htm"))
-    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts)
+    soft = (impact_deepest, impact_past_limit)
+    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts, soft, budget)
     raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
 
 
@@ -276,6 +290,7 @@ def animate(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
     ] = None,
     seed: options.Seed = 0,
+    budget: options.Budget = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -291,7 +306,7 @@ def animate(
     from routh.cli.animate import Film, animate_system
     from routh.cli.run import parse_changes
 
-    film = Film(futures, duration, fps, speed, seed)
+    film = Film(futures, duration, fps, speed, seed, budget)
     target = options.output_file(Path(f"{name}.gif") if out is None else out, options.FILMS)
     output = Output(json=json, quiet=quiet)
     raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))

@@ -21,12 +21,16 @@ from routh.viz.exact import exact_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SECONDS = 60.0
 
-def run_exact(name: str, changes: list[str], place: Path | None, output: Output) -> int:
+
+def run_exact(
+    name: str, changes: list[str], place: Path | None, output: Output, budget: float | None = None
+) -> int:
     """Compute a system's exact set, print its vertices and draw it; the exit code."""
     system = systems.get(name, **parse_changes(changes))
     with output.busy("computing the exact set"):
-        exact = exact_set(system.rational)
+        exact = exact_set(system.rational, budget=SECONDS if budget is None else budget)
     output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
     output.say(f"[dim]{system.paper.source} · {exact.status.name} in {1e3 * exact.seconds:.1f} ms[/dim]\n")
     output.show(_table(exact))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from routh.cli import options
 from routh.cli.output import Output
+from routh.text import for_rich
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -114,6 +114,6 @@ def tell_moved(found: Landing, output: Output) -> None:
         shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
         more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
         output.say(
-            f"[dim]joints that the file has past their limits were moved inside: {escape(', '.join(shown))}"
+            f"[dim]joints that the file has past their limits were moved inside: {for_rich(', '.join(shown))}"
             f"{more} (--joint)[/dim]"
         )

@@ -38,8 +38,11 @@ def scan(
     state: robot_files.StateFile = None,
     root: robot_files.Roots = None,
     window: robots.Window = None,
+    deepest: robots.Deepest = robots.DEEPEST,
+    past_limit: robots.PastLimit = robots.PAST_LIMIT,
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
     seed: options.Seed = 0,
+    budget: options.Budget = None,
     out: options.Picture = None,
     no_picture: options.NoPicture = False,
     json: options.Json = False,
@@ -58,7 +61,7 @@ def scan(
 
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
-    request = ScanRequest(tuple(over or ()), samples, seed, window, robot)
+    request = ScanRequest(tuple(over or ()), samples, seed, window, robot, deepest, past_limit, budget)
     place = options.picture_place(out, no_picture, f"{Path(source).stem}-scan.png")
     raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
 
@@ -96,6 +99,7 @@ def sweep(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None,
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 4096,
     seed: options.Seed = 0,
+    budget: options.Budget = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -113,7 +117,7 @@ def sweep(
     from routh.cli.sweep import SweepRequest, run_sweep, source_of
     from routh.cli.sweep import resume as resume_study
 
-    request = SweepRequest(executor, workers, samples, seed)
+    request = SweepRequest(executor, workers, samples, seed, budget)
     output = Output(json=json, quiet=quiet)
     if resume is not None:
         if source is not None or over or out is not None:

@@ -48,6 +48,22 @@ Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an
 Threads = Annotated[
     int | None, typer.Option(min=1, help="CPU threads. Default: all cores.", show_default=False)
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        min=1e-3,
+        help="Seconds to spend at most: what is finished by then is shown, the rest counted.",
+        show_default=False,
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.",
+        show_default=False,
+    ),
+]
 Picture = Annotated[
     Path | None,
     typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from routh.cli import options
 from routh.cli.landings import WINDOWS, Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
 from routh.cli.robot_files import SUFFIXES, RobotFile
+from routh.status import Status
 from routh.text import for_rich
 
 if TYPE_CHECKING:
@@ -81,6 +83,24 @@ PastLimit = Annotated[
         min=0.0, help="Refuse states with a joint farther past its limit, rad.", rich_help_panel=_ROBOT
     ),
 ]
+ImpactDeepest = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap.",
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
+ImpactPastLimit = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4.",
+        show_default=False,
+        rich_help_panel=_ROBOT,
+    ),
+]
 Friction = Annotated[
     str,
     typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets."),
@@ -123,6 +143,8 @@ class AuditRequest:
     seed: int
     friction: str
     max_impacts: int
+    soft: tuple[float | None, float | None]  # how deep (m), how far past limits (rad) impacts may begin
+    budget: float | None = None
 
 
 def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, output: Output) -> int:
@@ -142,6 +164,7 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
     from routh.viz.audit_report import write_report
 
     model, data = load_state(file, placed)
+    refuse_impossible_state(model, data, placed)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
         found = audit_rollout(
             model,
@@ -152,17 +175,34 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
             friction=request.friction,
             max_impacts=request.max_impacts,
             gap=simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap,
+            deepest=simultaneity.DEEPEST_OF_MANY if request.soft[0] is None else request.soft[0],
+            past_limit=simultaneity.PAST_LIMIT_OF_MANY if request.soft[1] is None else request.soft[1],
+            budget=request.budget,
         )
     output.show(
         f"[bold cyan]{for_rich(file)}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s"
     )
     output.show(audit_table(found))
+    if found.status is Status.OUT_OF_TIME:
+        output.show(f"[yellow]cut off:[/yellow] {for_rich(found.status.sentence)}")
+    for note in found.refused:
+        output.show(f"[yellow]left out:[/yellow] {for_rich(note)}")
     for note in found.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     write_report(found, out)
     output.say(f"\nreport: [bold]{for_rich(out)}[/bold]")
     output.emit({**audit_data(found), "report": str(out)})
     return 0 if found.impacts else 1
+
+
+def refuse_impossible_state(model: MjModel, data: MjData, placed: Placed) -> None:
+    """Raise `routh.status.StateError` where the state given cannot be; one without contacts can."""
+    from routh.models import UnrepresentedWarning, mujoco
+    from routh.models.robot import NoContactError
+
+    with warnings.catch_warnings(), suppress(NoContactError):
+        warnings.simplefilter("ignore", UnrepresentedWarning)
+        mujoco.problem(model, data, deepest=placed.deepest, past_limit=placed.past_limit)
 
 
 def load_state(file: Path, placed: Placed) -> tuple[MjModel, MjData]:
@@ -221,10 +261,11 @@ def _landing_problem(model: MjModel, data: MjData, placed: Placed, output: Outpu
     window = LANDING_WINDOW if placed.window is None else placed.window
     given = any(value is not None for value in (placed.qpos, placed.keyframe, placed.state))
     qpos = data.qpos if given else None
-    found = make_landing(model, placed.landed, qpos=qpos, window=window)
+    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
+    found = make_landing(model, placed.landed, qpos=qpos, window=window, **limits)
     tell_place(found, output)
     if not output.json:
-        wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]))
+        wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]), **limits)
         output.say(f"[dim]{window_line(wider, 'cone', 0)}[/dim]")
     return found.problem
 
@@ -262,6 +303,8 @@ def audit_data(found: RolloutAudit) -> dict[str, object]:
     """The audit for machines."""
     return {
         "duration": found.duration,
+        "status": found.status.name,
+        "refused": list(found.refused),
         "skipped": found.skipped,
         "unrepresented": list(found.unrepresented),
         "impacts": [

@@ -17,6 +17,7 @@ from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
+from routh.storage import MAX_BYTES
 from routh.text import for_rich
 from routh.validation import Options
 from routh.viz.outcomes import outcomes_figure
@@ -37,6 +38,7 @@ class Request:
     device: str = "cpu"
     threads: int | None = None
     friction: str = "cone"
+    budget: float | None = None
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -52,10 +54,13 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
     return _run_problem(system.problem, title, system.paper.source, request, place, output)
 
 
-def run_file(file: Path, request: Request, place: Path | None, output: Output) -> int:
-    """Sample the impact in a file; the exit code."""
+def run_file(
+    file: Path, request: Request, place: Path | None, output: Output, max_bytes: int | None = None
+) -> int:
+    """Sample the impact in a file, of ``max_bytes`` at most; the exit code."""
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
-    return _run_problem(ImpactProblem.load(file), title, "your own", request, place, output)
+    problem = ImpactProblem.load(file, max_bytes=MAX_BYTES if max_bytes is None else max_bytes)
+    return _run_problem(problem, title, "your own", request, place, output)
 
 
 def _run_problem(
@@ -132,6 +137,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes
             friction=request.friction,
             device=request.device,
             threads=request.threads,
+            budget=request.budget,
         )
 
 

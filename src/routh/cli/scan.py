@@ -12,7 +12,9 @@ from routh.auditing.scans import Scan, scan
 from routh.cli.landings import ANGLES, Landed, make_landing
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot
+from routh.cli.robots import DEEPEST, PAST_LIMIT
 from routh.problem import ImpactProblem
+from routh.status import Status
 from routh.text import for_rich
 
 
@@ -25,6 +27,9 @@ class ScanRequest:
     seed: int
     window: float | None = None
     source: RobotFile = field(default_factory=RobotFile)
+    deepest: float = DEEPEST  # m
+    past_limit: float = PAST_LIMIT  # rad
+    budget: float | None = None  # s
 
 
 def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | None, output: Output) -> int:
@@ -35,10 +40,20 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     robot = is_robot(source)
     if not robot and (landed != Landed() or request.source != RobotFile()):
         raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+    for name, usual in (("deepest", DEEPEST), ("past_limit", PAST_LIMIT)):
+        if not robot and getattr(request, name) != usual:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option}: {source} is no robot file; wanted .xml or .urdf with it")
     problem_at = Landings(source, landed, request) if robot else Parameters(source)
     with output.busy(f"{len(grid)} impacts"):
-        found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed)
+        found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
     output.show(worst_table(found))
+    late = int((found.status == Status.OUT_OF_TIME).sum())
+    if late:
+        output.show(f"[yellow]{late} of {len(grid)} points were not reached in time[/yellow]")
+    if isinstance(problem_at, Landings) and problem_at.refused:
+        count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
+        output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
     written = None
     if place is not None and len(grid.axes) <= 2:
         written = output.picture(place, lambda: found.plot())
@@ -55,7 +70,9 @@ class Landings:
         self.landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
         self.model = request.source.load(Path(source), lands=True)
         window = LANDING_WINDOW if request.window is None else request.window
-        self.options = {**request.source.posture(self.model), "window": window}
+        limits = {"deepest": request.deepest, "past_limit": request.past_limit}
+        self.options = {**request.source.posture(self.model), "window": window, **limits}
+        self.refused: list[str] = []  # why, for each point at which the robot cannot be
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point; None where nothing is hit."""
@@ -66,8 +83,9 @@ class Landings:
         landed = replace(self.landed, **known, joint=(*self.landed.joint, *joints))
         try:
             return make_landing(self.model, landed, **self.options).problem
-        except StateError:
-            return None
+        except StateError as error:
+            self.refused.append(str(error))
+            raise
 
 
 class Parameters:
@@ -100,6 +118,7 @@ def as_data(found: Scan) -> dict[str, object]:
         "axes": found.axes,
         "ambiguity": found.score,
         "contacts": found.contacts,
+        "status": [Status(int(code)).name for code in found.status.ravel()],
         "ended": found.terminated,
         "worst": found.worst(),
     }

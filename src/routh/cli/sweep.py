@@ -24,6 +24,7 @@ class SweepRequest:
     workers: int | None
     samples: int
     seed: int
+    budget: float | None = None
 
 
 def source_of(source: str, landed: Landed, over: list[str], robot: RobotFile, window: float | None) -> Recipe:
@@ -65,7 +66,7 @@ def resume(folder: Path, request: SweepRequest, output: Output) -> int:
 
 def _compute(made: Study, request: SweepRequest, output: Output) -> int:
     watched = None if output.watched else False
-    report = made.run(request.executor, workers=request.workers, progress=watched)
+    report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     output.show(_table(made))
     output.say(_sentence(made, report))
     output.emit(

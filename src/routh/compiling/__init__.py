@@ -10,9 +10,11 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache, update_wrapper
+from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
+from routh.compiling.listening import while_listening
 from routh.status import MissingExtraError, RouthError
 
 __all__ = [
@@ -160,9 +162,13 @@ def find_cuda() -> Any:
 
 
 def _marked(function: Any, **options: Any) -> Any:
-    from routh.compiling.numba_inside import Kernel  # loads numba
+    return _kernel_class()(function, **options)
 
-    return Kernel(function, **options)
+
+@cache
+def _kernel_class() -> Foreign:
+    """`routh.compiling.numba_inside.Kernel`; numba is loaded to its end: half of it cannot be mended."""
+    return while_listening(lambda: import_module("routh.compiling.numba_inside")).Kernel
 
 
 def _rebuilt(function: Any, make: Callable[[Any], Any], made: dict[Any, Any]) -> Any:

@@ -22,6 +22,7 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 
 from routh.compiling.clock import compiling
+from routh.compiling.listening import while_listening
 
 LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
@@ -44,7 +45,7 @@ class Kernel(CPUDispatcher):
     @cached_property
     def entry(self) -> CPUDispatcher:
         """The same function as Python calls it."""
-        made = CPUDispatcher(self.py_func, targetoptions=self.options)
+        made = Entry(self.py_func, targetoptions=self.options)
         made._compiler = EntryFunctionCompiler(
             self.py_func, made.targetdescr, self.options, made.locals, EntryCompiler
         )
@@ -64,6 +65,14 @@ class Kernel(CPUDispatcher):
     def __call__(self, *arguments: Any) -> Any:
         """Call the entry: without a wrapper this function would end the process."""
         return self.entry(*arguments)
+
+
+class Entry(CPUDispatcher):
+    """A function as Python calls it; while it is compiled, or read from disk, Ctrl-C is heard."""
+
+    def compile(self, sig: object) -> object:
+        """The compiled function of these argument types."""
+        return while_listening(lambda: super(Entry, self).compile(sig))
 
 
 @lru_cache(maxsize=1)

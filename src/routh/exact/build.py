@@ -34,7 +34,7 @@ def exact_set(
     *,
     eta: float = 1e-6,
     facets: int = 8,
-    seconds: float = 60.0,
+    budget: float = 60.0,
     pieces: int = 20_000,
 ) -> ExactSet:
     """Every outcome of an impact under HP23 (39), as unions of polytopes with rational vertices.
@@ -48,7 +48,7 @@ def exact_set(
         friction discs; the set's ``facets`` says how many were used. In the plane friction is Coulomb's.
     eta : how far beyond contact the outer set lets contacts push, as a share of the speed before. The gap
         between the two sets shrinks with it.
-    seconds : processor time of this thread that may be spent, in s; a busy machine changes nothing.
+    budget : processor time of this thread that may be spent, in s; a busy machine changes nothing.
     pieces : polyhedra that may be stored, the memory budget.
 
     Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
@@ -63,7 +63,7 @@ def exact_set(
     """
     started = time.thread_time()
     eta = real("eta", eta, above=0.0, at_most=0.1)
-    seconds = real("seconds", seconds, above=0.0)
+    seconds = real("budget", budget, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
     rational, snapped, shift = _in_rationals(problem, eta)
     auto = automaton(rational, facets=facets)

@@ -24,10 +24,8 @@ from routh.kernels.space_names import (
     ERROR,
     GLOBAL,
     GRAM,
-    IMPLICIT_STEP,
     KEPT,
     MU,
-    OFFSET,
     RETURNED,
     START,
     STEPS,
@@ -47,12 +45,11 @@ from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 # stages as drawn; one contact at a time, zeros held; then, until the end, in turns: all aimed to come to rest
-# together, one contact with zeros held, one with nothing held; times nc / 4 beyond four contacts
-DRAWN, ALONE, PLAIN = 16, 16, 300
-STEP_BUDGET = 400.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
+# together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
+DRAWN, ALONE, PLAIN, LAST_TURNS = 16, 16, 400, 10
+STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
 NEARLY = 1e-10  # approach that is none once a sample is in its last phase
 ROUNDING = 1e-11  # velocities below this share of the speed are none
-FIRST_IMPLICIT = 0.01  # length of the first implicit step of a sample
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 
@@ -77,7 +74,7 @@ def begin(work: SpaceWork, nc: int) -> bool:
     approaches = False
     for row in range(3 * nc):
         values[C, row] = values[START, row]
-        values[TOTAL, row] = values[OFFSET, row] = 0.0
+        values[TOTAL, row] = 0.0
     for i in range(nc):
         values[BUDGET, i] = values[STORED, i] = values[RETURNED, i] = values[KEPT, i] = 0.0
         values[WEIGHT, i] = 0.0
@@ -85,7 +82,6 @@ def begin(work: SpaceWork, nc: int) -> bool:
         if abs(values[C, 3 * i]) <= ROUNDING:
             values[C, 3 * i] = 0.0
     values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = 0.0
-    values[GLOBAL, IMPLICIT_STEP] = FIRST_IMPLICIT
     return approaches
 
 
@@ -137,7 +133,8 @@ def run_sample(
         phase = AS_DRAWN if event < drawn else IN_TURN
         if event >= stages or values[GLOBAL, STEPS] > STEP_BUDGET * scale:
             last += 1
-            phase = AIMED if last % 3 == 1 else (IN_TURN if last % 3 == 2 else BARE)
+            turn = (last + 1) % LAST_TURNS
+            phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
         if values[GLOBAL, STEPS] > 3.0 * STEP_BUDGET * scale:
             break
         if has_ended(values, nc, NEARLY if last > 0 else 0.0):

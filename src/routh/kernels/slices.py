@@ -60,7 +60,7 @@ def run_slices(
     """Call ``work(begin, end, scratch())`` on slices of ``range(total)``; whether all of it was done.
 
     Each thread has its own scratch. ``budget`` (s) ends the handing out of slices, and so does an interrupt,
-    which is raised again once the slices under way have ended.
+    which is raised at once: the slices under way end by themselves.
     """
     count = threads if threads is not None else len(os.sched_getaffinity(0))
     count = max(1, min(count, -(-total // FIRST_SLICE)))
@@ -74,13 +74,14 @@ def run_slices(
     if count == 1:
         worker()
         return slices.next >= total
-    with ThreadPoolExecutor(count) as pool:
+    pool = ThreadPoolExecutor(count)
+    try:
         futures = [pool.submit(worker) for _ in range(count)]
-        try:
-            while wait(futures, timeout=0.1).not_done:
-                pass  # waiting in short turns lets an interrupt through
-        finally:
-            slices.stopped = True
-        for future in futures:
-            future.result()
+        while wait(futures, timeout=0.1).not_done:
+            pass  # waiting in short turns lets an interrupt through
+    finally:
+        slices.stopped = True
+        pool.shutdown(wait=False)  # after an interrupt a thread may still compile, which takes seconds
+    for future in futures:
+        future.result()
     return slices.next >= total

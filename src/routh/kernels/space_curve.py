@@ -13,6 +13,7 @@ from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unkno
 from routh.kernels.space_events import DEGREE, TINY, first_event, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
 from routh.kernels.space_names import (
+    BROKEN,
     CHANNELS,
     COL0,
     COL1,
@@ -39,7 +40,6 @@ from routh.kernels.space_names import (
     SLIDE,
     SLIP_ZERO,
     STEPS,
-    STIFF_PATH,
     TRY,
     TRY_WORK,
     TURN0,
@@ -65,8 +65,9 @@ from routh.kernels.space_series import (
 )
 
 STEP_LIMIT = 40  # steps of one curve; then the stage is cut short, which is always allowed
-LOCAL = 0.02  # share of the tolerance that one step may use up
-SHORT = 1e-3  # a slip that begins with steps shorter than this is followed implicitly
+LOCAL = 0.03  # share of the tolerance that one step may use up
+TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
+SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 POINTS = 16  # of a step in the trace
@@ -205,7 +206,7 @@ def move(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) ->
 
 @kernel
 def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> tuple[int, int]:
-    """Follow a curve to its first event: (kind, contact); STIFF_PATH: only implicit steps lead on.
+    """Follow a curve to its first event: (kind, contact); BROKEN: slip begins too slowly for a series.
 
     LIST holds the m contacts that push, a driven one first; MOVES says what their slip does.
     """
@@ -217,7 +218,7 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         left, slipping, cost = look_at_slips(work, m, allowed)
         values[GLOBAL, STEPS] += 1.0
         if slipping >= 0:
-            values[GLOBAL, ERROR] += cost
+            values[GLOBAL, ERROR] += TAIL * cost
             return straight_on(work, nc, m, books, left, slipping)
         alone = m == 1 and size == 0 and not begins
         if alone:
@@ -229,9 +230,9 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         h = (allowed / max(last, 1e-200)) ** (1.0 / DEGREE)
         h = min(h, (allowed / max(second, 1e-200)) ** (1.0 / (DEGREE - 1)))
         if not h > (SHORT if begins else 0.0):
-            return STIFF_PATH, -1
+            return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
-        values[GLOBAL, ERROR] += last * h**DEGREE
+        values[GLOBAL, ERROR] += TAIL * last * h**DEGREE
         if work.trace.shape[0] > 0:
             trace_points(work, m, h)
         move(work, nc, m, books, kind, who)

@@ -18,8 +18,10 @@ from routh.kernels.space_names import (
     HELD,
     KEPT,
     MU,
+    POINT,
     RATE,
     ROLE,
+    TRY,
     UNIFORMS,
     WEIGHT,
     C,
@@ -27,6 +29,7 @@ from routh.kernels.space_names import (
     SpaceWork,
     named,
 )
+from routh.validation import Array
 
 # numbers of an event's key, by index; three for each contact follow
 KEEP, KIND, CUT, SHARE, PER_CONTACT = named(5)
@@ -92,8 +95,9 @@ def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
 def aim(work: SpaceWork, nc: int) -> None:
     """WEIGHT of the driven contacts with which all come to rest together, while slip keeps its direction.
 
-    Where contacts hit one after the other for ever, ever more slowly, this ends it: sweeps for
-    ``y + A w >= 0``, ``w >= 0``, complementary.
+    Where contacts hit one after the other for ever, ever more slowly, this ends it: sweeps for normal
+    impulses with ``y >= 0`` after them, complementary; contacts without slip stick as far as their cones
+    let them. RATE holds the effect of a unit of normal impulse, TRY the impulses.
     """
     values, marks = work.values, work.marks
     for i in range(nc):
@@ -101,21 +105,37 @@ def aim(work: SpaceWork, nc: int) -> None:
         length = math.sqrt(t0 * t0 + t1 * t1)
         push = -values[MU, i] / length if length > 0.0 else 0.0
         values[RATE, 3 * i], values[RATE, 3 * i + 1], values[RATE, 3 * i + 2] = 1.0, push * t0, push * t1
-        values[WEIGHT, i] = 0.0
+        for row in range(3 * i, 3 * i + 3):
+            values[TRY, row] = 0.0
     for _ in range(AIMS):
         for i in range(nc):
-            if marks[ROLE, i] != DRIVEN:
-                continue
-            y, own = values[C, 3 * i], 0.0
-            for j in range(nc):
-                if marks[ROLE, j] == DRIVEN:
-                    rate, g = 0.0, GRAM + 3 * i
-                    for row in range(3 * j, 3 * j + 3):
-                        rate += values[g, row] * values[RATE, row]
-                    y += rate * values[WEIGHT, j]
-                    own = rate if i == j else own
-            if own > 0.0:
-                values[WEIGHT, i] = max(values[WEIGHT, i] - y / own, 0.0)
+            if marks[ROLE, i] == DRIVEN:
+                aim_one(values, nc, i)
+    for i in range(nc):
+        values[WEIGHT, i] = values[TRY, 3 * i]
+
+
+@kernel
+def aim_one(values: Array, nc: int, i: int) -> None:
+    """One contact's turn in the sweeps of `aim`."""
+    at, own = 3 * i, 0.0
+    for part in range(3):
+        own += values[GRAM + at, at + part] * values[RATE, at + part]
+        values[POINT, part] = values[C, at + part]
+        for column in range(3 * nc):
+            values[POINT, part] += values[GRAM + at + part, column] * values[TRY, column]
+    if not own > 0.0:
+        return
+    normal = max(values[TRY, at] - values[POINT, 0] / own, 0.0)
+    f0, f1 = normal * values[RATE, at + 1], normal * values[RATE, at + 2]
+    inertia = values[GRAM + at + 1, at + 1] + values[GRAM + at + 2, at + 2]
+    if values[C, at + 1] == 0.0 and values[C, at + 2] == 0.0 and inertia > 0.0:
+        f0 = values[TRY, at + 1] - values[POINT, 1] / inertia
+        f1 = values[TRY, at + 2] - values[POINT, 2] / inertia
+        length, most = math.sqrt(f0 * f0 + f1 * f1), values[MU, i] * normal
+        if length > most:
+            f0, f1 = f0 * most / length, f1 * most / length
+    values[TRY, at], values[TRY, at + 1], values[TRY, at + 2] = normal, f0, f1
 
 
 @kernel

@@ -34,36 +34,35 @@ def named(count: int, first: int = 0) -> Any:
 
 
 # rows of `values`, of coordinates: contact velocities before and now, rates, what they change, total impulse,
-# offset of the rates' equations; impulse of a piece, of a trial, a point in between; impulses of one, two and
-# three implicit steps
-START, C, RATE, CHANGE, TOTAL, OFFSET, IMPULSE, TRY, POINT, ONCE, TWICE, THRICE = named(12)
+# impulse of a piece, of a trial, a point in between
+START, C, RATE, CHANGE, TOTAL, IMPULSE, TRY, POINT = named(8)
 # of contacts
-MU, BOUNCE, WEIGHT, BUDGET, STORED, RETURNED, WORK, TRY_WORK, MIDDLE, KEPT, AFTER = named(11, 12)
-SLIDE0, SLIDE1, UNIFORMS = named(3, 23)  # direction of slip; random numbers
+MU, BOUNCE, WEIGHT, BUDGET, STORED, RETURNED, WORK, TRY_WORK, KEPT, AFTER = named(10, 8)
+SLIDE0, SLIDE1, UNIFORMS = named(3, 18)  # direction of slip; random numbers
 # of the unknowns of linear equations: the row and the column of their contact, right-hand sides
-ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 26)
-(GLOBAL,) = named(1, 33)  # numbers of the sample, named below
-(GRAM,) = named(1, 34)  # the matrix G; after it the linear equations
-VALUE_ROWS = 34
+ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 21)
+(GLOBAL,) = named(1, 28)  # numbers of the sample, named below
+(GRAM,) = named(1, 29)  # the matrix G; after it the linear equations
+VALUE_ROWS = 29
 
-# entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, next implicit
-# step, whether rates of an implicit step are sought, pieces in the trace
-ERROR, STEPS, CUT, IMPLICIT_STEP, IMPLICIT, TRACED = named(6)
-GLOBALS = 6
+# entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
+# trace
+ERROR, STEPS, CUT, TRACED = named(4)
+GLOBALS = 4
 
 # rows of `marks`: of contacts; then of unknowns
 ROLE, SLIP, CORNER, LIST, MOVES = named(5)
 WHOSE, PIVOT = named(2, 5)
 MARK_ROWS = 7
 
-# roles; LEFT: was held in an implicit step and left in it
-FREE, DRIVEN, HELD, LEFT = named(4)
+# roles
+FREE, DRIVEN, HELD = named(3)
 
 # slip of a contact that pushes; NO_FRICTION where friction does nothing
 NO_FRICTION, ZERO, WALL, SLIDE = named(4)
 
 # why a piece ended; OUT_OF_CONE: friction that would keep a contact sticking leaves its cone
-CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, STIFF_PATH, OUT_OF_CONE = named(9)
+CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE = named(8)
 
 # rows of `series` of contact i, from CHANNELS i on: rates, impulse, slip rates, direction and size of slip,
 # slip rate along it, normal velocity and its rate, work

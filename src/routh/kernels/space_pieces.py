@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.space_curve import LOCAL, follow_curve
-from routh.kernels.space_implicit import implicit_piece
-from routh.kernels.space_moving import advance, advance_straight, effect
+from routh.kernels.space_curve import follow_curve
+from routh.kernels.space_moving import advance_straight
 from routh.kernels.space_names import (
     BROKEN,
     BUDGET,
@@ -20,11 +19,8 @@ from routh.kernels.space_names import (
     GLOBAL,
     GO_ON,
     HELD,
-    IMPULSE,
-    LEFT,
     LET_GO,
     LIST,
-    MOVES,
     NORMAL_ZERO,
     OUT_OF_CONE,
     RATE,
@@ -32,9 +28,6 @@ from routh.kernels.space_names import (
     SLIDE,
     SLIP,
     SLIP_ZERO,
-    STIFF_PATH,
-    WEIGHT,
-    ZERO,
     Books,
     C,
     Corners,
@@ -42,7 +35,6 @@ from routh.kernels.space_names import (
 )
 from routh.kernels.space_rates import solve_rates
 from routh.kernels.space_straight import (
-    NOTHING,
     STILL,
     classify,
     largest_rate,
@@ -134,40 +126,18 @@ def straight_piece(work: SpaceWork, nc: int, m: int, corners: Corners, books: Bo
 
 
 @kernel
-def stiff_piece(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> tuple[int, int]:
-    """An implicit step of the cone's curve, whatever comes to rest or leaves in it: (kind, contact)."""
-    values, marks = work.values, work.marks
-    kind, who = implicit_piece(work, nc, m, books, LOCAL * tolerance)
-    if kind == BROKEN:
-        return kind, who
-    for i in range(nc):
-        at = 3 * i
-        if marks[ROLE, i] == HELD and effect(work, m, IMPULSE, at) > NOTHING:
-            marks[ROLE, i] = LEFT
-        if marks[ROLE, i] != FREE:
-            t0 = values[C, at + 1] + effect(work, m, IMPULSE, at + 1)
-            t1 = values[C, at + 2] + effect(work, m, IMPULSE, at + 2)
-            marks[MOVES, i] = ZERO if math.sqrt(t0 * t0 + t1 * t1) <= NOTHING else SLIDE
-    advance(work, nc, m, books, who if kind == NORMAL_ZERO else -1)
-    first = marks[LIST, 0]
-    values[GLOBAL, CUT] -= values[IMPULSE, 3 * first] / values[WEIGHT, first]
-    for i in range(nc):
-        if marks[ROLE, i] == LEFT:
-            marks[ROLE, i] = FREE
-    return kind, who
-
-
-@kernel
 def curved_piece(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> int:
-    """A piece of the true cone's curve: why it ended."""
+    """A piece of the true cone's curve: why it ended.
+
+    Friction that leaves its cone cuts the stage short, which is always allowed: slip would begin there
+    with the square of the length, too slowly for a series.
+    """
     values, marks = work.values, work.marks
     kind, who = follow_curve(work, nc, m, books, tolerance)
-    if kind == STIFF_PATH:
-        kind, who = stiff_piece(work, nc, m, books, tolerance)
     if kind == SLIP_ZERO:
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
     if kind == LET_GO or kind == OUT_OF_CONE:
-        kind = GO_ON
+        kind = GO_ON if marks[ROLE, who] == HELD else CUT_SHORT
         if marks[ROLE, who] == HELD:
             marks[ROLE, who] = FREE
     return kind
@@ -199,8 +169,8 @@ def run_stage(
             kind = curved_piece(work, nc, m, books, tolerance)
         else:
             kind = straight_piece(work, nc, m, corners, books)
-        if kind == BROKEN and piece > 0:
-            return CUT_SHORT, piece + 1
+        if kind == BROKEN and is_curved(work, nc):
+            return BROKEN, piece
         if kind != GO_ON:
             return kind, piece + 1
         if values[GLOBAL, CUT] <= 0.0:

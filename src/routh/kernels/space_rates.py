@@ -2,7 +2,7 @@
 
 Driven contacts have a given normal rate, so friction is a convex problem with unique slip rates, for which
 sweeps converge. Held contacts have ``y' = 0`` and a normal rate that is unknown; with them sweeps may fail,
-and the caller then holds fewer. With OFFSET = c / length the same sweeps solve an implicit step.
+and the caller then holds fewer.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from routh.kernels.space_names import (
     GLOBAL,
     GRAM,
     HELD,
-    IMPLICIT,
     MU,
     NO_FRICTION,
-    OFFSET,
     RATE,
     ROLE,
     SLIDE,
@@ -37,7 +35,6 @@ from routh.validation import Array
 
 SWEEPS = 200
 CONVERGED = 1e-14  # change of a rate in one sweep, as a share of the largest
-ROUGHLY = 1e-11  # the same in implicit steps, whose own error is larger
 BRACKETS, ROOTS = 60, 80
 SWEEP_COST = 0.25  # of a step
 PAINLEVE = 1e-9  # a held contact that slides needs this share of its normal diagonal to push itself away
@@ -171,17 +168,16 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
 
 @kernel
 def solve_rates(work: SpaceWork, nc: int, corners: Corners) -> bool:
-    """RATE and CHANGE (``OFFSET + G RATE``) for the roles, slips and weights; whether they were found."""
+    """RATE and CHANGE (``G RATE``) for the roles, slips and weights; whether they were found."""
     values = work.values
     unknown = begin_rates(work, nc)
     settled = refresh(values, nc) and unknown == 0
-    enough = CONVERGED if values[GLOBAL, IMPLICIT] == 0.0 else ROUGHLY
     for _ in range(SWEEPS if unknown > 1 else unknown):
         change, size = sweep(work, nc, corners)
         values[GLOBAL, STEPS] += SWEEP_COST
         if change < 0.0:
             return False
-        if change <= enough * size or unknown == 1:
+        if change <= CONVERGED * size or unknown == 1:
             settled = True
             break
     return settled and (unknown == 0 or refresh(values, nc))
@@ -192,7 +188,7 @@ def refresh(values: Array, nc: int) -> bool:
     """CHANGE afresh from RATE: increments gather rounding; whether it is finite."""
     finite = True
     for row in range(3 * nc):
-        value = values[OFFSET, row]
+        value = 0.0
         for column in range(3 * nc):
             value += values[GRAM + row, column] * values[RATE, column]
         values[CHANGE, row] = value

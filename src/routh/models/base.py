@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.validation import Array, real, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,16 @@ class Model(Protocol):
         ...
 
 
+def fitting_state(model: Model, state: State) -> State:
+    """The state, if its shapes are the model's and its numbers finite."""
+    q = real_array("state.q", state.q, [(model.nq,)], f"shape ({model.nq},)")
+    v = real_array("state.v", state.v, [(model.nv,)], f"shape ({model.nv},)")
+    return State(q, v, real("state.t", float(state.t)))
+
+
 def impact_problem(model: Model, state: State, *, gap: float = 1e-6) -> ImpactProblem:
     """The impact of the contacts of ``model`` that are closed at ``state`` (signed distance <= gap)."""
+    state = fitting_state(model, state)
     distances = model.gaps(state.q)
     closed = [i for i, distance in enumerate(distances) if distance <= gap]
     if not closed:

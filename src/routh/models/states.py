@@ -20,19 +20,22 @@ class RobotState(NamedTuple):
     qvel: Array | None  # (nv,)
 
 
-def read_state(path: str | Path, nq: int, nv: int) -> RobotState:
-    """The state in a file, ``.npz`` or ``.json``, with "qpos" (nq,) and, where it has one, "qvel" (nv,)."""
+def read_state(path: str | Path, nq: int, nv: int, *, max_bytes: int = MAX_BYTES) -> RobotState:
+    """The state in a file, ``.npz`` or ``.json``, with "qpos" (nq,) and, where it has one, "qvel" (nv,).
+
+    ``max_bytes`` is the most that the file, and its arrays unpacked, may have.
+    """
     file = Path(path)
     shown = for_terminal(path)
     if not file.is_file():
         raise ValueError(f"state: there is no file {shown!r}")
-    if file.stat().st_size > MAX_BYTES:
+    if file.stat().st_size > max_bytes:
         raise ValueError(
-            f"state: {shown!r} has {file.stat().st_size} bytes; wanted at most {MAX_BYTES} for one state"
+            f"state: {shown!r} has {file.stat().st_size} bytes; wanted at most {max_bytes} for one state"
         )
     kind = file.suffix.lower()
     if kind == ".npz":
-        data: Any = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=MAX_BYTES)
+        data: Any = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=max_bytes)
     elif kind == ".json":
         data = _read_json(file, shown)
     else:

@@ -129,7 +129,7 @@ def _by_the_exact_set(problem: ImpactProblem, objective: Objective, seconds: flo
     """The worst vertex of the inner set and a bound from the outer one; None where they are incomplete."""
     from routh.exact.build import exact_set
 
-    exact = exact_set(problem, seconds=seconds)
+    exact = exact_set(problem, budget=seconds)
     if exact.status not in (Status.SOLVED, Status.JAMMED) or not len(exact.inner):
         return None
     vertices = exact.vertices()

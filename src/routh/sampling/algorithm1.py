@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
 from routh.step.elastic import STEP_HYPOTHESES
-from routh.validation import choice, integer, real
+from routh.validation import choice, deadline_of, integer, real, seconds_left
 
 
 def sample(
@@ -78,6 +79,7 @@ def approximate(
     seed: int = 0,
     points: str = "random",
     facets: int | None = None,
+    budget: float | None = None,
 ) -> Outcomes:
     """HP23's Algorithm 2: ``n`` runs of at most ``max_steps`` increments, each closed by one small one.
 
@@ -87,7 +89,9 @@ def approximate(
 
     ``epsilon`` sets the closing increment and nothing else. That the samples lie within it of the whole set
     is promised only for as many as `approximation_sample_count` says, which are far too many to draw.
+    ``budget`` are seconds: samples that are not drawn or not closed by then have Status.OUT_OF_TIME.
     """
+    deadline = deadline_of(budget)
     require_inelastic(problem, "approximate")
     sizes = impulse_step(problem, step)
     bound = float(sizes.min())
@@ -105,12 +109,16 @@ def approximate(
         points=points,
         friction=friction,
         facets=facets,
+        budget=seconds_left(deadline),
     )
     closing = np.full(problem.nc, epsilon / (3.0 * psi(problem, facets)))
     solver = make_step(problem, friction=friction, facets=facets)
     v, impulse, steps = first.v.copy(), first.impulse.copy(), first.steps.copy()
     status, residual = first.status.copy(), first.residual.copy()
-    for i in np.flatnonzero(~first.terminated):
+    for i in np.flatnonzero(~first.terminated & (status != Status.OUT_OF_TIME)):
+        if time.monotonic() >= deadline:
+            status[i] = Status.OUT_OF_TIME
+            continue
         result = solver.solve(v[i], closing)
         v[i], steps[i] = result.v, steps[i] + 1
         impulse[i] += result.impulse

@@ -9,6 +9,7 @@ restitution, the farthest outcome with the same contact statuses as theirs is fo
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +25,7 @@ from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
 from routh.status import Status
 from routh.step.elastic import ENERGETIC
-from routh.validation import Array, Options, integer, real, real_array
+from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _SEEDS = 32  # farthest samples, and as many others, from which climbing starts
@@ -37,7 +38,7 @@ class Filling:
     outcomes: Outcomes
     directions: Array  # (k, nv), unit in the contact velocities
     support: Array = field(repr=False)  # (rounds, k): support after each round, m/s
-    stopped: bool  # True: growth fell below the tolerance; False: the sample limit came first
+    stopped: bool  # True: growth fell below the tolerance; False: the sample limit or the budget came first
     tolerance: float
 
     @property
@@ -65,6 +66,7 @@ def fill(
     friction: str = "cone",
     facets: int | None = None,
     threads: int | None = None,
+    budget: float | None = None,
 ) -> Filling:
     """Sample until the set has stopped growing in every direction.
 
@@ -81,7 +83,10 @@ def fill(
         meet the sequences that reach farthest. What they find joins the samples. Planar, inelastic.
     seed : equal seeds give equal samples.
     hypothesis, friction, facets, threads : as in `routh.sample`.
+    budget : seconds after which nothing further is begun; ``stopped`` is then False. What was drawn is the
+        same, samples of the last round that were not drawn have Status.OUT_OF_TIME.
     """
+    deadline = deadline_of(budget)
     real("tolerance", tolerance, above=0.0)
     integer("max_samples", max_samples, at_least=1)
     integer("patience", patience, at_least=1)
@@ -99,14 +104,14 @@ def fill(
     support: list[Array] = []
     quiet = 0
     drawn = search.share_drawn(max_samples)
-    while len(search) < drawn and quiet < patience:
+    while len(search) < drawn and quiet < patience and (not len(search) or time.monotonic() < deadline):
         before = search.reached
-        search.draw(min(batch, drawn - len(search)))
+        search.draw(min(batch, drawn - len(search)), seconds_left(deadline))
         support.append(search.reached)
         quiet = quiet + 1 if _quiet(before, search.reached, tolerance, problem) else 0
-    search.polish(max_samples)
+    search.polish(max_samples, deadline)
     if climbs:
-        search.climb(climbs)
+        search.climb(climbs, deadline)
     support.append(search.reached)
     return Filling(search.outcomes(tolerance), search.rows, np.array(support), quiet >= patience, tolerance)
 
@@ -169,17 +174,17 @@ class _Search:
         polished = 0 if self.polisher is None else len(self.rows)
         return max(most - polished, (most + 1) // 2)
 
-    def draw(self, size: int) -> None:
+    def draw(self, size: int, budget: float | None = None) -> None:
         """A round of ``size`` samples."""
         keys = self.herd.children(size)
         settings = make_settings(size, row=len(self._rounds), keys=keys, **self.settings)
-        out = event_samples(self._prepared, settings, **self.options)
+        out = event_samples(self._prepared, settings, budget=budget, **self.options)
         self._rounds.append((out, keys))
         ended = np.flatnonzero(out.status[0] <= Status.NO_IMPACT)  # SOLVED comes before it
         self.herd.learn(keys[ended], out.v[0, ended], out.events[0, ended])
         self.reached = np.maximum(self.reached, self.herd.reach[: len(self.rows)])
 
-    def polish(self, most: int) -> None:
+    def polish(self, most: int, deadline: float) -> None:
         """The farthest outcome with the statuses of the farthest sample, for each watched direction."""
         if self.polisher is None or not len(self._ended):
             return
@@ -187,10 +192,12 @@ class _Search:
         best = ended[np.argmax(self.rows @ v[ended].T, axis=1)]
         for sample in np.unique(best):
             walk = self._walk(int(sample))
+            if time.monotonic() >= deadline:
+                return
             if walk.sequence and len(self) < most:
                 self._add(*self.polisher.improved(walk, self.rows[best == sample])[: most - len(self)])
 
-    def climb(self, tries: int) -> None:
+    def climb(self, tries: int, deadline: float) -> None:
         """Climb from the samples in each watched direction.
 
         In two turns: what one direction finds is a start for the others.
@@ -199,6 +206,8 @@ class _Search:
         ended, v = self._ended, self._velocities()
         others = [self._walk(int(k)) for k in self.rng.permutation(ended)[:_SEEDS]]
         for row in (*self.rows, *self.rows):
+            if time.monotonic() >= deadline:
+                return
             best = ended[np.argsort(v[ended] @ row)[-_SEEDS:]]
             seeds = [*(self._walk(int(k)) for k in best), *others, *self._walks]
             seeds = [walk for walk in seeds if walk.sequence]

@@ -10,12 +10,12 @@ import numpy as np
 
 from routh import tolerances
 from routh.laws import ImpactLaw, SetValued
-from routh.models.base import Model, State
+from routh.models.base import Model, State, fitting_state
 from routh.sim.flow import Options
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.run import Run, RunSettings
 from routh.sim.trajectory import Trajectory
-from routh.validation import integer, real, real_array
+from routh.validation import integer, real
 
 
 class SimulateOptions(TypedDict, total=False):
@@ -103,9 +103,8 @@ def simulate(
 
 def checked_state(model: Model, state: State, gap: float) -> State:
     """The state, if it fits the model and nothing penetrates."""
-    q = real_array("state.q", state.q, [(model.nq,)], f"shape ({model.nq},)")
-    v = real_array("state.v", state.v, [(model.nv,)], f"shape ({model.nv},)")
-    gaps = model.gaps(q)
+    fitting = fitting_state(model, state)
+    gaps = model.gaps(fitting.q)
     if len(gaps):
         deepest = int(np.argmin(gaps))
         if not gaps[deepest] >= -gap:
@@ -113,4 +112,4 @@ def checked_state(model: Model, state: State, gap: float) -> State:
                 f"state: contact {model.contacts[deepest].name!r} penetrates by {-gaps[deepest]:g} m; "
                 f"wanted gaps of at least -{gap:g} m"
             )
-    return State(q, v, real("state.t", float(state.t)))
+    return fitting

@@ -34,6 +34,13 @@ class StepRecorder:
         if self.model.contacts:
             self.impulse += step.system.dt * step.forces[0]
 
+    def stop(self, t: float, reason: str) -> None:
+        """The next sample is the last, before its time."""
+        self.status = Status.OUT_OF_TIME
+        self.events.append(
+            Event("stop", t, len(self.rows), (), {"reason": reason, "status": self.status.name})
+        )
+
     def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
         """Write down a state, the constraints there and the forces that led to it."""
         items = system.constraints

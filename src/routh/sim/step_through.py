@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +20,10 @@ from routh.constraints import (
 )
 from routh.constraints.holonomic import StateConstraint
 from routh.constraints.types import Constraint
-from routh.models.base import Model, State
+from routh.models.base import Model, State, fitting_state
 from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
-from routh.validation import Array, integer, real
+from routh.validation import Array, deadline_of, integer, real
 
 Function = Callable[[State], ArrayLike]
 #: The constraints at the end of the step, for a guess of the velocity there (nv,).
@@ -59,6 +60,7 @@ def step_through(
     force: Function | None = None,
     rule: StepRule = CONSTRAINT_RULE,
     record_every: int = 1,
+    budget: float | None = None,
 ) -> Trajectory:
     """Simulate with a fixed step; stable at any stiffness of the constraints and any step.
 
@@ -76,7 +78,9 @@ def step_through(
     rule : how a step finds its forces. The default is D19's scheme; those that it is compared with, which
         explode where they must, are in `routh.reproduce.d19_schemes`.
     record_every : keep each so-manieth step, and the last.
+    budget : s of waiting allowed; the motion up to then is returned, its last status OUT_OF_TIME.
     """
+    deadline = deadline_of(budget)
     h = real("dt", dt, above=0.0)
     steps = round(real("duration", duration, at_least=0.0) / h)
     every = integer("record_every", record_every, at_least=1)
@@ -84,8 +88,11 @@ def step_through(
     _check_names(model, constraints)
     recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
-    now, last = state, None
+    now, last = fitting_state(model, state), None
     for step in range(steps):
+        if time.monotonic() >= deadline:
+            recorder.stop(now.t, "the time allowed by budget= ran out")
+            break
         inputs = u(now) if callable(u) else u
         pushed = None if force is None else force(now)
         system = build(

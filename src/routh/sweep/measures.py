@@ -188,7 +188,7 @@ def measure_widths(
     along = np.array(directions)
     inner, outer = (np.full((len(problems), len(along)), np.nan) for _ in range(2))
     for k, problem in enumerate(problems):
-        exact = exact_set(problem, seconds=seconds)
+        exact = exact_set(problem, budget=seconds)
         for j, direction in enumerate(along):
             inner[k, j], outer[k, j] = (
                 part.support(direction) + part.support(-direction) for part in (exact.inner, exact.outer)

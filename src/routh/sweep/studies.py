@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.table import dataset
 from routh.sweep.watching import watcher
-from routh.validation import Array, integer, real
+from routh.validation import Array, deadline_of, integer, real
 
 if TYPE_CHECKING:
     import xarray
@@ -62,6 +63,7 @@ class Study(Drawable):
         workers: int | None = None,
         chunk_seconds: float = 1.0,
         progress: bool | Callable[[Progress], None] | None = None,
+        budget: float | None = None,
     ) -> RunReport:
         """Compute what is missing. Ctrl-C, a kill or a crash loses at most the chunks under way.
 
@@ -72,7 +74,9 @@ class Study(Drawable):
         workers : processes of "local"; all cores by default.
         chunk_seconds : how long a chunk should take, s; measured in the first run and kept from then on.
         progress : True, False, a function of `Progress`, or None: on terminals and in notebooks.
+        budget : seconds after which no further chunk is waited for; the rest is PENDING, for another run.
         """
+        deadline = deadline_of(budget)
         real("chunk_seconds", chunk_seconds, above=0.0)
         if workers is not None:
             integer("workers", workers, at_least=1)
@@ -94,6 +98,8 @@ class Study(Drawable):
                     store.write(self._path(chunk), chunk, result)
                     state.count(result)
                     tell(state)
+                    if time.monotonic() >= deadline:
+                        break
         finally:
             machine.close()
         return RunReport(state.done - state.before, state.before, mended, dict(state.statuses), state.elapsed)

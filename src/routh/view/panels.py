@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import numpy as np
 from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
+from routh.text import for_html
 from routh.validation import Array
 from routh.view.looks import ALL
 from routh.view.mechanism import Control
@@ -82,7 +82,7 @@ class Panel:
 
     def tell(self, text: str) -> None:
         """One line above everything; text, never markup."""
-        self._message.content = f"<p style='padding:0 1em'>{html.escape(text)}</p>"
+        self._message.content = f"<p style='padding:0 1em'>{for_html(text)}</p>"
 
     def report(self, shown: Shown) -> None:
         """The ambiguity, the modes with their shares, and the command that shows this state again."""
@@ -93,7 +93,7 @@ class Panel:
             self._mode.options = choices
         counts = np.bincount(shown.which[shown.ended], minlength=len(shown.modes))
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td>"
+            f"<tr><td>{for_html(name)}</td>"
             f"<td style='text-align:right'>{count / max(len(outcomes), 1):.0%}</td></tr>"
             for name, count in zip(shown.modes[:8], counts, strict=False)
         )
@@ -130,7 +130,7 @@ def _exact_pieces(problem: ImpactProblem) -> tuple[Array, ...]:
     from routh.exact.build import exact_set
 
     try:
-        exact = exact_set(problem, seconds=EXACT_SECONDS)
+        exact = exact_set(problem, budget=EXACT_SECONDS)
     except (MissingExtraError, RouthError, ValueError):
         return ()
     return tuple(piece.points for piece in exact.inner.pieces)

@@ -1,0 +1,87 @@
+"""Ctrl-C is heard while another thread works, and what it began is brought to its end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from routh.compiling.listening import while_listening
+
+
+def test_what_the_work_returns_or_raises():
+    assert while_listening(lambda: 3) == 3
+    with pytest.raises(KeyError, match="x"):
+        while_listening(lambda: {}["x"])
+
+
+def test_in_another_thread_it_is_done_there():
+    seen = []
+    thread = threading.Thread(target=lambda: while_listening(lambda: seen.append(threading.current_thread())))
+    thread.start()
+    thread.join()
+    assert seen == [thread]
+
+
+def test_an_interrupt_does_not_wait_for_the_work():
+    """As in a notebook, or in a script that goes on."""
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        may_end.wait()
+        ended.set()
+
+    def interrupt():
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        while_listening(work)
+    assert not ended.is_set()
+    may_end.set()
+    assert ended.wait(10.0)
+
+
+def test_numba_is_whole_after_an_interrupt_of_its_import():
+    """Half of numba stayed in the process before, and every later call failed."""
+    code = """
+import os, signal, sys, threading, time
+import routh
+from routh import systems
+problem = systems.get("rocking-block").problem
+def interrupt():
+    while "numba.core.types" not in sys.modules:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    routh.sample(problem, 2)
+except KeyboardInterrupt:
+    print("heard")
+print(len(routh.sample(problem, 2)))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout == "heard\n2\n", found.stderr
+
+
+def test_threads_that_sample_are_not_waited_for(monkeypatch):
+    """One of them may be compiling."""
+    from routh.kernels.slices import run_slices
+
+    may_end = threading.Event()
+
+    def work(begin, end, scratch):
+        if begin == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        may_end.wait(30.0)
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_slices(1000, lambda: None, work, threads=2)
+    assert time.monotonic() - start < 20.0
+    may_end.set()
