@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.validation import Options
-
 if TYPE_CHECKING:
     from mujoco import MjModel
+
+    from routh.validation import Options
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
 _PANEL = "Robots"
