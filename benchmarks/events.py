@@ -210,7 +210,8 @@ def peer_microseconds(problem, step, max_steps):
         from peer import Peer
     except ImportError:
         return None
-    peer, best = Peer(problem, step * np.ones(problem.nc), max_steps), np.inf
+    size = problem.scaling.impulse if step is None else step * np.ones(problem.nc)
+    peer, best = Peer(problem, size, max_steps or 300), np.inf
     peer(8)
     for seed in range(3):
         begin = time.process_time()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from routh.validation import Array, DenseOrSparse
 
@@ -45,6 +44,7 @@ def minimise(
     feasibility and of the gap.
     """
     import clarabel
+    from scipy import sparse
 
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1

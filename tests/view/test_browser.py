@@ -3,6 +3,7 @@
 import shutil
 import time
 
+import numpy as np
 import pytest
 
 pytest.importorskip("viser")
@@ -25,7 +26,40 @@ def until(condition, seconds=60.0):
         time.sleep(0.05)
 
 
-def test_the_page_loads_nothing_from_elsewhere_and_a_slider_moves_the_ghosts():
+def is_here(url):
+    """Whether an address needs no network beyond this machine."""
+    return url.partition("://")[2].startswith("127.0.0.1") or url.startswith(("blob:", "data:", "file:"))
+
+
+def click_on_samples(page, session, places):
+    """Click where the camera sees points of the board until one is picked."""
+    for place in places:
+        page.mouse.click(*place)
+        try:
+            until(lambda: session.picked is not None, 4.0)
+        except AssertionError:
+            continue
+        return True
+    return False
+
+
+def seen_by(client, points):
+    """Where a client's camera sees points (n, 3), in pixels, (n, 2)."""
+    camera, height, width = client.camera, 700, 900
+    toward = np.array(camera.look_at) - np.array(camera.position)
+    forward = toward / np.linalg.norm(toward)
+    right = np.cross(forward, camera.up_direction)
+    right /= np.linalg.norm(right)
+    down = -np.cross(right, forward)
+    rays = np.asarray(points) - np.array(camera.position)
+    depth = rays @ forward
+    focal = 0.5 * height / np.tan(0.5 * camera.fov)
+    return np.stack(
+        [0.5 * width + focal * (rays @ right) / depth, 0.5 * height + focal * (rays @ down) / depth], 1
+    )
+
+
+def test_the_page_loads_nothing_from_elsewhere_a_slider_moves_ghosts_and_a_click_selects(tmp_path):
     with show("rocking-block", ghosts=2) as viewer, sync_api.sync_playwright() as tools:
         session = viewer.session
         until(lambda: session.updates > 0, 90.0)
@@ -42,8 +76,31 @@ def test_the_page_loads_nothing_from_elsewhere_and_a_slider_moves_the_ghosts():
         field.fill("2", timeout=PATIENCE)
         field.press("Enter", timeout=PATIENCE)
         until(lambda: session.panel.values() != before)
-        assert failed == []
-        assert all(
-            url.partition("://")[2].startswith("127.0.0.1") or url.startswith("blob:") for url in asked
+        (client,) = viewer._server.get_clients().values()
+        until(lambda: client.camera.fov > 0.0)
+        shown = session.shown
+        points = session.board.places(
+            session._contact_axes(shown.placed.problem, shown.outcomes.v[shown.ended])
         )
+        assert click_on_samples(page, session, seen_by(client, points[:6]))
+        assert session.scene._ghost_count == 1
+        assert failed == []
+        assert all(map(is_here, asked))
+        file = viewer.save(tmp_path / "scene.html")
         browser.close()
+        _opens_without_a_network(tools, file)
+
+
+def _opens_without_a_network(tools, file):
+    """The saved page draws its scene and asks for nothing."""
+    browser = tools.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    context = browser.new_context(offline=True, viewport={"width": 400, "height": 300})
+    page = context.new_page()
+    asked, failed = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.goto(file.as_uri(), wait_until="commit", timeout=PATIENCE)
+    page.wait_for_selector("canvas", timeout=PATIENCE)
+    assert failed == []
+    assert all(map(is_here, asked))
+    browser.close()

@@ -112,3 +112,16 @@ def test_each_server_has_a_token_of_its_own_and_frees_its_port():
     again, three = guards.start(port=one.port)
     assert three.port == one.port
     again.stop()
+
+
+def test_nothing_is_printed_not_even_where_rich_knows_a_notebook(monkeypatch, capsys):
+    import rich
+
+    said = []
+    monkeypatch.setattr(rich, "print", lambda *words, **_: said.append(words))
+    server, _ = guards.start()
+    guards.stop(server)
+    assert said == []
+    assert capsys.readouterr().out == ""
+    assert rich.print("x") is None
+    assert said == [("x",)]  # as it was

@@ -154,6 +154,38 @@ def test_futures_follow_the_time_slider(block, monkeypatch):
     assert block.session.scene._ghost_count == 2
 
 
+def test_the_extreme_outcome_of_any_direction(block):
+    session, actions = settled(block.session), block.session.actions
+    actions._direction.value = "0 0 1"
+    index = actions.extreme()
+    shown = session.shown
+    assert shown.outcomes.v[index, 2] == shown.outcomes.v[shown.ended, 2].max()
+    actions._direction.value = "0 1"
+    assert actions.extreme() is None
+    assert "wanted 3 numbers" in session.panel._message.content
+    actions._direction.value = ""
+
+
+def test_futures_of_a_robot_begin_at_the_touch():
+    mechanism = RobotMechanism(crate(), start={"drop": 1.0})
+    placed = mechanism.place({c.name: c.value for c in mechanism.controls})
+    quick = mechanism.futures(placed, 3, 0.04, 0, False)
+    assert len(quick) == 3
+    np.testing.assert_array_equal(quick.at(0.0)[0], np.tile(placed.q, (3, 1)))
+    assert np.all(np.ptp(quick.at(0.04)[0], axis=0) < 1.0)
+    rigid = mechanism.futures(placed, 2, 0.01, 0, True)
+    np.testing.assert_allclose(rigid.at(0.0)[0], np.tile(placed.q, (2, 1)), atol=1e-9)
+    assert rigid.ok
+
+
+def test_fewer_outcomes_are_drawn_while_they_are_slow(block):
+    session = settled(block.session)
+    session._each = 1e-2
+    assert session.draft() == session.panel.ghosts()
+    session._each = 1e-7
+    assert session.draft() == 512
+
+
 def test_the_scene_is_saved_as_one_page_that_loads_nothing(block, tmp_path):
     page = block.save(tmp_path / "scene.html").read_text()
     assert "__VISER_EMBED_DATA__" in page
@@ -176,3 +208,14 @@ def test_what_cannot_be_shown_is_refused_before_a_port_is_opened():
     with pytest.raises(ValueError, match="no system 'rockin-block'"):
         show("rockin-block")
     assert guard.LOOPBACK == "127.0.0.1"
+
+
+def test_a_notebook_gets_a_frame_whose_page_is_served(block):
+    import re
+    import urllib.request
+
+    address = re.search('src="([^"]+)"', block._repr_html_()).group(1)
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        assert answer.status == 200
+        assert b"<html" in answer.read(200_000).lower()
+        assert answer.headers.get("X-Frame-Options") is None

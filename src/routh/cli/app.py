@@ -276,37 +276,90 @@ def reproduce(
 
 @command("animate")
 def animate(
-    name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].", show_default=False
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
     ] = None,
     futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8,
-    duration: Annotated[float, typer.Option(help="How long to simulate, s.")] = 2.0,
-    speed: Annotated[float, typer.Option(help="Seconds of motion per second of film.")] = 1.0,
+    duration: Annotated[
+        float | None,
+        typer.Option(help="How long to simulate, s. [2, of a robot 0.4]", show_default=False),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(help="Seconds of motion per second of film. [1, of a robot 0.2]", show_default=False),
+    ] = None,
     fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
     change: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
     ] = None,
+    drop: landings.Drop = None,
+    roll: landings.Roll = 0.0,
+    pitch: landings.Pitch = 0.0,
+    yaw: landings.Yaw = 0.0,
+    joint: landings.Joint = None,
+    keyframe: robots.Keyframe = None,
+    state: robot_files.StateFile = None,
+    root: robot_files.Roots = None,
+    window: robots.Window = None,
+    rigid: Annotated[
+        bool,
+        typer.Option(
+            "--rigid",
+            help="Follow the ghosts with rigid contacts throughout; slow.",
+            rich_help_panel="Robots",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     budget: options.Budget = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate a planar system through its impacts and write a film of its futures.
+    """Write a film of a planar system's futures, or of a robot's landing.
 
-    With the set-valued law one state has many futures: one is drawn in full, the others as ghosts.
+    With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
+    ghosts. Of a robot MuJoCo's own motion is drawn in full, and the outcomes of the impact as ghosts in the
+    colour of what the contacts do; after the impact they move as MuJoCo moves them, or by impacts throughout
+    with [bold]--rigid[/bold].
 
     [bold]Examples:[/bold]
 
       routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
-      routh animate rimless-wheel-slope --out frames --futures 1
+      routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
     """
     from routh.cli.animate import Film, animate_system
+    from routh.cli.robot_film import RobotFilm, animate_robot
     from routh.cli.run import parse_changes
 
-    film = Film(futures, duration, fps, speed, seed, budget)
-    target = options.output_file(Path(f"{name}.gif") if out is None else out, options.FILMS)
+    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
+    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
+    target = options.output_file(Path(f"{Path(source).stem}.gif") if out is None else out, options.FILMS)
     output = Output(json=json, quiet=quiet)
-    raise typer.Exit(animate_system(name, parse_changes(change or []), film, target, output))
+    if robot_files.is_robot(source):
+        if change:
+            raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
+        if budget is not None:
+            raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
+        wanted = RobotFilm(
+            futures,
+            0.4 if duration is None else duration,
+            fps,
+            0.2 if speed is None else speed,
+            seed,
+            window,
+            rigid,
+        )
+        raise typer.Exit(animate_robot(Path(source), landed, robot, wanted, target, output))
+    if landed != landings.Landed() or robot != robot_files.RobotFile() or window is not None or rigid:
+        raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+    film = Film(
+        futures, 2.0 if duration is None else duration, fps, 1.0 if speed is None else speed, seed, budget
+    )
+    raise typer.Exit(animate_system(source, parse_changes(change or []), film, target, output))

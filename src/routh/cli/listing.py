@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from routh import systems
 from routh.cli.output import Output
+from routh.systems.catalogue import CATALOGUE
 
 
 def show_systems(output: Output) -> None:
     """A table of all systems."""
-    found = [systems.get(name) for name in systems.names()]
     rows = [
         {
-            "name": system.name,
-            "kind": system.kind,
-            "contacts": None if system.problem is None else system.problem.nc,
-            "summary": system.summary,
-            "source": system.paper.source,
+            "name": name,
+            "kind": entry.kind,
+            "contacts": entry.contacts,
+            "summary": entry.summary,
+            "source": entry.source,
         }
-        for system in found
+        for name, entry in CATALOGUE.items()
     ]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name", style="cyan", no_wrap=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.validation import Options
-
 if TYPE_CHECKING:
     from mujoco import MjModel
+
+    from routh.validation import Options
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
 _PANEL = "Robots"
@@ -51,9 +51,15 @@ class RobotFile:
     keyframe: str | None = None
 
     def load(
-        self, file: Path, *, floating: bool = False, ground: float | None = None, lands: bool = False
+        self,
+        file: Path,
+        *,
+        floating: bool = False,
+        ground: float | None = None,
+        lands: bool = False,
+        sky: bool = False,
     ) -> MjModel:
-        """The MjModel; a URDF that lands floats, over level ground."""
+        """The MjModel; a URDF that lands floats, over level ground; ``sky`` for pictures."""
         from routh.models import mujoco
 
         urdf = lands and file.suffix.lower() == ".urdf"
@@ -62,6 +68,7 @@ class RobotFile:
             roots=self.root,
             floating=floating or urdf,
             ground=0.0 if ground is None and urdf else ground,
+            sky=sky,
         )
 
     def posture(self, model: MjModel) -> Options:

@@ -11,7 +11,6 @@ from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
-from routh.cli.motion import run_motion
 from routh.cli.nothing import approaching, tell_nothing_approaches
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
@@ -47,6 +46,8 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
     system = systems.get(name, **parse_changes(changes))
     if system.kind == "motion":
         options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
+        from routh.cli.motion import run_motion  # whose models are many
+
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"

@@ -13,8 +13,6 @@ from functools import cache, update_wrapper
 from importlib import import_module
 from typing import TypeVar
 
-import numpy as np
-
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
@@ -145,6 +143,8 @@ def _kept_apart(dispatcher: Foreign) -> Foreign:
 
 def find_cuda() -> types.ModuleType:
     """The module numba.cuda, ready to compile; raises MissingExtraError or `NoGPUError`."""
+    import numpy as np
+
     for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
         if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
             setattr(np, old, getattr(np, new))

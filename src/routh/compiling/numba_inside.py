@@ -256,10 +256,12 @@ class KernelCache(FunctionCache):
         return self._index_key(sig, codegen) in self._cache_file._load_index()
 
     def load_overload(self, sig: Foreign, target_context: Foreign) -> Foreign:
-        """The compiled function, or None."""
-        return _forgiving(
-            lambda: super(KernelCache, self).load_overload(sig, target_context), self._name, None
-        )
+        """The compiled function, or None.
+
+        Numba would first load all that it can compile, SciPy's linear algebra among it, which takes longer
+        than everything else on the way to a sample; the compiler does that itself once it is needed.
+        """
+        return _forgiving(lambda: self._load_overload(sig, target_context), self._name, None)
 
     def save_overload(self, sig: Foreign, data: Foreign) -> None:
         """Keep it where there is a place for it."""

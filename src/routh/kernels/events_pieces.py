@@ -126,12 +126,12 @@ def cut_short(
             det = da * eb - db * ea
             if b == a or det == 0.0:
                 continue
-            s = (values[NOW, b] * ea - values[NOW, a] * eb) / det
-            u = (values[NOW, a] * db - values[NOW, b] * da) / det
-            if 0.0 < s < length and u > 0.0:
+            s = values[NOW, b] * ea - values[NOW, a] * eb  # times det
+            u = values[NOW, a] * db - values[NOW, b] * da
+            if s * det > 0.0 and u * det > 0.0 and abs(s) < length * abs(det):
                 count += 1
                 if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
-                    cut = s
+                    cut = s / det
         if count > 0:
             return cut, chosen
     return fraction, -1

@@ -50,8 +50,9 @@ from routh.kernels.slices import run_slices
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
-FREE_STAGES = 16  # stages in which everything is drawn, over the persistence
-STAGES = 40  # further stages of one contact at a time; then as many, and 32 per contact, all together
+FREE_STAGES, FREE_STAGES_ELASTIC = 10, 16  # stages in which everything is drawn, over the persistence
+IN_TURNS = 8  # further stages of one contact at a time; then all together
+STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
 PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
@@ -134,19 +135,19 @@ def one_sample(
     persistence = draw.persistence
     if not persistence > 0.0:
         persistence = PERSISTENCE_ELASTIC if elastic else PERSISTENCE
-    freely = int(FREE_STAGES / persistence)
+    freely = int((FREE_STAGES_ELASTIC if elastic else FREE_STAGES) / persistence)
     pieces, residual, forced, status = 0, 0.0, -1, MAX_STEPS
     even = odd = np.uint64(0)
     at, chosen = -1, -1
     keep = KEPT_ELASTIC if elastic else KEPT
-    for stage in range(freely + 2 * STAGES + 32 * nc):
+    for stage in range(freely + IN_TURNS + STAGES + PER_CONTACT * nc):
         ended = True
         for i in range(nc):
             ended = ended and values[NOW, 2 * i] >= 0.0 and not values[BUDGET, i] > 0.0
         if ended:
             status = SOLVED
             break
-        phase = FREELY if stage < freely else (IN_TURN if stage < freely + STAGES else TOGETHER)
+        phase = FREELY if stage < freely else (IN_TURN if stage < freely + IN_TURNS else TOGETHER)
         if stage % 2 == 0:
             even, odd = event_keys(draw.seed, draw.row + row, sample, stage // 2)
         key = even if stage % 2 == 0 else odd
@@ -163,7 +164,7 @@ def one_sample(
             chosen = choose_roles(work, nc, draw.rates, custom, key, phase)
         forced = -1
         if at < 0:
-            at = find_known_rates(work, nc, chosen >= 0, NOWHERE)
+            at = find_known_rates(work, nc, chosen >= 0 or phase == TOGETHER, NOWHERE)
         if at < 0:
             continue
         watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
@@ -248,7 +249,8 @@ def pieces(
     """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
     nc = rows.contact.shape[2]
     own = rates_function(rates) if callable(rates) else None
-    stages = int(FREE_STAGES / (draw.persistence or PERSISTENCE)) + 2 * STAGES + 32 * nc
+    most = int(FREE_STAGES_ELASTIC / (draw.persistence or PERSISTENCE)) + IN_TURNS
+    stages = most + STAGES + PER_CONTACT * nc
     trace = np.zeros((stages, 2 * nc))
     count = replay(rows, draw, sample, None if own is None else own.address, workspace(nc, 1), trace)
     return trace[:count]

@@ -33,8 +33,9 @@ from routh.kernels.events_rates import (
 from routh.kernels.random import GOLDEN, event_word
 
 HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with these probabilities
-ALONE, FACE = 0.9, 0.95  # one contact alone; else some of them; else (beyond the second) all that may
-ON_EDGE = 0.3  # a contact without slip that is left alone pushes on the edge of its cone
+ALONE, FACE = 0.97, 0.985  # one contact alone; else some of them; else (beyond the second) all that may
+UNUSUAL = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
+ON_EDGE = 0.25  # a contact without slip that is left alone pushes on the edge of its cone
 
 STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
 NOWHERE = wide(-1)  # no place in use
@@ -43,7 +44,7 @@ NOWHERE = wide(-1)  # no place in use
 FREELY, IN_TURN, TOGETHER = 0, 1, 2
 
 NAMED = 16  # contacts whose pattern fits into 64 bits
-TABLE_BITS = 10
+TABLE_BITS = 12
 LOW, FIELD, SCALE = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
 B16, B32, B48 = np.uint64(16), np.uint64(32), np.uint64(48)
 TABLE_SHIFT = np.uint64(64 - TABLE_BITS)
@@ -84,7 +85,9 @@ def choose_roles(
         at_rest = values[NOW, 2 * i] == 0.0
         marks[ROLE, i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
-            drive(work, i, HELD, wide(3.0 * pattern) - 1)
+            # later on few patterns, which are known from before, are worth more than many
+            drawn = phase == FREELY or pattern < UNUSUAL
+            drive(work, i, HELD, wide(3.0 * float(word >> B32) * SCALE) - 1 if drawn else STUCK)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
             drive(work, i, DRIVEN, STUCK)
             candidates += 1
@@ -136,16 +139,16 @@ def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
 
 
 @kernel
-def find_known_rates(work: PlaneWork, nc: int, alone: bool, busy: int) -> int:
+def find_known_rates(work: PlaneWork, nc: int, unit: bool, busy: int) -> int:
     """The place in ``known`` of the rates, -1 where nothing pushes.
 
-    For one driven contact, of unit weight, rates depend only on the pattern. What was found for it before is
-    looked up. ``busy`` is a place still in use (-1: none).
+    Where all that are driven have ``unit`` weight, rates depend only on the pattern. What was found for it
+    before is looked up. ``busy`` is a place still in use (-1: none).
     """
     names, known = work.names, work.known
     slots = len(names)
     at = slots + int(busy >= 0)
-    if alone and slots > 0 and nc <= NAMED:
+    if unit and slots > 0 and nc <= NAMED:
         name = pattern_name(work, nc)
         slot = wide((name * GOLDEN) >> TABLE_SHIFT)
         if names[slot] == name:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.lcp.nonnegative import nonnegative_least_squares
 from routh.lcp.result import LCPResult, default_units, natural_residual
 from routh.status import CapacityError, Status
 from routh.validation import Array, real_array
@@ -107,13 +108,14 @@ def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) 
 
 
 def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
-    from scipy.optimize import nnls  # not on the way to a sample
-
-    for row, block, right in zip(rows, blocks, rights, strict=True):
-        try:
-            value, misfit = nnls(block, right)
-        except RuntimeError:  # its iteration limit: the system is inconsistent
-            continue
+    if not len(rows):
+        return
+    nearest = np.linalg.pinv(blocks) @ rights[:, :, None]  # no numbers of any sign come nearer
+    consistent = (
+        np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2)) < 2.0 * tolerances.RESIDUAL
+    )
+    for row, block, right in zip(rows[consistent], blocks[consistent], rights[consistent], strict=True):
+        value, misfit = nonnegative_least_squares(block, right)
         if misfit < tolerances.RESIDUAL:
             z = np.zeros(n)
             z[row] = value

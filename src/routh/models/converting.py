@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from routh.models.files import parse_model_text
 from routh.status import ModelError
 from routh.text import for_terminal
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
 
 CONVERTIBLE = (".dae", ".ply", ".stl")
 MAX_BYTES = 64 * 2**20  # of one mesh
@@ -57,7 +60,7 @@ def _as_stl(file: Path) -> bytes:
     return bytes(mesh.export(file_type="stl"))
 
 
-def _read(text: bytes, kind: str) -> Any:
+def _read(text: bytes, kind: str) -> Trimesh:
     try:
         import trimesh
     except ImportError:

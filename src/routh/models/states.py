@@ -35,7 +35,7 @@ def read_state(path: str | Path, nq: int, nv: int, *, max_bytes: int = MAX_BYTES
         )
     kind = file.suffix.lower()
     if kind == ".npz":
-        data: Any = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=max_bytes)
+        data: dict[str, Any] = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=max_bytes)
     elif kind == ".json":
         data = _read_json(file, shown)
     else:

@@ -16,6 +16,24 @@ _FRESH = 0.25  # share of samples that have no parent
 _TAIL = 0.4  # share of the others that keep a beginning only; the rest has one or two events changed
 
 
+def fresh_keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Keys (n, EVENTS) without a parent."""
+    return rng.integers(0, 2**64, size=(n, EVENTS), dtype=np.uint64)
+
+
+def changed_keys(keys: np.ndarray, events: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Changed copies of keys (n, EVENTS) of samples with so many pieces (n,); some are fresh."""
+    n, fresh = len(keys), fresh_keys(len(keys), rng)
+    used = events + 2  # a stage or two may have led to no piece
+    first, second = (rng.random((2, n)) * used).astype(np.int64)
+    place = np.arange(EVENTS)
+    tail = place >= first[:, None]
+    single = (place == first[:, None]) | (place == second[:, None])
+    changed = np.where((rng.random(n) < _TAIL)[:, None], tail, single)
+    changed |= (rng.random(n) < _FRESH)[:, None]
+    return np.where(changed, fresh, keys)
+
+
 class Herd:
     """For each direction the keys of the sample that reached farthest."""
 
@@ -27,19 +45,10 @@ class Herd:
 
     def children(self, n: int) -> np.ndarray:
         """Keys (n, EVENTS) of new samples; fresh ones as long as no sample has ended."""
-        rng = self._rng
-        fresh = rng.integers(0, 2**64, size=(n, EVENTS), dtype=np.uint64)
         if not np.all(np.isfinite(self.reach)):
-            return fresh
-        parent = rng.integers(len(self.reach), size=n)
-        used = self.events[parent] + 2  # a stage or two may have led to no piece
-        first, second = (rng.random((2, n)) * used).astype(np.int64)
-        place = np.arange(EVENTS)
-        tail = place >= first[:, None]
-        single = (place == first[:, None]) | (place == second[:, None])
-        changed = np.where((rng.random(n) < _TAIL)[:, None], tail, single)
-        changed |= (rng.random(n) < _FRESH)[:, None]
-        return np.where(changed, fresh, self.keys[parent])
+            return fresh_keys(n, self._rng)
+        parent = self._rng.integers(len(self.reach), size=n)
+        return changed_keys(self.keys[parent], self.events[parent], self._rng)
 
     def learn(self, keys: np.ndarray, v: Array, events: np.ndarray) -> None:
         """Keep those samples (keys (n, EVENTS), outcomes (n, nv)) that reach farther than any before."""

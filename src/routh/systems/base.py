@@ -7,11 +7,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from routh.exact.rational import RationalProblem
-from routh.models.base import Model, State
-from routh.problem import ImpactProblem
+from routh.systems.catalogue import CATALOGUE, Kind
+
+if TYPE_CHECKING:
+    from routh.exact.rational import RationalProblem
+    from routh.models.base import Model, State
+    from routh.problem import ImpactProblem
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,16 @@ class System:
     """
 
     name: str
-    kind: Literal["impact", "motion"]
-    summary: str  # one line for `routh list`
+    kind: Kind
     paper: PaperSettings
     problem: ImpactProblem | None = field(default=None, repr=False)
     model: Model | None = field(default=None, repr=False)
     state: State | None = field(default=None, repr=False)
+
+    @property
+    def summary(self) -> str:
+        """One line that says what happens; empty for a system that does not come with routh."""
+        return CATALOGUE[self.name].summary if self.name in CATALOGUE else ""
 
     @property
     def rational(self) -> RationalProblem:
@@ -66,25 +73,26 @@ def register(name: str) -> Callable[[Builder], Builder]:
 
 def get(name: str, **parameters: object) -> System:
     """The system called ``name``; its parameters can be changed by keyword."""
-    if name not in _REGISTRY:
-        near = get_close_matches(str(name), _REGISTRY, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
-        raise ValueError(f"name: there is no system {name!r}{hint}")
-    known = inspect.signature(_REGISTRY[name]).parameters
+    builder = builder_of(name)
+    known = inspect.signature(builder).parameters
     unknown = [key for key in parameters if key not in known]
     if unknown:
         wanted = ", ".join(f"{key} ({one.default!r})" for key, one in known.items()) or "none: it has none"
         raise ValueError(f"{name}: there is no parameter {unknown[0]!r}; wanted {wanted}")
     try:
-        return _REGISTRY[name](**parameters)
+        return builder(**parameters)
     except TypeError as error:  # a list where a number is wanted, a number where a list is
         raise ValueError(f"{name}: {error}") from error
 
 
 def builder_of(name: str) -> Builder:
     """The function that makes the system called ``name``; its keyword arguments are the parameters."""
+    if name not in _REGISTRY and name in CATALOGUE:
+        importlib.import_module(f"routh.systems.{CATALOGUE[name].module}")
     if name not in _REGISTRY:
-        get(name)  # raises, with the names that there are
+        near = get_close_matches(str(name), names(), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
+        raise ValueError(f"name: there is no system {name!r}{hint}")
     return _REGISTRY[name]
 
 
@@ -102,5 +110,5 @@ def impact(name: str, **parameters: object) -> ImpactProblem:
 
 
 def names() -> list[str]:
-    """The names of all systems, in the order of registration."""
-    return list(_REGISTRY)
+    """The names of all systems: those that come with routh, then those registered since."""
+    return list(CATALOGUE) + [name for name in _REGISTRY if name not in CATALOGUE]

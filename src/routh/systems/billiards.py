@@ -57,7 +57,6 @@ def billiards_break(
     return System(
         "billiards-break",
         "impact",
-        "A cue ball breaks a rack of balls that all touch, seen from above.",
         PaperSettings("poster of HP19 (dimensions are those of pool balls)"),
         model.problem(state),
         model,
@@ -111,7 +110,6 @@ def newtons_cradle(
     return System(
         "newtons-cradle",
         "motion",
-        "Balls on strings in a row; the first is let go and hits the others.",
         PaperSettings("classical"),
         model.problem(impact),
         model,

@@ -60,11 +60,9 @@ def motion_of(name: str, **parameters: object) -> ConstrainedMotion:
     return found
 
 
-def _motion(
-    name: str, summary: str, source: str, model: Model, state: State, **more: Any
-) -> ConstrainedMotion:
+def _motion(name: str, source: str, model: Model, state: State, **more: Any) -> ConstrainedMotion:
     paper = PaperSettings(source)
-    return ConstrainedMotion(name, "motion", summary, paper, None, model, state, **more)
+    return ConstrainedMotion(name, "motion", paper, None, model, state, **more)
 
 
 @register("spring-mass-damper")
@@ -83,7 +81,6 @@ def spring_mass_damper(
     )
     return _motion(
         "spring-mass-damper",
-        "A mass on a spring and a damper, the model of every constraint of D19.",
         "D19 section 3, Figs. 1-3",
         PlanarModel([body], gravity=(0.0, 0.0)),
         State(np.array([real("start", start)]), np.zeros(1)),
@@ -127,7 +124,6 @@ def pendulum_by_constraint(
     )
     return _motion(
         "pendulum-by-constraint",
-        "A free disc that a stiff pin makes a pendulum, started level.",
         "D19 section 4.4, Fig. 4",
         PlanarModel([disc("bob", radius, mass=mass)]),
         State(np.array([length, 0.0, math.pi / 2]), np.zeros(3)),
@@ -152,7 +148,6 @@ def pendulum_with_limit(
     limit = coordinate_limit("limit", 0, 1, lower=0.0, stiffness=stiffness, damping=damping)
     return _motion(
         "pendulum-with-limit",
-        "A pendulum that swings into a stiff limit at its lowest point.",
         "D19 section 5.4, Fig. 6",
         PlanarModel([arm]),
         State(np.array([real("angle", angle)]), np.array([real("rate", rate)])),
@@ -191,7 +186,6 @@ def cube_on_foundation(
 
     return _motion(
         "cube-on-foundation",
-        "A cube on an elastic foundation under a force that circles on its top.",
         "D19 section 5.5, Tables 1-2, Fig. 7",
         SpatialModel([cube]),
         State(np.array([0.0, 0.0, edge / 2, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)),
@@ -236,7 +230,6 @@ def block_on_incline(
     centre = (np.asarray(size)[2] / 2 - share / stiffness) * np.asarray(ramp.normal)
     return _motion(
         "block-on-incline",
-        "A block with four round feet on a steel ramp of 15 degrees.",
         "D19 section 6.4, Fig. 9",
         SpatialModel([block], contacts),
         State(np.concatenate([centre, quaternion]), np.zeros(6)),
@@ -279,7 +272,6 @@ def sphere_stack(
     q[:, 3] = 1.0
     return _motion(
         "sphere-stack",
-        "Spheres in a vertical line that stand on each other, or fall and form a stack.",
         "D19 section 6.5, Fig. 10",
         SpatialModel(bodies, contacts),
         State(q.ravel(), np.zeros(6 * n)),

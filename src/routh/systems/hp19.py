@@ -39,7 +39,6 @@ def rimless_wheel(
     return System(
         "rimless-wheel",
         "impact",
-        "A rimless wheel drops on two feet and may rest or lift either of them.",
         PaperSettings("HP19 Fig. 3 (dimensions and friction are ours)"),
         model.problem(state),
         model,
@@ -95,7 +94,6 @@ def pushing(
     return System(
         "pushing",
         "impact",
-        "A box slides on one corner, with friction, into a frictionless wall.",
         PaperSettings("HP19 Fig. 4 (dimensions and friction are ours)"),
         model.problem(state),
         model,
@@ -126,7 +124,6 @@ def block_into_wall(
     return System(
         "block-into-wall",
         "impact",
-        "A block slides flat on the floor into a wall, with friction at four contacts.",
         PaperSettings("poster of HP19 (dimensions and friction are ours)"),
         model.problem(state),
         model,

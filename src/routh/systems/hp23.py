@@ -52,7 +52,6 @@ def rocking_block(
     return System(
         "rocking-block",
         "impact",
-        "A block falls flat on two corners and may rest or rock about either.",
         paper,
         problem,
         hp23_models.block(w, h, m, problem.mu),
@@ -102,7 +101,6 @@ def compass_gait(
     return System(
         "compass-gait",
         "impact",
-        "A two-legged walker lands a wide step while its trailing foot rests.",
         paper,
         problem,
         model,
@@ -129,7 +127,6 @@ def box_wall(
     return System(
         "box-wall",
         "impact",
-        "A tilted box slides on one corner and hits a wall with another, friction at both.",
         paper,
         problem,
         model,
@@ -181,7 +178,6 @@ def ramone(
     return System(
         "ramone",
         "impact",
-        "The five-link biped RAMone lands one foot while the other rests, with huge friction.",
         paper,
         problem,
         model,
@@ -263,7 +259,6 @@ def disk_stack(
     return System(
         "disk-stack",
         "impact",
-        "A disc of 1 kg (as in HP23 Table 8) falls on two discs on the ground, five contacts.",
         paper,
         problem,
         model,
@@ -288,7 +283,6 @@ def disk_stack_5kg(
     return System(
         "disk-stack-5kg",
         "impact",
-        "The disc stack with discs of 5 kg, as in the published figures and Table 3.",
         paper,
         problem,
         model,

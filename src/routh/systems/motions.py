@@ -40,7 +40,6 @@ def zeno_block(
     return System(
         "zeno-block",
         "motion",
-        "A block rocks from corner to corner in infinitely many impacts until it rests.",
         PaperSettings("HP23 section 4.3"),
         None,
         model,
@@ -72,7 +71,6 @@ def bouncing_ball(
     return System(
         "bouncing-ball",
         "motion",
-        "A ball falls and bounces with restitution, less high each time.",
         PaperSettings("classical"),
         model.problem(landing),
         model,
@@ -116,7 +114,6 @@ def painleve_rod(
     return System(
         "painleve-rod",
         "motion",
-        "A rod slides on its leading end with so much friction that no force can hold it up.",
         PaperSettings("classical (Painlevé; HP23 section 1)"),
         model.problem(state),
         model,
@@ -158,7 +155,6 @@ def rimless_wheel_slope(
     return System(
         "rimless-wheel-slope",
         "motion",
-        "A rimless wheel walks down a slope in a steady gait, one impact per step.",
         PaperSettings("classical (HP19 section III on level ground)"),
         None,
         model,
@@ -205,7 +201,6 @@ def box_drop(
     return System(
         "box-drop",
         "motion",
-        "A box in space falls flat on four corners, one contact more than it needs.",
         PaperSettings("our example"),
         model.problem(landing),
         model,

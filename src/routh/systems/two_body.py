@@ -78,7 +78,6 @@ def icosahedron_tetrahedron(
     return System(
         "icosahedron-tetrahedron",
         "impact",
-        "An icosahedron hits a tetrahedron's vertex: one contact in space.",
         PaperSettings(f"JW17 Fig. {figure}"),
         contact_problem(np.array(ICOSAHEDRON_W), v, friction, restitution),
     )
@@ -94,7 +93,6 @@ def bowling(*, mu: float = 0.7, restitution: float = 0.7, velocity: ArrayLike = 
     return System(
         "bowling",
         "impact",
-        "A bowling ball hits a pin: one contact in space.",
         PaperSettings("JW17 Fig. 11"),
         contact_problem(np.array(BOWLING_W), np.array(BOWLING_V) + shift, mu, restitution),
     )
@@ -124,7 +122,6 @@ def sphere_half_space(
     return System(
         "sphere-half-space",
         "impact",
-        "A sphere hits the ground: a central impact in closed form.",
         PaperSettings("JW17 Fig. 2b (numbers are ours)"),
         ImpactProblem(
             np.diag([m, m, m, inertia, inertia, inertia]),

@@ -15,8 +15,8 @@ import io
 import secrets
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
@@ -86,7 +86,7 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
         before = serving.serve
         vars(serving)["serve"] = _guarded(before, guard)
         try:
-            with redirect_stdout(io.StringIO()):  # it prints an address without the token
+            with _silence():  # it prints an address without the token
                 server = viser.ViserServer(host=host, port=guard.port, label=title, verbose=False)
         finally:
             vars(serving)["serve"] = before
@@ -100,8 +100,22 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
 
 def stop(server: viser.ViserServer) -> None:
     """End a server, without a word."""
-    with redirect_stdout(io.StringIO()):
+    with _silence():
         server.stop()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing that viser prints is seen, in a notebook neither, where rich goes past the standard output."""
+    import rich
+
+    before = rich.print
+    rich.print = lambda *_, **__: None
+    try:
+        with redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        rich.print = before
 
 
 def _guarded(serve: Callable[..., object], guard: Guard) -> Callable[..., object]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from routh.models.spatial.rotations import rotation_matrices
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -50,6 +51,18 @@ class Placed:
     frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
 
 
+class Moving(Protocol):
+    """Several motions from one instant on: `routh.sim.Bundle`, or `routh.sim.aftermath.Aftermath`."""
+
+    def __len__(self) -> int:
+        """How many."""
+        ...
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """Configurations (n, nq) at one time, s, first."""
+        ...
+
+
 @runtime_checkable
 class Mechanism(Protocol):
     """A robot or a planar system that can be shown and placed."""
@@ -80,9 +93,23 @@ class Mechanism(Protocol):
         """Configurations (nq,) a moment later by other simulators, by name."""
         ...
 
+    def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
+        """Motions from the impact on, with rigid contacts throughout where ``rigid``."""
+        ...
+
     def command(self, values: Values) -> str:
         """The command line that shows this state again."""
         ...
+
+
+def corners(parts: Sequence[Part], positions: Array, turns: Array) -> Array:
+    """Corners of the boxes around all parts at (n, parts) places, (n, 8 parts, 3) m."""
+    found = []
+    for k, part in enumerate(parts):
+        ends = np.array([part.vertices.min(axis=0), part.vertices.max(axis=0)])
+        box = np.array([[ends[i, 0], ends[j, 1], ends[m, 2]] for i, j, m in np.ndindex(2, 2, 2)])
+        found.append(box @ rotation_matrices(turns[:, k]).swapaxes(1, 2) + positions[:, k, None])
+    return np.concatenate(found, axis=1)
 
 
 def prism(outline: Array, depth: float) -> tuple[Array, np.ndarray]:

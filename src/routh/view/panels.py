@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EXACT_CONTACTS = 3  # the exact set of so many planar contacts takes milliseconds
 EXACT_SECONDS = 0.2
+_ROWS = 6  # combinations of modes in the table
 
 
 class Panel:
@@ -95,13 +96,14 @@ class Panel:
         rows = "".join(
             f"<tr><td>{for_html(name)}</td>"
             f"<td style='text-align:right'>{count / max(len(outcomes), 1):.0%}</td></tr>"
-            for name, count in zip(shown.modes[:8], counts, strict=False)
+            for name, count in list(zip(shown.modes, counts, strict=True))[:_ROWS]
+            if count > 0
         )
         score = outcomes.ambiguity if len(shown.ended) else float("nan")
         self.tell(f"{len(outcomes.problem.names)} contacts, {1e3 * shown.seconds:.0f} ms")
         self._table.content = (
             f"<div style='padding:0 1em'><b>ambiguity {score:.3g}</b> of the speed before"
-            f"<table style='width:100%'>{rows}</table></div>"
+            f"<table style='width:100%;font-size:85%;line-height:1.3'>{rows}</table></div>"
         )
 
 

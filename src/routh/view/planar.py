@@ -71,18 +71,21 @@ class PlanarMechanism:
         """No other simulator knows these systems."""
         return {}
 
-    def futures(self, placed: Placed, count: int, duration: float, seed: int) -> Bundle:
-        """Motions from the impact on, `routh.sim.Bundle`."""
+    def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool = True) -> Bundle:
+        """Motions from the impact on, rigid throughout."""
+        from routh.laws import SetValued
         from routh.models.base import State
         from routh.sim import simulate_many
 
         state = State(placed.q, np.array(placed.problem.v))
-        return simulate_many(self._model, state, n=count, duration=duration, seed=seed)
+        return simulate_many(self._model, state, n=count, duration=duration, law=SetValued(), seed=seed)
 
     def command(self, values: Values) -> str:
         """``routh view NAME`` with these parameters."""
         changed = [c for c in self.controls if values[c.name] != c.value]
-        return " ".join(["routh view", self.title, *(f"--set {c.name}={values[c.name]:g}" for c in changed)])
+        return " ".join(
+            ["routh view", self.title, *(f"--set {c.name}={values[c.name]:.6g}" for c in changed)]
+        )
 
     def _solids(self, model: PlanarModel) -> tuple[np.ndarray, tuple[Part, ...]]:
         owners, parts = [], []

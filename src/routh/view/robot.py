@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.laws import SetValued
+from routh.models.base import State
 from routh.models.dropping import landing
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
-from routh.models.robot import RobotProblem
+from routh.models.mujoco.model import MujocoModel
+from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import LANDING_WINDOW
+from routh.sampling import sample
+from routh.sampling.choosing import spread_choice
+from routh.sim import simulate_many
+from routh.sim.aftermath import follow
 from routh.validation import Array
-from routh.view.mechanism import Control, Part, Placed, Values
+from routh.view.mechanism import Control, Moving, Part, Placed, Values
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -54,13 +62,13 @@ class RobotMechanism:
         self._reference = np.array(self._data.qpos)
         mujoco.mj_kinematics(model, self._data)
         self._root = find_root(model, self._data)
-        geoms = [found for g in range(model.ngeom) if (found := _solid(model, self._data, g)) is not None]
+        geoms = [found for g in range(model.ngeom) if (found := _solid(model, g)) is not None]
         moving = [g for g in geoms if int(model.body_weldid[model.geom_bodyid[g.geom]]) != 0]
-        self._geoms = np.array([g.geom for g in moving], dtype=int)
-        self.parts = tuple(g.part for g in moving)
+        self._bodies, self.parts = _by_body(model, moving)
         self.ground = tuple(_in_world(self._data, g) for g in geoms if g not in moving)
-        corners = self._data.geom_xpos[self._geoms]
-        self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), 0.2)
+        corners = self._data.xipos[np.unique(self._bodies)]
+        reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
+        self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
         self.controls = (*_general_controls(self._root.kind, start or {}), *self._joint_controls(start or {}))
 
     def place(self, values: Values) -> Placed:
@@ -94,15 +102,13 @@ class RobotMechanism:
         return found
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Places of the geoms."""
-        mujoco, count = engine(), len(self._geoms)
+        """Places of the bodies."""
+        mujoco, count = engine(), len(self._bodies)
         positions, turns = np.empty((len(q), count, 3)), np.empty((len(q), count, 4))
         for k, row in enumerate(q):
             self._data.qpos[:] = row
             mujoco.mj_kinematics(self.model, self._data)
-            positions[k] = self._data.geom_xpos[self._geoms]
-            for j, geom in enumerate(self._geoms):
-                mujoco.mju_mat2Quat(turns[k, j], self._data.geom_xmat[geom])
+            positions[k], turns[k] = self._data.xpos[self._bodies], self._data.xquat[self._bodies]
         return positions, turns
 
     def others(self, placed: Placed, dt: float) -> dict[str, Array]:
@@ -115,6 +121,22 @@ class RobotMechanism:
         for _ in range(steps):
             mujoco.mj_step(self.model, data)
         return {"MuJoCo": np.array(data.qpos)}
+
+    def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
+        """Motions from the impact on: rigid throughout, or after the impact as MuJoCo moves them."""
+        assert isinstance(placed.problem, RobotProblem)
+        if rigid:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnrepresentedWarning)
+                model = MujocoModel(self.model, self_contacts=False)
+            state = State(placed.q, placed.problem.qvel)
+            return simulate_many(model, state, n=count, duration=duration, law=SetValued(), seed=seed)
+        outcomes = sample(placed.problem, 8 * count, seed=seed)
+        ended = np.flatnonzero(outcomes.terminated)
+        if not len(ended):
+            raise ValueError("futures: no sample of this impact ended; wanted one that does")
+        chosen = ended[spread_choice(outcomes.v[ended] @ placed.problem.cholesky, count)]
+        return follow(self.model, placed.q, placed.problem.lift(outcomes.v[chosen]), duration=duration)
 
     def velocities(self, placed: Placed, v: Array) -> Array:
         """The robot's velocities (n, nv of the robot) from the problem's (n, nv)."""
@@ -165,7 +187,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
     ]
 
 
-def _solid(model: MjModel, data: MjData, geom: int) -> Geom | None:
+def _solid(model: MjModel, geom: int) -> Geom | None:
     """The solid of a geom; None where it has none or is hidden."""
     import trimesh
 
@@ -214,6 +236,26 @@ def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
     rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
     red, green, blue = (round(255 * float(x)) for x in rgba[:3])
     return red, green, blue
+
+
+def _by_body(model: MjModel, geoms: Sequence[Geom]) -> tuple[np.ndarray, tuple[Part, ...]]:
+    """Geoms of one body and colour as one solid in the body's frame: there are fewer to move."""
+    groups: dict[tuple[int, tuple[int, int, int]], list[Geom]] = {}
+    for found in geoms:
+        groups.setdefault((int(model.geom_bodyid[found.geom]), found.part.color), []).append(found)
+    parts = []
+    for (body, color), members in groups.items():
+        vertices, faces, first = [], [], 0
+        for found in members:
+            turn = np.zeros(9)
+            engine().mju_quat2Mat(turn, np.array(model.geom_quat[found.geom]))
+            place = np.array(model.geom_pos[found.geom])
+            vertices.append(found.part.vertices @ turn.reshape(3, 3).T + place)
+            faces.append(found.part.faces + first)
+            first += len(found.part.vertices)
+        name = str(model.body(body).name) or members[0].part.name
+        parts.append(Part(name, np.concatenate(vertices), np.concatenate(faces), color))
+    return np.array([body for body, _ in groups], dtype=int), tuple(parts)
 
 
 def _in_world(data: MjData, found: Geom) -> Part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from routh.validation import Array
 from routh.view.mechanism import Mechanism, Placed
 
 if TYPE_CHECKING:
-    from viser import SceneApi, SceneNodeHandle
+    from viser import ArrowsHandle, SceneApi, SceneNodeHandle
 
 _NORMAL, _VELOCITY, _IMPULSE = (30, 30, 30), (213, 94, 0), (0, 158, 115)
 _OTHERS = ((20, 20, 20), (170, 0, 0), (0, 0, 140))
@@ -37,7 +37,10 @@ class Scene:
         ]
         self._ghosts: list[SceneNodeHandle] = []
         self._ghost_count = -1
-        self._marks: list[SceneNodeHandle] = []
+        self._marks: list[Any] = []
+        self._marked: list[str] = []
+        self._labelled: list[int] = []
+        self._ghost_colors = np.empty((0, 3), dtype=np.uint8)
         self._other: list[SceneNodeHandle] = []
 
     def show_state(self, placed: Placed) -> None:
@@ -45,39 +48,46 @@ class Scene:
         positions, turns = self._mechanism.poses(placed.q[None])
         for solid, position, turn in zip(self._solids, positions[0], turns[0], strict=True):
             solid.position, solid.wxyz = position, turn
-        self._remove(self._marks)
         there = np.isfinite(placed.points[:, 0])
-        if not there.any():
+        points = placed.points[there]
+        names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
+        if names != self._marked:  # other contacts than before
+            self._remove(self._marks)
+            self._marked = names
+        if not names:
             return
         size = 0.25 * self._mechanism.size
-        points = placed.points[there]
         velocity = placed.problem.contact_velocity(placed.problem.v)[there]
         world = np.einsum("ck,ckx->cx", velocity, placed.frames[there][:, : velocity.shape[1]])
-        speed = max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
+        along = size * world / max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
+        beside = points + 0.3 * size * _outward(points)  # in front of the mechanism, where they are seen
+        normals = _ends(beside, size * placed.normals[there])
+        approach = _ends(beside - along, along)
+        if self._marks:
+            self._marks[0].points, self._marks[1].points = normals, approach
+            for mark, k in zip(self._marks[2:], self._labelled, strict=True):
+                mark.position = points[k] + 0.15 * size
+            return
         self._marks = [
-            self._arrows("/contacts/normals", points, size * placed.normals[there], _NORMAL),
-            self._arrows(
-                "/contacts/velocities", points - size * world / speed, size * world / speed, _VELOCITY
-            ),
+            self._arrows("/contacts/normals", normals, _NORMAL),
+            self._arrows("/contacts/velocities", approach, _VELOCITY),
         ]
-        names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
-        labelled: list[Array] = []
-        for k, (name, point) in enumerate(zip(names, points, strict=True)):
-            if all(np.linalg.norm(point - other) > size for other in labelled):  # names must not overlap
-                labelled.append(point)
-                place = point + 0.15 * size
-                self._marks.append(self._scene.add_label(f"/contacts/name{k}", name, position=place))
+        self._labelled = _far_apart(points, size)
+        for k in self._labelled:
+            place = points[k] + 0.15 * size
+            self._marks.append(self._scene.add_label(f"/contacts/name{k}", names[k], position=place))
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
-        if len(q) != self._ghost_count:
-            self._remove(self._ghosts)
+        if len(q) != self._ghost_count or not np.array_equal(colors, self._ghost_colors):
+            self._remove(self._ghosts)  # viser's page keeps the colours that instances were made with
             self._ghost_count = len(q)
             self._ghosts = []
         if not len(q):
             return
         positions, turns = (array.astype(np.float32) for array in self._mechanism.poses(q))
         if not self._ghosts:
+            self._ghost_colors = colors
             self._ghosts = [
                 self._scene.add_batched_meshes_simple(
                     f"/ghosts/{k}",
@@ -96,7 +106,6 @@ class Scene:
             return
         for k, ghost in enumerate(self._ghosts):
             ghost.batched_positions, ghost.batched_wxyzs = positions[:, k], turns[:, k]
-            ghost.batched_colors = colors
 
     def show_others(self, answers: dict[str, Array]) -> None:
         """Single answers at (nq,) as wire frames, by name."""
@@ -140,17 +149,12 @@ class Scene:
             self._scene.add_icosphere(
                 "/board/now", radius=0.02 * self._mechanism.size, color=(0, 0, 0), position=at
             )
-            self._arrows(
-                "/contacts/impulses",
-                placed.points[there],
-                0.6 * self._mechanism.size * world / largest,
-                _IMPULSE,
-            )
+            grown = 0.6 * self._mechanism.size * world / largest
+            self._arrows("/contacts/impulses", _ends(placed.points[there], grown), _IMPULSE)
             time.sleep(_PLAY / 30)
 
-    def _arrows(self, name: str, start: Array, along: Array, color: tuple[int, int, int]) -> SceneNodeHandle:
+    def _arrows(self, name: str, ends: Array, color: tuple[int, int, int]) -> ArrowsHandle:
         size = 0.01 * self._mechanism.size
-        ends = np.stack([start, start + along], axis=1).astype(np.float32)
         return self._scene.add_arrows(
             name, ends, color, shaft_radius=size, head_radius=2.5 * size, head_length=5.0 * size
         )
@@ -160,3 +164,27 @@ class Scene:
         for handle in handles:
             handle.remove()
         handles.clear()
+
+
+def _ends(start: Array, along: Array) -> Array:
+    """Starts and tips of arrows, (n, 2, 3)."""
+    return np.stack([start, start + along], axis=1).astype(np.float32)
+
+
+def _outward(points: Array) -> Array:
+    """Horizontal directions away from the middle of some points and towards the camera, (n, 3)."""
+    away = points - points.mean(axis=0)
+    away[:, 2] = 0.0
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    away = np.where(length > 1e-9, away / np.maximum(length, 1e-9), 0.0)
+    away[:, 1] -= 1.0
+    return np.asarray(away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9))
+
+
+def _far_apart(points: Array, distance: float) -> list[int]:
+    """Indices of points whose names do not overlap."""
+    chosen: list[int] = []
+    for k, point in enumerate(points):
+        if all(np.linalg.norm(point - points[other]) > distance for other in chosen):
+            chosen.append(k)
+    return chosen

@@ -14,13 +14,14 @@ import numpy as np
 
 from routh.problem import ImpactProblem
 from routh.sampling import sample
+from routh.sampling.choosing import mode_names, spread_choice
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.view import panels
 from routh.view.actions import Actions
 from routh.view.board import Board
-from routh.view.looks import ALL, colors, mode_names, spread_choice
-from routh.view.mechanism import Mechanism
+from routh.view.looks import ALL, colors
+from routh.view.mechanism import Mechanism, Placed, corners
 from routh.view.scene import Scene
 from routh.view.shown import Shown
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
+DRAFT, PAUSE = 0.04, 0.25  # s of sampling while something is dragged; s without a change until all are drawn
 
 
 class Session:
@@ -38,6 +40,7 @@ class Session:
         self.server, self.mechanism, self.seed = server, mechanism, seed
         self.shown: Shown | None = None
         self.updates = 0
+        self._each = 1e-3  # s a sample takes here
         self.picked: int | None = None  # the sample that was clicked last
         self._wake, self._closed = threading.Event(), threading.Event()
         self._lock = threading.RLock()
@@ -47,7 +50,7 @@ class Session:
         corner = corner + np.array([0.6, 0.5, 0.15]) * mechanism.size
         self.board = Board(server.scene, corner, mechanism.size)
         self.board.on_pick = self.pick
-        self.panel: panels.Panel = panels.Panel(server.gui, self, ghosts, self._first_moment(start.problem))
+        self.panel: panels.Panel = panels.Panel(server.gui, self, ghosts, self._first_moment(start))
         self.actions = Actions(server, self)
         self._look(corner)
         self._worker = threading.Thread(target=self._work, daemon=True)
@@ -64,7 +67,7 @@ class Session:
         self._wake.set()
         self._worker.join(timeout=5.0)
 
-    def refresh(self) -> Shown | None:
+    def refresh(self, samples: int = SAMPLES) -> Shown | None:
         """Compute the state that the controls show and draw it; None where there is no impact."""
         values = self.panel.values()
         begun = time.perf_counter()
@@ -73,7 +76,9 @@ class Session:
         except ValueError as error:
             self.panel.tell(f"no impact here: {for_terminal(error)}")
             return None
-        outcomes = sample(placed.problem, SAMPLES, seed=self.seed)
+        sampling = time.perf_counter()
+        outcomes = sample(placed.problem, samples, seed=self.seed)
+        self._each = (time.perf_counter() - sampling) / samples
         names, which = mode_names(outcomes)
         ended = np.flatnonzero(outcomes.terminated)
         shown = Shown(placed, outcomes, names, which, ended, time.perf_counter() - begun)
@@ -82,6 +87,10 @@ class Session:
             self.draw(shown)
             self.updates += 1
         return shown
+
+    def draft(self) -> int:
+        """How many outcomes are drawn while dragging: as many as take a moment, and one for each ghost."""
+        return int(np.clip(DRAFT / self._each, min(self.panel.ghosts(), SAMPLES), SAMPLES))
 
     def draw(self, shown: Shown) -> None:
         """Everything that depends on the state."""
@@ -104,28 +113,33 @@ class Session:
             self._draw_ghosts(shown, only=np.array([sample_index]))
         self._play(shown, sample_index)
 
-    def _first_moment(self, problem: ImpactProblem) -> int:
-        """A time (ms) after which outcomes differ by something that can be seen."""
-        outcomes = sample(problem, 64, seed=self.seed)
-        velocities = outcomes.contact_velocity[outcomes.terminated]
-        apart = float(np.linalg.norm(np.ptp(velocities, axis=0), axis=-1).max()) if len(velocities) else 0.0
-        wanted = 1e3 * 0.15 * self.mechanism.size / max(apart, 1e-9)
-        return int(np.clip(5 * round(wanted / 5), 20, 600))
+    def _first_moment(self, placed: Placed) -> int:
+        """A time (ms) after which outcomes differ by something that can be seen, and not by more."""
+        outcomes = sample(placed.problem, 32, seed=self.seed)
+        v = self.mechanism.velocities(placed, outcomes.v[outcomes.terminated])
+        if not len(v):
+            return 50
+        soon = 1e-3  # s
+        later = self.mechanism.advance(np.tile(placed.q, (len(v), 1)), v, soon)
+        places = corners(self.mechanism.parts, *self.mechanism.poses(later))
+        apart = float(np.linalg.norm(np.ptp(places, axis=0), axis=-1).max()) / soon
+        return int(np.clip(5 * round(1e3 * 0.2 * self.mechanism.size / max(apart, 1e-9) / 5), 20, 600))
 
     def _look(self, corner: Array) -> None:
         """The camera of a window that opens: mechanism and board in view."""
         size = self.mechanism.size
         middle = corner + np.array([0.5, -0.6, 0.2]) * size
-        self.server.initial_camera.position = middle + np.array([0.4, -2.6, 0.9]) * size
-        self.server.initial_camera.look_at = middle + np.array([0.35, 0.0, 0.1]) * size
+        self.server.initial_camera.position = middle + np.array([0.3, -2.2, 0.8]) * size
+        self.server.initial_camera.look_at = middle + np.array([0.3, 0.0, 0.1]) * size
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self.server.scene.configure_default_lights(cast_shadow=False)
 
     def _play(self, shown: Shown, index: int) -> None:
-        path = getattr(shown.outcomes, "path", None)
-        if path is None:
+        try:
+            way = shown.outcomes.path(index)
+        except ValueError as error:
+            self.panel.tell(f"its path cannot be drawn again: {for_terminal(error)}")
             return
-        way = path(index)
         velocities = self._contact_axes(shown.placed.problem, way.v)
         self.scene.play(self.board.places(velocities), way.impulse, shown.placed, self._closed)
 
@@ -169,7 +183,9 @@ class Session:
             if self._closed.is_set():
                 return
             try:
-                self.refresh()
+                count = self.draft()
+                if self.refresh(count) is not None and count < SAMPLES and not self._wake.wait(PAUSE):
+                    self.refresh()
             except Exception as error:  # the viewer stays up; what went wrong is told
                 LOG.exception("the viewer could not show this state")
                 self.panel.tell(f"{type(error).__name__}: {for_terminal(error)}")

@@ -111,11 +111,11 @@ def film_kind(target: Path) -> str:
     if suffix not in (".gif", ".mp4"):
         raise ValueError(f"path: got {target.name!r}; wanted .gif, .mp4, or a folder for PNG frames")
     if suffix == ".mp4":
-        _ffmpeg()
+        ffmpeg()
     return suffix[1:]
 
 
-def _ffmpeg() -> str:
+def ffmpeg() -> str:
     """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
     found = shutil.which("ffmpeg")
     if found is not None:
@@ -242,7 +242,7 @@ def _write_film(stage: _Stage, times: Array, target: Path, kind: str, fps: int) 
 
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "mp4":
-        style.matplotlib().rcParams["animation.ffmpeg_path"] = _ffmpeg()
+        style.matplotlib().rcParams["animation.ffmpeg_path"] = ffmpeg()
     writer: AbstractMovieWriter = PillowWriter(fps=fps) if kind == "gif" else FFMpegWriter(fps=fps)
     with replacing(target) as file, TemporaryDirectory() as elsewhere:
         made = Path(elsewhere) / f"film.{kind}"  # an encoder wants a name to write to

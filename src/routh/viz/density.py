@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import maximum_filter
 
 from routh.validation import Array
 from routh.viz import style
@@ -26,14 +25,25 @@ def density_image(
     """
     left, right, bottom, top = extent
     counts, _, _ = np.histogram2d(y, x, bins=shape, range=((bottom, top), (left, right)))
-    reach = np.arange(-radius, radius + 1)
-    disc = reach[:, None] ** 2 + reach[None, :] ** 2 <= radius * radius + 0.5
-    spread = maximum_filter(counts, footprint=disc, mode="constant")
+    spread = _largest_in_disc(counts, radius)
     image = np.full(shape, np.nan)
     seen = spread > 0
     if seen.any():
         image[seen] = FAINTEST + (1.0 - FAINTEST) * np.log1p(spread[seen]) / np.log1p(spread.max())
     return image
+
+
+def _largest_in_disc(counts: Array, radius: int) -> Array:
+    """Of each cell the largest count within ``radius`` cells."""
+    rows, columns = counts.shape
+    padded = np.pad(counts, radius)
+    largest = counts.copy()
+    for down in range(-radius, radius + 1):
+        for right in range(-radius, radius + 1):
+            if down * down + right * right <= radius * radius + 0.5:
+                moved = padded[radius + down :, radius + right :][:rows, :columns]
+                np.maximum(largest, moved, out=largest)
+    return largest
 
 
 def draw_density(

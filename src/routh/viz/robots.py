@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def draw_scan(scan: Scan, ax: Axes) -> Axes:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
-    names, values = [for_matplotlib(name) for name in scan.axes], list(scan.axes.values())
+    names, values = [_with_unit(name) for name in scan.axes], list(scan.axes.values())
     if len(names) == 1:
         ax.plot(values[0], scan.score, color=style.SET, marker=".")
         ax.set_xlabel(names[0])
@@ -33,8 +33,16 @@ def draw_scan(scan: Scan, ax: Axes) -> Axes:
     )
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
-    ax.figure.colorbar(image, ax=ax, label="ambiguity")
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("ambiguity", size=ax.xaxis.label.get_fontsize())  # its own sizes are not those of the axes
+    bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
     return ax
+
+
+def _with_unit(name: str) -> str:
+    """A scan's axis with its unit, where it is one that every robot has."""
+    unit = {"roll": " (rad)", "pitch": " (rad)", "yaw": " (rad)", "drop": " (m/s)"}.get(name, "")
+    return f"{for_matplotlib(name)}{unit}"
 
 
 def draw_audit(audit: Audit, ax: Axes, *, name: str = "the audited one") -> Axes:

@@ -31,6 +31,7 @@ def load(
     roots: Sequence[str | Path] = (),
     floating: bool = False,
     ground: float | None = None,
+    sky: bool = False,
 ) -> MjModel:
     """An MjModel from an MJCF or URDF file.
 
@@ -42,6 +43,7 @@ def load(
     roots : further folders whose files the model may use.
     floating : give the root body a free joint (for URDF, whose root MuJoCo fixes to the world).
     ground : height (m) of a plane "ground" to add.
+    sky : add a light sky where the file has none, for pictures.
 
     Raises
     ------
@@ -61,6 +63,8 @@ def load(
                 _float(spec, path)
             if ground is not None:
                 _add_ground(spec, real("ground", ground))
+            if sky:
+                _add_sky(spec)
             return _compiled(spec)
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
@@ -196,3 +200,18 @@ def _float(spec: MjSpec, path: str | Path) -> None:
 def _add_ground(spec: MjSpec, height: float) -> None:
     plane = engine().mjtGeom.mjGEOM_PLANE
     spec.worldbody.add_geom(name="ground", type=plane, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, height])
+
+
+def _add_sky(spec: MjSpec) -> None:
+    kinds = engine().mjtTexture
+    getattr(spec, "compiler", spec).discardvisual = False  # set for URDF, whose visuals we took out ourselves
+    if hasattr(spec, "textures") and not any(t.type == kinds.mjTEXTURE_SKYBOX for t in spec.textures):
+        spec.add_texture(
+            name="routh-sky",
+            type=kinds.mjTEXTURE_SKYBOX,
+            builtin=engine().mjtBuiltin.mjBUILTIN_GRADIENT,
+            rgb1=[0.98, 0.98, 1.0],
+            rgb2=[0.80, 0.84, 0.90],
+            width=64,
+            height=384,
+        )

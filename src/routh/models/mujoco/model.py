@@ -40,10 +40,17 @@ class MujocoModel:
     model : MjModel; it is copied.
     restitution : a number, or a mapping from contact names (others get 0).
     limits : whether limits of hinges and slides count as contacts.
+    self_contacts : whether links of one robot can touch each other; where a file has collision shapes that
+        overlap as they are, they must not.
     """
 
     def __init__(
-        self, model: MjModel, *, restitution: float | Mapping[str, float] = 0.0, limits: bool = True
+        self,
+        model: MjModel,
+        *,
+        restitution: float | Mapping[str, float] = 0.0,
+        limits: bool = True,
+        self_contacts: bool = True,
     ) -> None:
         mujoco = engine()
         _refuse(model)
@@ -53,7 +60,7 @@ class MujocoModel:
         self.mujoco, self._data = own, mujoco.MjData(own)
         self._last: bytes = b""
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
-        found, notes = touches(own)
+        found, notes = touches(own, self_contacts)
         self._plane = _plane_of_motion(own, self._data)
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)

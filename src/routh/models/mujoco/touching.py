@@ -40,13 +40,19 @@ class Touch:
     radius: float = 0.0  # m
 
 
-def touches(model: MjModel) -> tuple[list[Touch], list[str]]:
-    """All possible contacts of a model, and notes on what they do not represent."""
+def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
+    """All possible contacts of a model, and notes on what they do not represent.
+
+    ``self_contacts``: whether links of one robot can touch each other.
+    """
     kinds = engine().mjtGeom
     found: list[Touch] = []
     notes: list[str] = []
     flat = {int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH)}
+    roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
     for first, second, mu in _pairs(model):
+        if not self_contacts and roots[first] == roots[second]:
+            continue
         if int(model.geom_type[second]) == int(kinds.mjGEOM_PLANE):
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"

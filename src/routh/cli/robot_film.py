@@ -1,0 +1,145 @@
+"""``routh animate robot.xml``: a film of a landing with its outcomes as ghosts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.cli.landings import Landed, make_landing, tell_place
+from routh.cli.output import Output
+from routh.cli.robot_files import RobotFile
+from routh.models.landed import Landing
+from routh.sampling import Outcomes, sample
+from routh.sampling.choosing import mode_names, spread_choice
+from routh.text import for_rich
+from routh.validation import Array, real
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+
+    from routh.viz.robot_film import Ghosts
+
+_SAMPLES = 512
+_GROUPS = 6  # colours for combinations of modes; rarer ones share the last
+_BEFORE = 0.1  # s of the fall that are shown
+
+
+@dataclass(frozen=True)
+class RobotFilm:
+    """What to film of a landing."""
+
+    futures: int
+    duration: float
+    fps: int
+    speed: float
+    seed: int
+    window: float | None = None
+    rigid: bool = False
+
+    def times(self) -> Array:
+        """Of the frames, s; zero is the touch."""
+        from routh.viz.animate import MOST_FRAMES
+
+        step = real("speed", self.speed, above=0.0) / self.fps
+        after = math.ceil(real("duration", self.duration, above=0.0) / step)
+        count = math.ceil(_BEFORE / step) + after + 1
+        if count > MOST_FRAMES:
+            raise ValueError(
+                f"speed: got {self.speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}"
+            )
+        return np.arange(after + 1 - count, after + 1) * np.float64(step)
+
+
+def animate_robot(
+    file: Path, landed: Landed, robot: RobotFile, wanted: RobotFilm, out: Path, output: Output
+) -> int:
+    """Let a robot land, follow its outcomes and write the film; the exit code."""
+    from routh.models.simultaneity import LANDING_WINDOW
+    from routh.viz.animate import film_kind
+    from routh.viz.encoding import write_frames
+    from routh.viz.offscreen import backend
+    from routh.viz.robot_film import Film, frames
+
+    film_kind(out)  # before the work, not after it
+    times = wanted.times()
+    backend()
+    model = robot.load(file, lands=True, sky=True)
+    landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
+    window = LANDING_WINDOW if wanted.window is None else wanted.window
+    found = make_landing(model, landed, window=window, **robot.posture(model))
+    tell_place(found, output)
+    with output.busy("sampling the impact and following its outcomes"):
+        outcomes = sample(found.problem, _SAMPLES, seed=wanted.seed)
+        q, ghosts = _motions(model, found, outcomes, wanted, times)
+    film = Film(model, times, q, ghosts, title=file.stem)
+    with output.busy(f"drawing {len(times)} frames"):
+        written = write_frames(frames(film), out, wanted.fps)
+    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  ambiguity {outcomes.ambiguity:.3g}")
+    for name in ghosts.names:
+        output.say(f"  {for_rich(name)}")
+    output.show(f"film: [bold]{for_rich(written)}[/bold]")
+    output.emit(
+        {
+            "file": str(written),
+            "frames": len(times),
+            "ghosts": int(ghosts.q.shape[1]),
+            "modes": list(ghosts.names),
+            "ambiguity": outcomes.ambiguity,
+        }
+    )
+    return 0
+
+
+def _motions(
+    model: MjModel, found: Landing, outcomes: Outcomes, wanted: RobotFilm, times: Array
+) -> tuple[Array, Ghosts]:
+    """MuJoCo's own motion (k, nq), and the ghosts."""
+    from routh.sim.aftermath import fall, follow
+    from routh.viz.robot_film import Ghosts
+
+    problem = found.problem
+    ended = np.flatnonzero(outcomes.terminated)
+    if not len(ended):
+        raise ValueError("impact: no sample of it ended; nothing can be followed")
+    chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures)]
+    names, which = mode_names(outcomes)
+    shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]
+    groups = np.array([min(shown.index(int(g)), _GROUPS - 1) for g in which[chosen]])
+    labels = [names[group] for group in shown[:_GROUPS]]
+    before = fall(model, found, times[times < 0.0])
+    after = times[times >= 0.0]
+    frames = len(after) - 1
+    own = follow(model, found.qpos, found.qvel[None], duration=float(after[-1]), frames=frames).q[0]
+    if wanted.rigid:
+        q, groups, labels = (
+            _rigid(model, found, wanted, after),
+            np.zeros(wanted.futures, dtype=int),
+            ["futures"],
+        )
+    else:
+        velocities = problem.lift(outcomes.v[chosen])
+        q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
+    waiting = np.repeat(before[:, None], q.shape[1], axis=1)
+    return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)
+
+
+def _rigid(model: MjModel, found: Landing, wanted: RobotFilm, times: Array) -> Array:
+    """Futures with rigid contacts throughout, (k, n, nq)."""
+    from routh.laws import SetValued
+    from routh.models.base import State
+    from routh.models.mujoco.model import MujocoModel
+    from routh.sim import simulate_many
+
+    bundle = simulate_many(
+        MujocoModel(model, self_contacts=False),
+        State(found.qpos, found.qvel),
+        n=wanted.futures,
+        duration=float(times[-1]),
+        law=SetValued(),
+        seed=wanted.seed,
+    )
+    return np.array([bundle.at(float(t))[0] for t in times])

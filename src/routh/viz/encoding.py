@@ -1,0 +1,73 @@
+"""Frames of pixels as a film: GIF, MP4 or a folder of PNG files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+import numpy as np
+
+from routh.status import MissingExtraError
+from routh.storage import write_bytes
+from routh.viz.animate import MissingEncoderError, ffmpeg, film_kind
+
+
+def write_frames(frames: Iterable[np.ndarray], path: str | Path, fps: int) -> Path:
+    """Write frames (h, w, 3) uint8; the path's suffix says as what, none means a folder."""
+    target = Path(path)
+    kind = film_kind(target)
+    if kind == "frames":
+        target.mkdir(parents=True, exist_ok=True)
+        for k, frame in enumerate(frames):
+            write_bytes(target / f"frame-{k:05d}.png", png(frame))
+        return target
+    return _gif(frames, target, fps) if kind == "gif" else _mp4(frames, target, fps)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """Pixels (h, w, 3) uint8 as a PNG file."""
+    stream = BytesIO()
+    _pillow().fromarray(np.ascontiguousarray(pixels)).save(stream, format="PNG")
+    return stream.getvalue()
+
+
+def _pillow() -> ModuleType:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError("matplotlib", "viz") from None
+    return Image
+
+
+def _gif(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
+    pictures = [_pillow().fromarray(np.ascontiguousarray(f)).quantize(128) for f in frames]
+    stream = BytesIO()
+    pictures[0].save(
+        stream, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / fps), loop=0
+    )
+    return write_bytes(target, stream.getvalue())
+
+
+def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
+    with TemporaryDirectory() as elsewhere:
+        made = Path(elsewhere) / "film.mp4"
+        words: list[str] = []
+        process: subprocess.Popen[bytes] | None = None
+        for frame in frames:
+            if process is None:
+                size = f"{frame.shape[1]}x{frame.shape[0]}"
+                words = [ffmpeg(), "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size]
+                words += ["-r", str(fps), "-i", "-", "-pix_fmt", "yuv420p", "-y", str(made)]
+                process = subprocess.Popen(words, stdin=subprocess.PIPE)
+            assert process.stdin is not None
+            process.stdin.write(np.ascontiguousarray(frame).tobytes())
+        if process is None:
+            raise ValueError("frames: got none; wanted at least one")
+        process.communicate()
+        if process.returncode:
+            raise MissingEncoderError(f"ffmpeg: ended with {process.returncode}; choose a .gif or a folder")
+        return write_bytes(target, made.read_bytes())
