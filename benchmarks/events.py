@@ -71,7 +71,7 @@ def _judge(task):
         rng = np.random.default_rng([seed, name == "body"])
         nc = 1 + seed % 4
         exact = routh.exact_set(
-            planar_body(rng, nc) if name == "body" else random_matrices(rng, nc), seconds=SECONDS
+            planar_body(rng, nc) if name == "body" else random_matrices(rng, nc), budget=SECONDS
         )
     problem = exact.problem
     outcomes = routh.sample(problem, samples, seed=seed, threads=1)

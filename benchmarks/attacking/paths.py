@@ -11,10 +11,12 @@ TOLERANCE = 1e-6  # of each contact's own speed and momentum
 ROUND = 4.0  # friction 1e5 multiplies rounding; the tolerance grows with its root
 
 
-def wrong_path(problem, path, v, impulse, scales, directions=None, curved=False):
+def wrong_path(problem, path, v, impulse, scales, directions=None, curved=None):
     """What is wrong with a path that should end at ``v`` with the total ``impulse``; "" for nothing.
 
     ``directions`` (k, nt): corners of the friction polygon, None for the cone (in the plane: the segment).
+    ``curved``: of a path of the true cone in space, the error that the sample reports, a share of the speed;
+    where a slip ends, friction may miss its cone by the impulse that changes the velocity by so much.
     """
     speed, momentum = scales
     loose = TOLERANCE * max(1.0, float(problem.mu.max()) / ROUND)
@@ -37,17 +39,22 @@ def wrong_path(problem, path, v, impulse, scales, directions=None, curved=False)
         return "momentum of a piece"
     c = np.einsum("ctv,kv->kct", rows, path.v) / speed[:, None]
     p = path.impulse / momentum[:, None]
-    return wrong_contacts(problem, c, p, directions, curved, loose)
+    outside = np.full(problem.nc, loose)
+    if curved is not None:
+        least = [np.linalg.eigvalsh(Jt @ np.linalg.solve(problem.M, Jt.T))[0] for Jt in problem.Jt]
+        outside += curved * energy / (np.sqrt(least) * momentum)
+    return wrong_contacts(problem, c, p, directions, curved is not None, (loose, outside))
 
 
-def wrong_contacts(problem, c, p, directions, curved, loose):
+def wrong_contacts(problem, c, p, directions, curved, tolerances):
     """Cones, friction against slip, and who may push; velocities (k + 1, nc, .), impulses (k, nc, .)."""
+    loose, outside = tolerances
     left = np.zeros(problem.nc)  # energy that contacts may still return
     for before, after, push in zip(c[:-1], c[1:], p, strict=True):
         normal, limit = push[:, 0], problem.mu * push[:, 0]
         if not np.all(normal >= -loose):
             return "a contact pulls"
-        if not np.all(np.linalg.norm(push[:, 1:], axis=1) <= limit + loose):
+        if not np.all(np.linalg.norm(push[:, 1:], axis=1) <= limit + outside):
             return "friction outside its cone"
         turn = turned(before[:, 1:], after[:, 1:]) if curved else 0.0
         for slip in (before[:, 1:], 0.5 * (before + after)[:, 1:], after[:, 1:]):

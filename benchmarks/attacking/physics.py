@@ -14,7 +14,6 @@ import routh
 from attacking.paths import wrong_path
 from attacking.report import Found, merged
 from attacking.spread import chunks, in_processes
-from routh.kernels import events_space
 from routh.status import Status
 from routh.step import make_step
 
@@ -22,7 +21,6 @@ TOLERANCE = 1e-6  # of the problem's own speed and momentum
 HUGE = 1e3  # friction above which impulses are uncertain by mu times rounding
 SAMPLES = 4
 WARM = 12  # problems before the clock runs
-PATHS_IN_SPACE = hasattr(events_space, "pieces")
 #: What one sample may take, s of one core: for each contact in the plane, with polygons, with the true cone;
 #: for the increments of Algorithm 1 with a share in those that are drawn again; for one readable step.
 SECONDS = {"plane": 0.002, "polyhedral": 0.01, "cone": 0.05, "algorithm1": 0.25, "step": 5.0}
@@ -133,12 +131,16 @@ def judged_samples(problem, outcomes):
 
 def wrong_way(problem, outcomes, i):
     """What is wrong with the path of a sample by events, piece by piece."""
-    if problem.nt == 2 and not PATHS_IN_SPACE:
+    if outcomes.settings.get("method", "algorithm1") != "events":
         return ""
     path = outcomes.path(i)
-    curved = problem.nt == 2 and outcomes.settings["friction"] == "cone"
-    corners = polygon(outcomes.settings["facets"] or 8) if problem.nt == 2 and not curved else None
-    return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem), corners, curved)
+    if problem.nt == 1:
+        return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem))
+    if outcomes.settings["friction"] == "cone":
+        error = float(outcomes.error[i])  # what the sample says of itself
+        return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem), curved=error)
+    corners = polygon(outcomes.settings["facets"] or 8)
+    return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem), corners)
 
 
 def polygon(facets):

@@ -169,3 +169,20 @@ def test_a_row_counts():
     row.count(0.3, honest=True)
     row.count(0.2, wrong="bad", honest=True)
     assert (row.cases, row.wrong, row.honest, row.slowest, row.examples) == (3, 1, 1, 0.3, ["bad"])
+
+
+@pytest.mark.parametrize(
+    ("family", "number"),
+    [
+        # a slip that begins and vanishes again within one step of the series
+        ("space, true cone", 1233),
+        ("space, true cone", 2248),
+        ("one body in space, doubled", 1010),
+        # friction that ends a slip, outside its cone by no more than the sample says
+        ("space, true cone", 3200),
+        ("one body in space, doubled", 1174),
+    ],
+)
+def test_what_the_full_attack_found_in_space(family, number):
+    found = physics.part_of_family((family, 0, [number]))
+    assert found.wrong == 0

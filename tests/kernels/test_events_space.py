@@ -288,5 +288,3 @@ def test_what_the_kernel_cannot_do_raises():
     problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
     with pytest.raises(ValueError, match="rates: got <function"):
         routh.sample(problem, 3, method="events", friction="cone", rates=lambda uniforms, near, out: None)
-    with pytest.raises(ValueError, match="device: got 'cuda'"):
-        routh.sample(problem, 3, method="events", friction="cone", device="cuda")

@@ -10,7 +10,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
-from routh.kernels.space_events import DEGREE, TINY, first_event, power_sum
+from routh.kernels.space_events import DEGREE, TINY, clear_length, first_event, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
 from routh.kernels.space_names import (
     BROKEN,
@@ -229,6 +229,8 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         second = size_of_power(work, m, books, DEGREE - 1)
         h = (allowed / max(last, 1e-200)) ** (1.0 / DEGREE)
         h = min(h, (allowed / max(second, 1e-200)) ** (1.0 / (DEGREE - 1)))
+        if not alone:
+            h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)

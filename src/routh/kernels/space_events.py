@@ -30,6 +30,8 @@ from routh.kernels.space_names import (
     RATE,
     RATE0,
     ROLE,
+    SIZE,
+    SLIDE,
     TRY,
     TRY_WORK,
     WORKED,
@@ -43,6 +45,7 @@ from routh.validation import Array
 PLACED = 1e-13  # how near to its zero an event is placed
 TINY = 1e-11
 PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
+LOOKS, SHORTER = 8, 4  # points of a step at which slips and friction are looked at; shorter steps tried
 DEGREE = ORDER
 
 
@@ -206,6 +209,35 @@ def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
             above = 0.5 * above if side == -1 else above
             side = -1
     return at
+
+
+@kernel
+def clear_length(work: SpaceWork, m: int, h: float) -> float:
+    """How much of a step of length h shows its events at its middle and its end, where they are looked for.
+
+    The series of a slip that vanishes goes on through zero with friction along the slip: the step ends
+    before that. Friction of a sticking contact may leave its cone and come back: the step ends while it is
+    outside.
+    """
+    for _ in range(SHORTER):
+        shorter = h
+        for point in range(1, LOOKS + 1):
+            at = h * point / LOOKS
+            for a in range(m):
+                i = work.marks[LIST, a]
+                if work.marks[MOVES, i] == SLIDE:
+                    if not power_sum(work.series, CHANNELS * i + SIZE, at) > 0.0:
+                        shorter = min(shorter, h * (point - 1) / LOOKS)
+                elif work.marks[MOVES, i] == ZERO:
+                    rates_at(work, i, at)
+                    if cone_excess(work, i) > 0.0:
+                        shorter = min(shorter, at)
+            if shorter < h:
+                break
+        if shorter > 0.0:
+            return shorter
+        h /= LOOKS
+    return h
 
 
 @kernel
