@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -49,12 +50,12 @@ class Column:
     meaning: str = ""
 
 
-class Tabular:
+class Tabular(ABC):
     """A result that goes to pandas and xarray (extra ``data``)."""
 
+    @abstractmethod
     def _columns(self) -> Mapping[str, Column]:
         """The variables by name; the first dimension of the first one numbers the rows of a data frame."""
-        raise NotImplementedError
 
     def _coordinates(self) -> Mapping[str, object]:
         """Labels along the dimensions that have some."""
