@@ -198,7 +198,7 @@ def _by_filling(
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, sample = best
-    path = outcomes.path(sample) if problem.nt == 1 else None  # curves in space cannot be drawn again yet
+    path = outcomes.path(sample) if problem.nt == 1 else None  # in space fill names no kind of path
     return WorstCase(value, outcomes.v[sample], path, bound, Status.INCOMPLETE, "fill")
 
 
