@@ -145,6 +145,20 @@ def test_a_walker_lands_in_its_plane():
     assert any(event.kind == "impact" for event in motion.events)
 
 
+def test_an_ant_whose_feet_stop_slipping_together():
+    """Two feet slip, turn and stop at one instant: both are held there, and few steps lead to it."""
+    model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/ant"))))
+    q = np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0]
+    feet = [i for i, info in enumerate(model.contacts) if "floor" in info.name]
+    q[2] -= model.gaps(q)[feet].min() - 1e-4
+    motion = routh.simulate(model, routh.State(q, np.r_[0.0, 0.0, -0.8, np.zeros(11)]), duration=0.005)
+    assert [event.kind for event in motion.events] == ["impact", "close", "stick"]
+    assert len(motion.events[-1].contacts) == 2
+    assert len(motion) < 1000
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+
+
 def test_it_travels_to_other_processes():
     model = pickle.loads(pickle.dumps(MujocoModel(compiled(SHAPES))))
     q, v = random_state(model, 5)
