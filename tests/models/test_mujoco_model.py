@@ -16,6 +16,8 @@ from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
+from mujoco_motion import bounce  # noqa: E402  of the benchmarks, which need MuJoCo
+
 FLOOR = '<geom name="floor" type="plane" size="5 5 .1" friction="0.6"/>'
 CRATE = f"""<mujoco><worldbody>{FLOOR}<body pos="0 0 0.3"><freejoint/>
   <geom name="crate" type="box" size=".2 .15 .1" mass="2" friction="0.6"/></body></worldbody></mujoco>"""
@@ -106,6 +108,14 @@ def test_one_bounce_is_that_of_mujocos_stiff_contact():
     assert [event.kind for event in motion.events][:1] == ["impact"]
     np.testing.assert_allclose(motion.final.v, data.qvel, atol=0.02)
     assert np.linalg.norm(motion.final.v - start.v) > 1.0
+
+
+def test_bounces_converge_to_those_of_mujocos_springs():
+    """With restitution but without friction, and with friction that sticks: ten times stiffer, nearer."""
+    soft, stiff = (bounce(k, restitution=0.5, mu=0.0) for k in (1e6, 1e8))
+    assert soft.events[0] == stiff.events[0] == "impact"
+    assert stiff.v < 0.02 < soft.v  # of 11 rad/s, as the time of contact goes from 3 to 0.3 ms
+    assert bounce(1e8, restitution=0.0, mu=1.0).v < 1e-3
 
 
 def test_a_crate_lands():

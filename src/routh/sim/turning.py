@@ -38,10 +38,12 @@ def turning_rate(problem: ContactProblem, found: ModeForces, speed: Array) -> fl
         at = slice(k * (width - 1), (k + 1) * (width - 1))
         per_slip[at, at] = strength * across
         push = found.acceleration[i, 1:]
-        aside = float(np.linalg.norm(across @ push) * speed[i])  # of slip, where it ends with this acceleration
+        aside = float(
+            np.linalg.norm(across @ push) * speed[i]
+        )  # of slip, where it ends with this acceleration
         if aside > NO_SLIP * float(np.linalg.norm(push)):
             turning = max(turning, float(np.linalg.norm(push)) / float(speed[i]))
-    # near a singular mode the held contacts answer without bound, though the motion may go on: as if none were
+    # near a singular mode the held contacts answer without bound, though the motion may go on: without them
     alone = float(np.linalg.norm(problem.G[np.ix_(tangents, tangents)] @ per_slip, 2))
     return max(min(float(np.linalg.norm(response @ per_slip, 2)), alone), _TURN * turning)
 
