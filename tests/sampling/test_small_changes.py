@@ -38,7 +38,7 @@ def test_systems(name):
 
 @pytest.mark.parametrize("nc", [2, 3, 4])
 def test_random_problems(nc):
-    """Corner cuts make two velocities vanish together; that corner is not to be found again at length zero."""
+    """Corner cuts make two velocities vanish together; it is not found again at length zero."""
     for seed in range(6):
         problem = colliding(random_problem(np.random.default_rng([seed, nc]), nc=nc, nt=1))
         assert share_that_moved(problem, seed) <= 1e-3
