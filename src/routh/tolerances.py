@@ -61,6 +61,10 @@ MASSLESS = 1e-13
 #: Two digits below `RESIDUAL`, so that the check outside the solver has room for its own rounding.
 COULOMB_ITERATION = 1e-11
 
+#: Constraint steps: a row whose mode would change by less than this share of the largest force stands at a
+#: kink, where the derivative is one-sided. The solver's own residuals are a thousand times smaller.
+KINK = 1e-6
+
 #: D19's own program: residual of its optimality conditions in the solver's scaled variables. Its objective
 #: squares the tangential damper, so an interior-point method keeps only about half of the digits.
 PAPER_PROGRAM = 1e-6

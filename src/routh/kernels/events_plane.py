@@ -54,7 +54,7 @@ FREE_STAGES, FREE_STAGES_ELASTIC = 10, 16  # stages in which everything is drawn
 IN_TURNS = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
-PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.75, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
 FEW = 64  # samples below which nothing is kept for later ones
 

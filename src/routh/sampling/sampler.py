@@ -75,7 +75,7 @@ def sample(
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
-        default 0.6, with restitution 0.8.
+        default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
