@@ -13,6 +13,7 @@ from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
     CEILING,
+    CUT_AT,
     DRIVEN,
     FREE,
     MU,
@@ -32,6 +33,7 @@ from routh.kernels.random import event_number
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
 FOREVER = 1e300
+SHORTEST = 1e-9  # shares of a piece's length before and after a corner cut at least; of a determinant
 CORNERS = 0.85  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
 FRACTION, COORDINATE, PARTNER, NEXT = wide(1000), wide(1001), wide(1002), wide(2000)
@@ -124,15 +126,19 @@ def cut_short(
         for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
             da, db, ea, eb = rates[at, n + a], rates[at, n + b], rates[then, n + a], rates[then, n + b]
             det = da * eb - db * ea
-            if b == a or det == 0.0:
+            if b == a or not abs(det) > SHORTEST * (abs(da * eb) + abs(db * ea)):
                 continue
             s = values[NOW, b] * ea - values[NOW, a] * eb  # times det
             u = values[NOW, a] * db - values[NOW, b] * da
-            if s * det > 0.0 and u * det > 0.0 and abs(s) < length * abs(det):
+            # a corner that is reached already, or without a cut, is none: rounding would decide
+            scale = det * length
+            if u / scale > SHORTEST and SHORTEST < s / scale < 1.0 - SHORTEST:
                 count += 1
                 if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
                     cut = s / det
+                    marks[CUT_AT, 1] = b
         if count > 0:
+            marks[CUT_AT, 0], marks[CUT_AT, 2] = a, then
             return cut, chosen
     return fraction, -1
 
