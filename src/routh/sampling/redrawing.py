@@ -14,7 +14,7 @@ from routh.validation import choice, integer, real
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
-#: Probability that drawn rates stay until something happens; in the plane 0.8 with restitution.
+#: Probability that drawn rates stay until something happens, in space; the plane has its own.
 PERSISTENCE = 0.6
 
 Rates = str | Callable[..., None]
