@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.friction import ContactMode
@@ -21,7 +22,9 @@ from routh.sampling.answers import SAME_MODE, Answer, combinations, contact_mode
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
-from routh.validation import Array, Options
+from routh.validation import Array, Options, real_array
+
+DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
@@ -95,6 +98,54 @@ class Outcomes(Drawable, Tabular):
                 f"path: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
             )
         return self.replay(self, sample)
+
+    def jacobian(
+        self, wrt: Sequence[str] = DATA, *, near: float | None = None, threads: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of every sample's velocity after by the data of the problem, decisions held fixed.
+
+        The samples must have been drawn by events; they are drawn again, see `routh.sampling.gradients` for
+        what the decisions are. A dictionary with the arrays asked for, derivatives of ``v[k, i]`` in
+        ``[k, i, ...]``: "v" (n, nv, nv), "mu" and "restitution" (n, nv, nc), "Jn" (n, nv, nc, nv), "Jt"
+        (n, nv, nc, nt, nv), and "M" (n, nv, nv, nv), symmetric in its last two axes: its sum over the entries
+        of a symmetric change of M is the change of the velocity. Further "margin" (n,), the least distance
+        of a sample from a change of piece in the problem's own units, and "one_sided" (n,) bool: margins
+        below ``near`` (1e-9), where the derivative holds on one side at most. NaN where a sample has no
+        outcome. A contact with restitution 0 has no piece in which it returns anything: its column is 0.
+        """
+        return self._pull(np.eye(self.problem.nv)[None], wrt, near, threads)
+
+    def vjp(
+        self,
+        cotangent: ArrayLike,
+        wrt: Sequence[str] = DATA,
+        *,
+        near: float | None = None,
+        threads: int | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of ``cotangent . v`` of every sample, one pass backwards; see `jacobian`.
+
+        ``cotangent``: (nv,) or one for each sample, (n, nv). The arrays are those of `jacobian` without their
+        second axis.
+        """
+        n, nv = len(self), self.problem.nv
+        given = real_array("cotangent", cotangent, [(nv,), (n, nv)], f"shape ({nv},) or ({n}, {nv})")
+        found = self._pull(given.reshape(-1, 1, nv), wrt, near, threads)
+        return {name: array[:, 0] if name in DATA else array for name, array in found.items()}
+
+    def _pull(
+        self, cotangents: Array, wrt: Sequence[str], near: float | None, threads: int | None
+    ) -> dict[str, np.ndarray]:
+        """See `routh.sampling.gradients.pull`, which also takes outcomes from files."""
+        pull = getattr(self.replay, "pull", None)
+        if pull is None:
+            method = self.settings.get("method", "algorithm1")
+            raise ValueError(
+                f"jacobian: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
+            )
+        options = {} if near is None else {"near": near}
+        found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)
+        return found
 
     @property
     def contact_velocity(self) -> Array:

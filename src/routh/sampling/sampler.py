@@ -108,7 +108,8 @@ def sample(
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
         return algorithm1.sample(problem, n, **given, **options)
-    from routh.sampling.events import event_outcomes, make_settings
+    from routh.sampling.events import event_outcomes
+    from routh.sampling.redrawing import make_settings
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
@@ -119,7 +120,7 @@ def sample(
         from routh.sampling.many import batch_outcomes
 
         draw = make_settings(n, **settings)
-        described = {"method": "events", "friction": friction, **settings}
+        described = {"method": "events", "friction": friction, "facets": facets, **settings}
         return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
     return event_outcomes(problem, n, settings, **options)
 
