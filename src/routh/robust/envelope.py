@@ -85,9 +85,7 @@ def _independent(rows: Array) -> bool:
 class _Lagrangian:
     """Its derivatives with respect to the problem, impulses and multipliers held."""
 
-    def __init__(
-        self, problem: ImpactProblem, program: Program, x: Array, multipliers: _Multipliers
-    ) -> None:
+    def __init__(self, problem: ImpactProblem, program: Program, x: Array, multipliers: _Multipliers) -> None:
         self.problem, self.program, self.x, self.multipliers = problem, program, x, multipliers
         self.J = problem.J.reshape(-1, problem.nv)
         self.pieces = program.pieces(x) * np.repeat(problem.scaling.impulse, 2)  # (k, 2 nc) N s
