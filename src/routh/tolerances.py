@@ -31,6 +31,10 @@ SAME_VELOCITY = 1e-7
 #: A contact sticks when its tangential speed is below this share of the speed before.
 STICK = 1e-7
 
+#: Outcomes that differ by less than this share of the speed before are one, when it is told how ambiguous an
+#: impact is: paths along curves are followed to about as much.
+AMBIGUOUS = 1e-6
+
 #: Asymmetry of M, relative to its largest entry, that is still rounding.
 SYMMETRY = 1e-10
 

@@ -7,6 +7,7 @@ from routh.constraints.holonomic import ElasticFoundation, Holonomic, StateConst
 from routh.constraints.inverse import InverseResult, forces_at, inputs_for
 from routh.constraints.residual import Residuals
 from routh.constraints.solve import solve
+from routh.constraints.state_gradient import StateGradient, state_gradient
 from routh.constraints.stiffness import (
     Hertz,
     contact_modulus,
@@ -34,6 +35,7 @@ __all__ = [
     "Residuals",
     "RowsGradient",
     "StateConstraint",
+    "StateGradient",
     "SystemGradient",
     "Unilateral",
     "contact_modulus",
@@ -46,4 +48,5 @@ __all__ = [
     "inputs_for",
     "solve",
     "square_grid",
+    "state_gradient",
 ]

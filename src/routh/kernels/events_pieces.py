@@ -13,6 +13,7 @@ from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
     CEILING,
+    CUT_AT,
     DRIVEN,
     FREE,
     MU,
@@ -138,7 +139,9 @@ def cut_short(
                 count += 1
                 if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
                     cut = s / det
+                    marks[CUT_AT, 1] = b
         if count > 0:
+            marks[CUT_AT, 0], marks[CUT_AT, 2] = a, then
             return cut, chosen
     return fraction, -1
 

@@ -20,9 +20,10 @@ from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.sampling.breeding import Herd
 from routh.sampling.climbing import climb
-from routh.sampling.events import event_samples, make_settings, scaled_pieces, straight_path
+from routh.sampling.events import event_samples, scaled_pieces, straight_path
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
+from routh.sampling.redrawing import make_settings
 from routh.status import Status
 from routh.step.elastic import ENERGETIC
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
