@@ -25,7 +25,7 @@ from routh.text import for_rich
 from routh.validation import Options
 from routh.viz.outcomes import outcomes_figure
 
-SAMPLES = 2**14
+SAMPLES, SAMPLES_IN_SPACE = 2**14, 2**12
 CHEAP_CONTACTS = 8
 
 
@@ -89,8 +89,9 @@ def _run_problem(
 
 
 def default_samples(problem: ImpactProblem) -> int:
-    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
-    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
+    """16384, in space 4096, and fewer with many contacts: a step's cost grows with their cube."""
+    usual = SAMPLES if problem.nt == 1 else SAMPLES_IN_SPACE
+    return max(int(usual * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
 def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
