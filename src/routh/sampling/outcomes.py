@@ -38,6 +38,14 @@ class ModeRow:
     kinetic_energy: tuple[float, float]  # smallest and largest after, J
 
 
+def contact_modes(problem: ImpactProblem, contact_velocity: Array) -> np.ndarray:
+    """What contacts with these velocities (..., nc, 1 + nt) do, (..., nc) int8: `ContactMode`."""
+    scaled = contact_velocity / problem.scaling.velocity[:, None]
+    moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
+    mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
+    return np.where(scaled[..., 0] > tolerances.STICK, ContactMode.SEPARATES, mode).astype(np.int8)
+
+
 @dataclass(frozen=True, eq=False)
 class Outcomes(Drawable, Tabular):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
@@ -114,11 +122,7 @@ class Outcomes(Drawable, Tabular):
     @cached_property
     def modes(self) -> np.ndarray:
         """What each contact does after, (n, nc) int8, see `routh.friction.ContactMode`."""
-        unit = self.problem.scaling.velocity[:, None]
-        scaled = self.contact_velocity / unit
-        moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
-        mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
-        return np.where(scaled[..., 0] > tolerances.STICK, ContactMode.SEPARATES, mode).astype(np.int8)
+        return contact_modes(self.problem, self.contact_velocity)
 
     def summary(self) -> list[ModeRow]:
         """Combinations of contact modes among the terminated samples, the most frequent first."""
