@@ -28,7 +28,8 @@ from problems import colliding, random_problem, row_of_balls
 from routh import systems
 from routh.kernels.arrays import make_rows
 from routh.laws import SingleContact
-from routh.sampling.events import event_samples, make_settings
+from routh.sampling.events import event_samples
+from routh.sampling.redrawing import make_settings
 from routh.sampling.straight import path_residual
 from routh.status import Status
 

@@ -1,9 +1,10 @@
 """How long a newcomer waits: processor time of first and second calls, each in a process of its own.
 
-    python benchmarks/first_call.py [family ...]
+    python benchmarks/first_call.py [row ...] [--repeat 3]
 
-A fresh folder for compiled kernels stands for a fresh installation. Processor time, since other work on the
-machine should not count.
+A fresh folder for compiled kernels and for bytecode stands for a fresh installation of routh: the first call
+compiles, the second loads. Processor time with that of children, since other work on the machine should not
+count; of several second calls the least. Rows are named as printed, for example "routh list" or "plane".
 """
 
 from __future__ import annotations
@@ -19,15 +20,21 @@ from datetime import date
 
 COMMANDS = {
     "routh list": ["-m", "routh", "list"],
+    "routh list rocking-block": ["-m", "routh", "list", "rocking-block"],
     "routh run rocking-block": ["-m", "routh", "run", "rocking-block", "--out", "{folder}/picture.png"],
+    "the same without a picture": ["-m", "routh", "run", "rocking-block", "--no-picture"],
+    "first outcome in Python": [
+        "-c",
+        "import routh; routh.sample(routh.systems.get('rocking-block').problem, 1)",
+    ],
 }
-CALL = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[int(sys.argv[1])].call()"
-FIRST_OUTCOME = "import routh; routh.sample(routh.systems.get('rocking-block').problem, 1)"
+FAMILY = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[int(sys.argv[1])].call()"
 
 
 def processor_seconds(arguments, folder):
-    """Processor time of a Python process and its children, s."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    """Processor time of a Python process and its children, s; NaN where it failed."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": folder}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, *(argument.format(folder=folder) for argument in arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -37,8 +44,10 @@ def processor_seconds(arguments, folder):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def row(name, arguments, folder):
-    first, second = processor_seconds(arguments, folder), processor_seconds(arguments, folder)
+def row(name, arguments, repeat):
+    with tempfile.TemporaryDirectory() as folder:
+        first = processor_seconds(arguments, folder)
+        second = min(processor_seconds(arguments, folder) for _ in range(repeat))
     print(f"{name:28s} {first:8.2f} {second:8.2f}", flush=True)
 
 
@@ -46,20 +55,19 @@ def main():
     from routh.cli.precompile import FAMILIES
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("family", nargs="*")
-    wanted = parser.parse_args().family
-    print(f"{date.today()}  {platform.machine()}  processor time, s")
+    parser.add_argument("row", nargs="*")
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    rows = dict(COMMANDS)
+    rows |= {family.name: ["-c", FAMILY, str(number)] for number, family in enumerate(FAMILIES)}
+    unknown = set(given.row) - set(rows)
+    if unknown:
+        parser.error(f"there is no row {min(unknown)!r}; wanted one of {', '.join(rows)}")
+    print(f"{date.today()}  {platform.machine()}, {os.cpu_count()} cores  processor time, s")
     print(f"{'':28s} {'first':>8s} {'second':>8s}")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, arguments in COMMANDS.items():
-            if not wanted or name in wanted:
-                row(name, arguments, folder)
-        if not wanted:
-            row("first outcome, warm", ["-c", FIRST_OUTCOME], folder)
-    for number, family in enumerate(FAMILIES):
-        if not wanted or family.name in wanted:
-            with tempfile.TemporaryDirectory() as folder:
-                row(family.name, ["-c", CALL, str(number)], folder)
+    for name, arguments in rows.items():
+        if not given.row or name in given.row:
+            row(name, arguments, given.repeat)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from routh.kernels.algorithm1_host import known_table, run
 from routh.kernels.arrays import make_rows
 from routh.kernels.gpu_memory import send
 from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
-from routh.sampling.events import PERSISTENCE, make_settings
+from routh.sampling.redrawing import PERSISTENCE, make_settings
 from routh.systems import get
 
 PLANAR = (

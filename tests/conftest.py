@@ -1,5 +1,7 @@
 """Settings shared by all tests."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,3 +24,20 @@ def _nan_meets_no_arithmetic(request):
         return
     with np.errstate(all="raise"):
         yield
+
+
+@pytest.fixture
+def routh_command(monkeypatch, capsys, tmp_path):
+    """Run ``routh`` in this process as the entry point does, in a folder of its own: code, stdout, stderr."""
+    from routh.cli.ending import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["routh", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return call

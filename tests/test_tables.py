@@ -84,7 +84,8 @@ def test_html_views_hold_the_table_and_a_picture_and_no_markup_of_names():
     )
     page = routh.sample(named, 64)._repr_html_()
     assert "data:image/png;base64," in page
-    assert "ambiguity" in page
+    assert "Ambiguity 0." in page
+    assert "Least certain: " in page
     assert "<b>heel" not in page
     assert "&lt;b&gt;heel" in page
     assert "normal velocity" in named._repr_html_()

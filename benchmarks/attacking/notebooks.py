@@ -59,7 +59,7 @@ def attack(count, seed):
 
 def interrupted(manager, client, cell, after):
     """Seconds from the signal to the end of the cell, and what is wrong."""
-    # Without stop_on_error=False the kernel may abort the next cell, unrun, when it arrives soon after an error.
+    # Without stop_on_error=False the kernel may abort, unrun, a cell that arrives soon after an error.
     asked = client.execute(cell + "; None", stop_on_error=False)
     time.sleep(after)
     start = time.monotonic()

@@ -143,6 +143,11 @@ class ImpactProblem:
         """Tangential directions per contact: 1 in the plane, 2 in space."""
         return self.Jt.shape[1]
 
+    @property
+    def velocity_units(self) -> tuple[str, ...]:
+        """Units of the contact velocities, (nc,): "m/s"."""
+        return ("m/s",) * self.nc
+
     @cached_property
     def J(self) -> Array:
         """Contact Jacobians with the normal first, (nc, 1 + nt, nv)."""

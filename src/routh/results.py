@@ -36,8 +36,12 @@ class Drawable:
         """Rows of the table that a notebook shows, the first one its head; none by default."""
         return ()
 
+    def _sentences(self) -> Sequence[str]:
+        """What a notebook says above the table; nothing by default."""
+        return ()
+
     def _repr_html_(self) -> str:
-        return html_view(repr(self), self._facts(), _small_picture(self))
+        return html_view(repr(self), self._facts(), _small_picture(self), self._sentences())
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +107,14 @@ def _labels(labels: Mapping[str, object], dim: str, count: int) -> Sequence[obje
     return list(np.asarray(found)) if found is not None else range(count)
 
 
-def html_view(title: str, rows: Sequence[tuple[object, ...]], picture: bytes | None = None) -> str:
-    """A title, a table and a picture as HTML that loads nothing; all text is cleaned."""
-    parts = [f"<b>{for_html(title)}</b>"]
+def html_view(
+    title: str,
+    rows: Sequence[tuple[object, ...]],
+    picture: bytes | None = None,
+    sentences: Sequence[str] = (),
+) -> str:
+    """A title, sentences, a table and a picture as HTML that loads nothing; all text is cleaned."""
+    parts = [f"<b>{for_html(title)}</b>", *(f"<br>{for_html(sentence)}" for sentence in sentences)]
     if rows:
         head, *body = rows
         cells = ["".join(f"<th>{for_html(cell)}</th>" for cell in head)]

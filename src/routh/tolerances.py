@@ -31,6 +31,10 @@ SAME_VELOCITY = 1e-7
 #: A contact sticks when its tangential speed is below this share of the speed before.
 STICK = 1e-7
 
+#: Outcomes that differ by less than this share of the speed before are one, when it is told how ambiguous an
+#: impact is: paths along curves are followed to about as much.
+AMBIGUOUS = 1e-6
+
 #: Asymmetry of M, relative to its largest entry, that is still rounding.
 SYMMETRY = 1e-10
 
@@ -56,6 +60,10 @@ MASSLESS = 1e-13
 #: Constraint steps: scaled residual at which an iteration for friction stops early; a share of the forces.
 #: Two digits below `RESIDUAL`, so that the check outside the solver has room for its own rounding.
 COULOMB_ITERATION = 1e-11
+
+#: Constraint steps: a row whose mode would change by less than this share of the largest force stands at a
+#: kink, where the derivative is one-sided. The solver's own residuals are a thousand times smaller.
+KINK = 1e-6
 
 #: D19's own program: residual of its optimality conditions in the solver's scaled variables. Its objective
 #: squares the tangential damper, so an interior-point method keeps only about half of the digits.

@@ -131,3 +131,31 @@ def test_the_foundation_rows_are_the_slope_of_its_deformations():
     np.testing.assert_allclose(rows.G @ v, (at(step).phi - at(-step).phi) / (2 * step), atol=1e-8)
     rate = (at(step).G @ v - at(-step).G @ v) / (2 * step)
     np.testing.assert_allclose(rows.bias, rate, atol=1e-8)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-6, -1e-6, 3e-5])
+def test_forces_without_deformations_do_not_mind_what_cannot_be_measured(error):
+    """D19 section 7: on steel a micrometre in the state is ten kilonewtons; as zero it is the weight."""
+    model = walker()
+    q = np.array([0.0, 0.0, 0.0, 0.0, 0.0])
+    q[1] = -model.gaps(q).min() + error
+    state = State(q, np.zeros(5))
+    stiff = Compliance(stiffness=1e10, damping=1.0)
+    weight = 7.0 * 9.81
+    blind = forces_at(model, state, dt=0.01, compliance=stiff, deformations="zero")
+    assert blind.status is Status.SOLVED
+    assert blind.forces[0][:, 0].sum() == pytest.approx(weight, rel=1e-4)
+    seen = forces_at(model, state, dt=0.01, compliance=stiff).forces[0][:, 0].sum()
+    assert (abs(seen - weight) < 1e-3 * weight) == (error == 0.0)
+    np.testing.assert_array_equal(blind.system.constraints[0].phi, 0.0)
+
+
+def test_without_deformations_what_is_apart_stays_apart():
+    model = walker()
+    state = State(np.array([0.0, 2.0, 0.0, 0.0, 0.0]), np.zeros(5))
+    assert not forces_at(model, state, dt=0.01, deformations="zero").forces[0].any()
+    limit = coordinate_limit("limit", 3, 5, lower=-1.0, stiffness=1e6)
+    found = forces_at(model, state, dt=0.01, constraints=[limit], deformations="zero")
+    assert found.system.constraints[1].phi[0] == 1.0
+    with pytest.raises(ValueError, match="deformations: got 'guessed'"):
+        forces_at(model, state, dt=0.01, deformations="guessed")

@@ -16,6 +16,8 @@ from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
+from mujoco_motion import bounce  # noqa: E402  of the benchmarks, which need MuJoCo
+
 FLOOR = '<geom name="floor" type="plane" size="5 5 .1" friction="0.6"/>'
 CRATE = f"""<mujoco><worldbody>{FLOOR}<body pos="0 0 0.3"><freejoint/>
   <geom name="crate" type="box" size=".2 .15 .1" mass="2" friction="0.6"/></body></worldbody></mujoco>"""
@@ -108,6 +110,14 @@ def test_one_bounce_is_that_of_mujocos_stiff_contact():
     assert np.linalg.norm(motion.final.v - start.v) > 1.0
 
 
+def test_bounces_converge_to_those_of_mujocos_springs():
+    """With restitution but without friction, and with friction that sticks: ten times stiffer, nearer."""
+    soft, stiff = (bounce(k, restitution=0.5, mu=0.0) for k in (1e6, 1e8))
+    assert soft.events[0] == stiff.events[0] == "impact"
+    assert stiff.v < 0.02 < soft.v  # of 11 rad/s, as the time of contact goes from 3 to 0.3 ms
+    assert bounce(1e8, restitution=0.0, mu=1.0).v < 1e-3
+
+
 def test_a_crate_lands():
     model = MujocoModel(compiled(CRATE))
     turn = np.array([1.0, 0.02, 0.03, 0.0])
@@ -143,6 +153,20 @@ def test_a_walker_lands_in_its_plane():
     verdict = verify(model, motion)
     assert verdict.ok, str(verdict)
     assert any(event.kind == "impact" for event in motion.events)
+
+
+def test_an_ant_whose_feet_stop_slipping_together():
+    """Two feet slip, turn and stop at one instant: both are held there, and few steps lead to it."""
+    model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/ant"))))
+    q = np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0]
+    feet = [i for i, info in enumerate(model.contacts) if "floor" in info.name]
+    q[2] -= model.gaps(q)[feet].min() - 1e-4
+    motion = routh.simulate(model, routh.State(q, np.r_[0.0, 0.0, -0.8, np.zeros(11)]), duration=0.005)
+    assert [event.kind for event in motion.events] == ["impact", "close", "stick"]
+    assert len(motion.events[-1].contacts) == 2
+    assert len(motion) < 1000
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
 
 
 def test_it_travels_to_other_processes():

@@ -7,6 +7,7 @@ import routh
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, holds, worst_case, worst_cases
+from routh.sampling.spatial_path import spatial_path_residual
 from routh.sampling.straight import path_residual
 from routh.status import Status
 
@@ -88,11 +89,58 @@ def test_where_nothing_approaches_the_worst_outcome_is_the_only_one():
 
 def test_batches_row_by_row():
     problem = routh.systems.get("rocking-block").problem
-    batch = routh.ImpactBatch.from_problems([problem, None, problem.replace(mu=0.1)])
-    found = worst_cases(batch, [0.0, 0.0, 1.0])
-    assert found[1] is None
-    assert found[0].value == worst_case(problem, [0.0, 0.0, 1.0]).value
-    assert found[2].value != found[0].value
+    spatial = problem_of_size(np.random.default_rng(1), 2, 2, 0.5, nv=6)
+    given = [problem, None, problem.replace(mu=0.1), problem.replace(v=-problem.v), spatial]
+    batch = routh.ImpactBatch.from_problems(given)
+    directions = np.random.default_rng(0).normal(size=(5, 6))
+    found = worst_cases(batch, directions, max_samples=512)
+    assert found.value.shape == found.bound.shape == found.gap.shape == found.status.shape == (5,)
+    assert found.v.shape == (5, 6)
+    assert found.status.tolist()[1::2] == [Status.NO_CONTACT, Status.NO_IMPACT]
+    for row in (0, 2, 3, 4):
+        alone = worst_case(given[row], directions[row, : given[row].nv], max_samples=512)
+        assert found.value[row] == alone.value
+        assert found.bound[row] == alone.bound
+        assert found.gap[row] == alone.gap
+        np.testing.assert_array_equal(found[row].v, alone.v)
+        np.testing.assert_array_equal(found[row].path.v[-1], alone.path.v[-1])
+    assert np.isnan(found.value[1])  # nothing touches, and nobody knows how it moves
+    created = worst_cases(batch, lambda v: v[:, 0] ** 2, max_samples=512)
+    assert created.bound[0] == created.gap[0] == np.inf
+    assert created[0].bound is None
+    with pytest.raises(ValueError, match=r"objective: got shape \(2, 3\)"):
+        worst_cases(batch, np.ones((2, 3)))
+
+
+def test_a_batch_keeps_rows_that_could_not_be_done():
+    problem = routh.systems.get("rocking-block").problem
+    batch = routh.ImpactBatch.from_problems([problem, problem.replace(v=-problem.v)])
+    found = worst_cases(batch, [0.0, 1.0, 0.0], method="exact", seconds=1e-9)
+    assert found.status.tolist() == [Status.INCOMPLETE, Status.NO_IMPACT]
+    assert np.isnan([found.value[0], found.gap[0]]).all()
+
+
+def test_a_row_in_which_nothing_touches_keeps_its_velocity():
+    problem = routh.systems.get("rocking-block").problem
+    arrays = {"M": problem.M, "Jn": problem.Jn, "Jt": problem.Jt, "mu": problem.mu}
+    there = [[True, True], [False, False]]
+    batch = routh.ImpactBatch(**arrays, v=[problem.v, problem.v], present=there, names=problem.names)
+    found = worst_cases(batch, [0.0, 1.0, 0.0])
+    assert found.status.tolist() == [Status.SOLVED, Status.NO_CONTACT]
+    assert found.value[1] == found.bound[1] == problem.v[1]
+    assert np.isnan(worst_cases(batch, problem.names[0]).value[1])  # a contact that is not there
+
+
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"])
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_paths_in_space_lead_to_the_worst_outcome_and_obey_the_model(friction, restitution):
+    problem = problem_of_size(np.random.default_rng(2), 3, 2, 0.5, nv=6).replace(restitution=restitution)
+    found = worst_case(problem, problem.Jn[0] + problem.Jt[0, 0], max_samples=512, friction=friction)
+    assert found.path.kind == ("curved" if friction == "cone" else "straight")
+    np.testing.assert_allclose(found.path.v[0], problem.v, atol=1e-12)
+    np.testing.assert_allclose(found.path.v[-1], found.v, atol=1e-9)
+    facets = None if friction == "cone" else 8
+    assert spatial_path_residual(problem, found.path, facets=facets) < 1e-6
 
 
 def test_guarantees_are_proved_refuted_with_a_path_or_unknown():

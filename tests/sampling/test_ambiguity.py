@@ -16,7 +16,7 @@ from routh.sampling.ambiguity import as_functional, farthest_pair
     st.integers(0, 2**32 - 1),
     st.integers(1, 400),
     st.integers(1, 6),
-    st.sampled_from(["ball", "sphere", "atoms"]),
+    st.sampled_from(["ball", "sphere", "atoms", "corner"]),
 )
 def test_the_farthest_pair_is_that_of_all_pairs(seed, n, d, kind):
     rng = np.random.default_rng(seed)
@@ -25,6 +25,8 @@ def test_the_farthest_pair_is_that_of_all_pairs(seed, n, d, kind):
         points /= np.linalg.norm(points, axis=1, keepdims=True)
     if kind == "atoms":
         points = points.round()
+    if kind == "corner":  # segments that meet, most points at their end: what impacts often have
+        points = np.eye(d)[rng.integers(d, size=n)] * np.maximum(points[:, :1], 0.0) + 1e-16 * points
     distance, i, j, exact, upper = farthest_pair(points)
     every = np.linalg.norm(points[:, None] - points[None], axis=2)
     assert exact
@@ -33,13 +35,10 @@ def test_the_farthest_pair_is_that_of_all_pairs(seed, n, d, kind):
     assert upper >= distance
 
 
-def test_a_budget_gives_bounds_instead(monkeypatch):
-    import routh.sampling.ambiguity as module
-
-    monkeypatch.setattr(module, "_PAIR_BUDGET", 10)
+def test_a_budget_gives_bounds_instead():
     points = np.random.default_rng(0).normal(size=(3000, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    distance, _, _, exact, upper = farthest_pair(points)
+    distance, _, _, exact, upper = farthest_pair(points, pairs=10)
     every = max(np.linalg.norm(points - p, axis=1).max() for p in points)
     assert not exact
     assert distance <= every <= upper + 1e-12

@@ -12,7 +12,8 @@ from routh import systems
 from routh.kernels import events_plane
 from routh.kernels.arrays import make_rows
 from routh.laws import SingleContact
-from routh.sampling.events import event_samples, make_settings, path_of
+from routh.sampling.events import event_samples, path_of
+from routh.sampling.redrawing import make_settings
 from routh.sampling.straight import path_residual
 from routh.status import Status
 
@@ -139,14 +140,14 @@ def test_the_interpreted_kernel_gives_the_same_outcomes():
         if seed % 3 == 0:
             problem = problem.replace(restitution=0.5)
         rows, settings = make_rows([problem]), make_settings(4, seed=seed)
-        work, trace = events_plane.workspace(problem.nc, 1), np.empty((0, 2 * problem.nc))
+        work = events_plane.workspace(problem.nc, 1)
         outputs = event_samples(rows, settings, threads=1)
         elastic = outputs.work.shape[3] > 0
         with np.errstate(over="ignore"):
             interpreted(events_plane.load_row)(rows, 0, work)
             for sample in range(4):
                 status, events, _ = interpreted(events_plane.one_sample)(
-                    work, problem.nc, settings, 0, sample, elastic, None, trace
+                    work, problem.nc, settings, 0, sample, elastic, None, None
                 )
                 total = work.values[events_plane.TOTAL, : 2 * problem.nc].reshape(-1, 2)
                 assert (status, events) == (outputs.status[0, sample], outputs.events[0, sample])

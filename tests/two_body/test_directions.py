@@ -9,7 +9,7 @@ from routh.two_body import _kernel, _rest, _solve
 
 
 def contact(w, mu):
-    return _solve.make_contact(*(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]), mu, 0.5, 0, 1e-3)
+    return _solve.make_contact(w, 1.0, mu, 0.5, 0, 1e-3)
 
 
 def test_theorem_5_on_random_contacts():
@@ -93,7 +93,7 @@ def test_what_termination_rests_on():
     """f' = -g - mu s_perp.B s_perp; g >= 0 at stable directions only, and v_z' > mu g at all."""
     rng = np.random.default_rng(6)
     for w, mu in zip(inverse_inertias(rng, 200), rng.uniform(0.01, 10, 200), strict=True):
-        con = _solve.make_contact(*(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]), mu, 0.5, 0, 1e-3)
+        con = _solve.make_contact(w, 1.0, mu, 0.5, 0, 1e-3)
         angle, h = rng.uniform(0, 2 * np.pi), 1e-5
         (low, _, _), (_, g, slope), (high, _, _) = (
             _rest.direction_rates(con, np.cos(a), np.sin(a)) for a in (angle - h, angle, angle + h)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_where_a_series_of_the_energy_would_divide_by_zero():
         low, high = 1e-6, float(np.linalg.norm(np.linalg.solve(w[i, :2, :2], w[i, :2, 2])))
         for _ in range(60):
             mu = 0.5 * (low + high)
-            con = _solve.make_contact(*w[i][np.triu_indices(3)][[0, 1, 3, 2, 4, 5]], mu, 0.5, 0, 1e-3)
+            con = _solve.make_contact(w[i], 1.0, mu, 0.5, 0, 1e-3)
             _, g, slope = _rest.direction_rates(con, *_rest.centrifugal(con))
             low, high = (mu, high) if 2.0 * g + slope > 0.0 else (low, mu)
         if low > 2e-6:
@@ -175,9 +176,11 @@ def test_cuda_without_a_gpu_says_so():
 
 def test_the_kernel_uses_nothing_that_cuda_lacks():
     """numba-cuda knows the functions of math, but not NumPy's on scalars; its simulator does not mind."""
-    from routh.two_body import _kernel
+    from routh.two_body import _arc, _events, _kernel, _rest, _segments, _solve
 
-    for function in _kernel._ORDERED:
+    rooms = (_arc, _events, _rest, _segments, _solve)
+    functions = [f for room in rooms for f in vars(room).values() if isinstance(f, types.FunctionType)]
+    for function in [*functions, _kernel.solve_one]:
         assert "np" not in function.__code__.co_names, function.__name__
 
 

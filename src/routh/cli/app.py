@@ -32,15 +32,23 @@ def before_commands(
 
 
 @command("list")
-def list_systems(json: options.Json = False) -> None:
-    """List the systems that come with routh, with a line each.
+def list_systems(name: options.SystemName = None, json: options.Json = False) -> None:
+    """List the systems that come with routh, or the parameters of one with their units and defaults.
 
-    Run one with [bold]routh run NAME[/bold]. Systems of kind "impact" have a set of outcomes; those of kind
-    "motion" start somewhere and move.
+    Run one with [bold]routh run NAME[/bold], and change its parameters with --set. Systems of kind "impact"
+    have a set of outcomes; those of kind "motion" start somewhere and move.
+
+    [bold]Examples:[/bold]
+
+      routh list
+      routh list rocking-block
     """
-    from routh.cli.listing import show_systems
+    from routh.cli.listing import show_system, show_systems
 
-    show_systems(Output(json=json))
+    if name is None:
+        show_systems(Output(json=json))
+    else:
+        show_system(name, Output(json=json))
 
 
 @command("precompile")
@@ -53,16 +61,10 @@ def precompile(json: options.Json = False) -> None:
 
 @command("run")
 def run(
-    name: Annotated[str, typer.Argument(help="A system of [bold]routh list[/bold].", show_default=False)],
+    name: options.System,
     samples: options.Samples = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Change a parameter of the system, e.g. --set mu=0.2; repeatable.",
-        ),
-    ] = None,
+    change: options.Change = None,
+    merge: options.Merge = None,
     exact: Annotated[
         bool,
         typer.Option("--exact", help="Compute the set exactly instead of sampling it (extra: exact)."),
@@ -79,24 +81,24 @@ def run(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Sample the outcomes of a system's impact: a table by contact mode, and a picture.
+    """How ambiguous a system's impact is: the answer, a table by contact mode, and a picture.
 
-    Each sample lets the impulses of the contacts grow at random relative rates until no contact approaches
-    (HP23, Algorithm 1). The table says how often the contacts separate, stick or slide afterwards; the
-    picture shows the velocities. Samples are drawn by events; --step, --max-steps, --points or a GPU choose
-    HP23's Algorithm 1.
+    The first line says how far apart its outcomes are, and which two are farthest apart; the second which
+    contact is least certain. The table says how often the contacts separate, stick or slide afterwards; the
+    picture shows the velocities. Each sample lets the impulses of the contacts grow at random relative rates
+    until no contact approaches, event by event; --step, --max-steps or --points choose HP23's Algorithm 1.
 
     [bold]Examples:[/bold]
 
       routh run rocking-block
       routh run compass-gait --samples 1048576 --out gait.png
       routh run rocking-block --set mu=0.2 --set speed=1.5
-      routh run box-wall --json | jq '.modes[0]'
+      routh run box-wall --json | jq '.ambiguity.score'
       routh run compass-gait --exact
     """
     from routh.cli.run import Request, run_system
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads, budget=budget)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, "cone", budget, merge)
     output = Output(json=json, quiet=quiet)
     if exact:
         from routh.cli.exact import run_exact
@@ -121,6 +123,7 @@ def impact(
         ),
     ],
     samples: options.Samples = None,
+    merge: options.Merge = None,
     keyframe: robots.Keyframe = None,
     qpos: robots.Qpos = None,
     qvel: robots.Qvel = None,
@@ -151,7 +154,10 @@ def impact(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Sample the outcomes of a robot's impact, or of your own, given by its matrices.
+    """How ambiguous a robot's impact is, or your own, given by its matrices.
+
+    The first line says how far apart its outcomes are, and which two are farthest apart; the second which
+    contact is least certain; then a table by contact mode.
 
     A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
     their geoms; friction is Coulomb's true cone.
@@ -171,7 +177,7 @@ def impact(
     """
     from routh.cli.run import Request, run_file
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction, budget)
+    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction, budget, merge)
     landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
     placed = replace(placed, root=tuple(root or ()), state=state)
@@ -276,12 +282,7 @@ def reproduce(
 
 @command("animate")
 def animate(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].", show_default=False
-        ),
-    ],
+    source: options.PlanarSource,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
@@ -296,10 +297,7 @@ def animate(
         typer.Option(help="Seconds of motion per second of film. [1, of a robot 0.2]", show_default=False),
     ] = None,
     fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
-    ] = None,
+    change: options.Change = None,
     drop: landings.Drop = None,
     roll: landings.Roll = 0.0,
     pitch: landings.Pitch = 0.0,

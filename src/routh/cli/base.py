@@ -18,7 +18,7 @@ depends on it. routh samples every order and every overlap, and shows the set of
 
 [bold]Start here:[/bold]
 
-  routh list                   the systems that come with routh
+  routh list                   the systems that come with routh; routh list NAME: its parameters
   routh run rocking-block      sample one: a table and a picture
   routh impact problem.npz     the same for your own matrices
   routh impact robot.xml --drop 1.0      a robot's landing
@@ -69,6 +69,5 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from routh.cli.nothing import approaching, tell_nothing_approaches
 from routh.cli.output import Output
-from routh.laws import TwoBody
+from routh.laws import ImpactResult, TwoBody
 from routh.problem import ImpactProblem
+from routh.sampling.answers import Answer, contact_modes, make_answer
 
 _MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
@@ -29,9 +30,10 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
     table.add_column("restitution of")
     for column in ("normal (m/s)", "slip (m/s)", "impulse (N s)", "energy left (%)"):
         table.add_column(column, justify="right")
-    rows = []
+    rows, results = [], {hypothesis: TwoBody(hypothesis)(problem) for hypothesis in _MEANINGS}
+    answer = answer_of_hypotheses(problem, results)
     for hypothesis, meaning in _MEANINGS.items():
-        result = TwoBody(hypothesis)(problem)
+        result = results[hypothesis]
         normal, *slip = result.contact_velocity[0]
         left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
         noise = 1e-12 * float(problem.scaling.velocity[0])
@@ -48,13 +50,11 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
                 "kinetic_energy": result.kinetic_energy,
             }
         )
-    output.show(title)
+    output.answer([_sentence(answer)])
+    output.show("", title)
     mu, e = float(problem.mu[0]), float(problem.restitution[0])
     output.say(f"[dim]{source} · one contact, friction {mu:g}, restitution {e:g}[/dim]\n")
     output.show(table)
-    output.say(
-        "\nOne contact follows one path: there is no set here, but hypotheses about its rebound differ."
-    )
     written = None
     if place is not None:
         from routh.viz.two_body import restitution_figure
@@ -62,6 +62,7 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         written = output.picture(place, lambda: restitution_figure(problem))
     output.emit(
         {
+            "ambiguity": {**answer.as_data(), "sentences": [_sentence(answer)]},
             "contacts": list(problem.names),
             "kinetic_energy_before": before,
             "hypotheses": rows,
@@ -69,3 +70,19 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         }
     )
     return 0
+
+
+def answer_of_hypotheses(problem: ImpactProblem, results: dict[str, ImpactResult]) -> Answer:
+    """How far the hypotheses are apart; outcomes are numbered in their order."""
+    v = np.array([result.v for result in results.values()])
+    return make_answer(problem, v, contact_modes(problem, v), whole=True)
+
+
+def _sentence(answer: Answer) -> str:
+    if not answer.ambiguous or answer.between is None:
+        return "Not ambiguous: one contact follows one path, and the hypotheses of restitution agree."
+    first, second = (list(_MEANINGS.values())[one.index] for one in answer.between)
+    return (
+        f"Ambiguity {answer.score:.2g} of the speed before: one contact follows one path, and hypotheses of "
+        f'restitution differ, from "{first}" to "{second}".'
+    )

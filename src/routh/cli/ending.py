@@ -9,7 +9,7 @@ import threading
 import time
 from contextlib import suppress
 
-from routh.cli.pipes import forget_output
+from routh.cli.pipes import forget_output, output_is_forgotten
 
 INTERRUPTED = 130
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
@@ -17,6 +17,7 @@ PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python
 
 def main() -> None:
     """Run the command line; errors are one line, not a traceback."""
+    unread = output_is_forgotten()
     try:
         _print_anything()
         from routh.cli.app import app
@@ -28,6 +29,8 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _say("interrupted")
+        if stop.code == 1 and not unread and output_is_forgotten():  # Rich's way with ``--help | head``
+            sys.exit(0)
         raise
     except BrokenPipeError:
         forget_output()

@@ -29,10 +29,12 @@ def run_exact(
     name: str, changes: list[str], place: Path | None, output: Output, budget: float | None = None
 ) -> int:
     """Compute a system's exact set, print its vertices and draw it; the exit code."""
-    system = systems.get(name, **parse_changes(changes))
+    system = systems.get(name, **parse_changes(changes, name))
     with output.busy("computing the exact set"):
         exact = exact_set(system.rational, budget=SECONDS if budget is None else budget)
-    output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
+    answer = exact.answer()
+    output.answer(answer.lines())
+    output.show("", f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
     output.say(f"[dim]{system.paper.source} · {exact.status.name} in {1e3 * exact.seconds:.1f} ms[/dim]\n")
     output.show(_table(exact))
     output.say(
@@ -42,7 +44,14 @@ def run_exact(
     written = None
     if place is not None and exact.rational.nt == 1 and len(exact.inner):
         written = output.picture(place, lambda: _figure(exact))
-    output.emit({**_as_data(exact), "system": name, "picture": None if written is None else str(written)})
+    output.emit(
+        {
+            "ambiguity": answer.as_data(),
+            **_as_data(exact),
+            "system": name,
+            "picture": None if written is None else str(written),
+        }
+    )
     return 0 if exact.status is not Status.INCOMPLETE else 1
 
 

@@ -1,4 +1,4 @@
-"""``routh list``."""
+"""``routh list``: all systems; ``routh list NAME``: the parameters of one."""
 
 from __future__ import annotations
 
@@ -29,5 +29,48 @@ def show_systems(output: Output) -> None:
         contacts = "" if row["contacts"] is None else str(row["contacts"])
         table.add_row(str(row["name"]), str(row["kind"]), contacts, str(row["summary"]))
     output.show(table)
-    output.say("\nTry: [bold]routh run rocking-block[/bold]")
+    output.say("\nTry: [bold]routh run rocking-block[/bold], or [bold]routh list rocking-block[/bold]")
     output.emit(rows)
+
+
+def show_system(name: str, output: Output) -> None:
+    """A system's parameters with their units, defaults and meanings."""
+    from routh.systems.parameters import parameters
+
+    found = parameters(name)  # refuses a name that is none
+    entry = CATALOGUE[name]
+    output.show(f"[bold cyan]{name}[/bold cyan]  {entry.summary}")
+    output.say(f"[dim]{entry.source} · {entry.kind}[/dim]\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("parameter", style="cyan", no_wrap=True)
+    table.add_column("default", justify="right", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    table.add_column("what it is")
+    for one in found:
+        table.add_row(one.name, _value(one.default), one.unit, one.meaning)
+    output.show(table)
+    first = next(one for one in found if isinstance(one.default, float))
+    output.say(f"\nTry: [bold]routh run {name} --set {first.name}={1.5 * float(str(first.default)):g}[/bold]")
+    output.emit(
+        {
+            "name": name,
+            "kind": entry.kind,
+            "contacts": entry.contacts,
+            "summary": entry.summary,
+            "source": entry.source,
+            "parameters": [
+                {"name": one.name, "default": one.default, "unit": one.unit, "meaning": one.meaning}
+                for one in found
+            ],
+        }
+    )
+
+
+def _value(default: object) -> str:
+    if default is None:
+        return "computed"
+    if isinstance(default, float):
+        return f"{default:.6g}"
+    if isinstance(default, tuple):
+        return f"[{', '.join(f'{x:g}' for x in default)}]".replace("[", "\\[")
+    return str(default)

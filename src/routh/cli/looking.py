@@ -14,21 +14,8 @@ from routh.cli.output import Output
 
 @command("scan")
 def scan(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
-        ),
-    ],
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over",
-            metavar="NAME=A:B:N",
-            help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a "
-            "system's parameter; repeatable.",
-        ),
-    ] = None,
+    source: options.Source,
+    over: options.Over = None,
     drop: landings.Drop = None,
     roll: landings.Roll = 0.0,
     pitch: landings.Pitch = 0.0,
@@ -68,18 +55,8 @@ def scan(
 
 @command("sweep")
 def sweep(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].", show_default=False
-        ),
-    ] = None,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over", metavar="NAME=A:B:N", help="An axis: N values from A to B, or NAME=V,V,...; repeatable."
-        ),
-    ] = None,
+    source: options.OptionalSource = None,
+    over: options.Over = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None,
     drop: landings.Drop = None,
     roll: landings.Roll = 0.0,
@@ -133,12 +110,7 @@ def sweep(
 
 @command("view")
 def view(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].", show_default=False
-        ),
-    ],
+    source: options.PlanarSource,
     drop: landings.Drop = None,
     roll: landings.Roll = 0.0,
     pitch: landings.Pitch = 0.0,
@@ -150,10 +122,7 @@ def view(
     grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
     restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
     window: robots.Window = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the system; repeatable."),
-    ] = None,
+    change: options.Change = None,
     ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
     host: Annotated[
         str, typer.Option(help="Where to listen; others can come in only if you change this.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from rich.text import Text
 
 from routh import tolerances
 from routh.cli.output import Output
 from routh.problem import ImpactProblem
-from routh.text import for_rich
 
 NOTHING_APPROACHES = 3  # the exit code
 
@@ -19,28 +19,37 @@ def approaching(problem: ImpactProblem) -> list[str]:
     return [name for name, v, least in zip(problem.names, normal, limit, strict=True) if v < least]
 
 
-def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output) -> int:
-    """Say that there is no impact and what to do; the exit code."""
+def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, notes: str = "") -> int:
+    """Say that there is no impact and what to do; the exit code.
+
+    ``notes``: what was said while the problem was made.
+    """
     normal = problem.Jn @ problem.v
-    nearest = int(np.argmin(normal))
-    output.show(title)
-    output.show(
-        f"[yellow]nothing approaches:[/yellow] no contact has a normal velocity below zero (the smallest is "
-        f"{normal[nearest]:.3g} m/s, at {for_rich(problem.names[nearest])}), so there is no impact and no "
-        "picture."
-    )
+    nearest = int(np.argmin(normal / problem.scaling.velocity))
+    smallest = f"{normal[nearest]:.3g} {problem.velocity_units[nearest]}, at {problem.names[nearest]}"
+    none = "no contact has a normal velocity below zero"
+    output.answer([f"Nothing approaches: {none} (the smallest: {smallest})."])
+    output.show("There is no impact, so nothing is drawn.", "", title, *notes_shown(notes))
     if hasattr(problem, "qvel"):
-        output.say('Give the robot a velocity: --drop 1.0 lets it land, --qvel "2:-1.0" sets one by index.')
+        propose = 'Give the robot a velocity: --drop 1.0 lets it land, --qvel "2:-1.0" sets one by index.'
     elif not np.any(problem.v):
-        output.say("The velocity v is zero; wanted the velocity before the impact.")
+        propose = "The velocity v is zero; give the velocity before the impact."
     else:
-        output.say("Jn @ v < 0 means approach: look at the signs of v, and of the normals in Jn.")
+        propose = "Jn @ v < 0 means approach: look at the signs of v, and of the normals in Jn."
+    output.show(propose)
     output.emit(
         {
+            "ambiguity": None,
             "contacts": list(problem.names),
             "approaching": [],
             "normal_velocity": normal,
+            "propose": propose,
             "picture": None,
         }
     )
     return NOTHING_APPROACHES
+
+
+def notes_shown(notes: str) -> list[Text]:
+    """What was said before, with its colours, as it is printed later."""
+    return [Text.from_ansi(notes)] if notes else []

@@ -21,6 +21,84 @@ class PointKind(StrEnum):
     sobol = "sobol"
 
 
+def _system_names(incomplete: str) -> list[tuple[str, str]]:
+    """What a shell offers for the name of a system, with a line each."""
+    from routh.systems.catalogue import CATALOGUE
+
+    return [(name, entry.summary) for name, entry in CATALOGUE.items() if name.startswith(incomplete)]
+
+
+def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """What a shell offers after --set: the parameters of the system that is named before."""
+    from routh.systems.catalogue import CATALOGUE
+    from routh.systems.parameters import parameters
+
+    words = [ctx.params.get("name"), ctx.params.get("source"), *ctx.args]  # not all are parsed by then
+    name = next((str(word) for word in words if word in CATALOGUE), None)
+    found = [] if name is None else parameters(name)
+    return [(f"{one.name}=", one.meaning) for one in found if one.name.startswith(incomplete)]
+
+
+SystemName = Annotated[
+    str | None,
+    typer.Argument(
+        help="A system, for its parameters.",
+        metavar="[NAME]",
+        show_default=False,
+        autocompletion=_system_names,
+    ),
+]
+System = Annotated[
+    str,
+    typer.Argument(
+        help="A system of [bold]routh list[/bold].", show_default=False, autocompletion=_system_names
+    ),
+]
+_SOURCE = typer.Argument(
+    help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].",
+    show_default=False,
+    autocompletion=_system_names,
+)
+Source = Annotated[str, _SOURCE]
+OptionalSource = Annotated[str | None, _SOURCE]
+PlanarSource = Annotated[
+    str,
+    typer.Argument(
+        help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].",
+        show_default=False,
+        autocompletion=_system_names,
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over",
+        metavar="NAME=A:B:N",
+        help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a system's "
+        "parameter; repeatable.",
+    ),
+]
+Change = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a parameter of the system, e.g. --set mu=0.2; repeatable. [bold]routh list NAME[/bold] "
+        "shows them.",
+        autocompletion=_parameter_names,
+    ),
+]
+Merge = Annotated[
+    float | None,
+    typer.Option(
+        "--merge",
+        metavar="SHARE",
+        min=0.0,
+        help="Combinations of contact modes that differ by less than this share of the speed before are one "
+        "row. Default: 0.001; 0 shows all.",
+        show_default=False,
+    ),
+]
 Samples = Annotated[
     int | None,
     typer.Option(
@@ -75,7 +153,9 @@ Picture = Annotated[
 ]
 NoPicture = Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the table: no progress, no explanations.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Only the answer and the tables: no progress, no explanations.")
+]
 
 
 PICTURES = (".png", ".pdf", ".svg")

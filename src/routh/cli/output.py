@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +56,12 @@ class Output:
         if not self.json:
             for thing in things:
                 self.console.print(thing)
+
+    def answer(self, lines: Sequence[str]) -> None:
+        """The answer, before anything else: one line each however long, so that ``| head -1`` has it all."""
+        if not self.json:
+            first, *rest = map(for_rich, lines)
+            self.console.print(f"[bold]{first}[/bold]", *rest, sep="\n", soft_wrap=True)
 
     def say(self, text: str = "") -> None:
         """Explanations, which ``--quiet`` leaves out."""

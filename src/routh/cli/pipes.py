@@ -27,3 +27,10 @@ def forget_output() -> None:
     """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def output_is_forgotten() -> bool:
+    """Whether what is printed goes nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    return False

@@ -151,10 +151,12 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
     """Sample the impact of a robot; the exit code."""
     from routh.cli.run import sample_and_show
 
-    problem = robot_problem(file, placed, output)
+    with output.console.capture() as notes:  # the answer stands above them
+        problem = robot_problem(file, placed, output)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
-    return sample_and_show(problem, title, source, request, place, output)
+    said = notes.get().rstrip("\n")
+    return sample_and_show(problem, title, source, request, place, output, notes=said)
 
 
 def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,14 @@ from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
-from routh.cli.nothing import approaching, tell_nothing_approaches
+from routh.cli.nothing import approaching, notes_shown, tell_nothing_approaches
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
+from routh.sampling.answers import SAME_MODE
+from routh.sampling.sampler import check_count
 from routh.storage import MAX_BYTES
 from routh.systems import System
 from routh.text import for_rich
@@ -44,11 +47,17 @@ class Request:
     threads: int | None = None
     friction: str = "cone"
     budget: float | None = None
+    merge: float | None = None
+
+    @property
+    def threshold(self) -> float:
+        """Combinations of modes that differ by less, a share of the speed before, are one row."""
+        return SAME_MODE if self.merge is None else self.merge
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
     """Sample a named system; the exit code."""
-    system = systems.get(name, **parse_changes(changes))
+    system = systems.get(name, **parse_changes(changes, name))
     if system.kind == "motion":
         options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
         from routh.cli.motion import run_motion  # whose models are many
@@ -82,7 +91,7 @@ def _run_problem(
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
-    return sample_and_show(problem, title, source, request, place, output, system)
+    return sample_and_show(problem, title, source, request, place, output, system=system)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -90,20 +99,30 @@ def default_samples(problem: ImpactProblem) -> int:
     return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
 
 
-def parse_changes(changes: list[str]) -> Options:
-    """``KEY=VALUE`` pairs as keyword arguments: numbers, or lists such as [1, 0.5]."""
-    found = {}
+def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
+    """``KEY=VALUE`` pairs as keyword arguments: numbers, or lists such as [1, 0.5].
+
+    Text is for the parameters of the system ``name`` that are text.
+    """
+    found: Options = {}
     for change in changes:
-        key, equals, value = change.partition("=")
-        if not equals or not key.strip():
+        key, equals, value = (part.strip() for part in change.partition("="))
+        if not equals or not key:
             raise ValueError(f"--set: got {change!r}; wanted KEY=VALUE, for example mu=0.2")
+        key = key.replace("-", "_")
         try:
-            found[key.strip().replace("-", "_")] = ast.literal_eval(value.strip())
+            found[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            raise ValueError(
-                f"--set: got {change!r}; wanted a number or a list of numbers after the ="
-            ) from None
+            if name is None or not _is_text(name, key):
+                raise ValueError(
+                    f"--set: got {change!r}; wanted a number or a list of numbers after the ="
+                ) from None
+            found[key] = value
     return found
+
+
+def _is_text(name: str, key: str) -> bool:
+    return any(one.name == key and isinstance(one.default, str) for one in systems.parameters(name))
 
 
 def sample_and_show(
@@ -113,23 +132,30 @@ def sample_and_show(
     request: Request,
     place: Path | None,
     output: Output,
+    *,
     system: System | None = None,
+    notes: str = "",
 ) -> int:
-    """Draw outcomes, and show the tables and the picture of them; the exit code."""
+    """Draw outcomes; show the answer, the tables and the picture; the exit code.
+
+    ``notes``: what was said while the problem was made, which stands after the answer.
+    """
     if not approaching(problem):
-        return tell_nothing_approaches(problem, title, output)
-    start, compiled = time.perf_counter(), compile_seconds()
-    outcomes = _drawn(problem, request, output)
-    seconds = time.perf_counter() - start - (compile_seconds() - compiled)  # sampling alone
+        return tell_nothing_approaches(problem, title, output, notes)
+    outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
-    output.show(title)
-    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]\n")
-    _show(shown, output)
+    answer = outcomes.answer(request.threshold)
+    output.answer(answer.lines())
+    output.show("", title)
+    output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
+    output.show(*notes_shown(notes), "")
+    _show(shown, request, output)
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:
         written = output.picture(place, lambda: _figure(outcomes, shown, system))
-    output.emit({**tables.as_data(shown, seconds), "picture": None if written is None else str(written)})
+    data = tables.as_data(shown, answer, seconds, request.threshold)
+    output.emit({**data, "picture": None if written is None else str(written)})
     return 0 if ended else 1
 
 
@@ -139,19 +165,23 @@ def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Fig
     return system_figure(system, outcomes, shown=shown)
 
 
-def _drawn(problem: ImpactProblem, request: Request, output: Output) -> Outcomes:
+def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Outcomes, float]:
+    """The samples, and how long drawing them took, s: without what is compiled or loaded for it before."""
     n = default_samples(problem) if request.samples is None else request.samples
+    options: Options = {
+        **_method_of(request),
+        "seed": request.seed,
+        "friction": request.friction,
+        "device": request.device,
+        "threads": request.threads,
+        "budget": request.budget,
+    }
     with output.busy(f"drawing {n} outcomes"):
-        return sample(
-            problem,
-            n,
-            **_method_of(request),
-            seed=request.seed,
-            friction=request.friction,
-            device=request.device,
-            threads=request.threads,
-            budget=request.budget,
-        )
+        check_count(problem, n)
+        sample(problem, 1, **options)  # loads the kernels
+        start, compiled = time.perf_counter(), compile_seconds()
+        outcomes = sample(problem, n, **options)
+        return outcomes, time.perf_counter() - start - (compile_seconds() - compiled)
 
 
 def _method_of(request: Request) -> Options:
@@ -162,12 +192,12 @@ def _method_of(request: Request) -> Options:
     return {"method": "algorithm1", **asked} if asked or request.device == "cuda" else {}
 
 
-def _show(shown: Comparison, output: Output) -> None:
+def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
-    output.show(tables.mode_table(shown.outcomes))
+    output.show(tables.mode_table(shown.outcomes, request.threshold))
     for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{for_rich(line)}[/dim]")
-    output.show(*tables.remarks(shown.outcomes))
+    output.show(*tables.remarks(shown.outcomes, request.threshold))
     output.say()
     if shown.simultaneous:
         output.show(tables.law_table(shown))

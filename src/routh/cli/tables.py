@@ -11,7 +11,8 @@ from rich.text import Text
 from routh.auditing.comparison import Comparison
 from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
-from routh.sampling import Outcomes
+from routh.sampling import Answer, Outcomes
+from routh.sampling.answers import SAME_MODE
 from routh.sampling.outcomes import ModeRow
 from routh.status import Status
 from routh.text import for_rich
@@ -39,11 +40,14 @@ def describe(outcomes: Outcomes, seconds: float) -> str:
     )
 
 
-def mode_table(outcomes: Outcomes) -> Table:
-    """How often which combination of contact modes occurred; contact by contact where there are many."""
+def mode_table(outcomes: Outcomes, threshold: float = SAME_MODE) -> Table:
+    """How often which combination of contact modes occurred; contact by contact where there are many.
+
+    Combinations that differ by less than ``threshold`` are one row, see `routh.Outcomes.summary`.
+    """
     if outcomes.problem.nc > MOST_COLUMNS:
-        return _contact_table(outcomes)
-    rows = outcomes.summary()
+        return _contact_table(outcomes, threshold)
+    rows = outcomes.summary(threshold)
     before = float(outcomes.problem.kinetic_energy())
     table = _table()
     for heading in headings(outcomes.problem.names):
@@ -80,8 +84,8 @@ def contact_key(names: Sequence[str]) -> list[str]:
     return [f"contact {i + 1}: {name}" for i, name in enumerate(names)] if numbered(names) else []
 
 
-def _contact_table(outcomes: Outcomes) -> Table:
-    modes = outcomes.modes[outcomes.terminated]
+def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
+    modes = outcomes.merged_modes(threshold)[outcomes.terminated]
     shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
     table = _table()
     table.add_column("contact")
@@ -93,12 +97,18 @@ def _contact_table(outcomes: Outcomes) -> Table:
     return table
 
 
-def remarks(outcomes: Outcomes) -> list[str]:
+def remarks(outcomes: Outcomes, threshold: float = SAME_MODE) -> list[str]:
     """What a reader must know beside the table."""
     found = []
-    n, combinations = len(outcomes), len(outcomes.summary())
+    rows, n = outcomes.summary(threshold), len(outcomes)
     if outcomes.problem.nc > MOST_COLUMNS:
-        found.append(f"{combinations} combinations of contact modes among {n} samples")
+        found.append(f"{len(rows)} combinations of contact modes among {n} samples")
+    merged = sum(row.combinations - 1 for row in rows)
+    if merged:
+        found.append(
+            f"[dim]{merged} combinations that differ by less than {threshold:g} of the speed before are in "
+            "the rows of others (--merge 0 shows them)[/dim]"
+        )
     unfinished = n - int(np.count_nonzero(outcomes.terminated))
     if unfinished:
         word = "sample" if unfinished == 1 else "samples"
@@ -166,10 +176,11 @@ def result_modes(result: ImpactResult) -> list[str]:
     return [ContactMode(code).word for code in one.modes[0]]
 
 
-def as_data(shown: Comparison, seconds: float) -> dict[str, object]:
-    """Everything that the tables say, for machines."""
+def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float) -> dict[str, object]:
+    """Everything that the answer and the tables say, for machines; see docs/guide/command_line.md."""
     outcomes, problem = shown.outcomes, shown.problem
     return {
+        "ambiguity": answer.as_data(),
         "contacts": list(problem.names),
         "samples": len(outcomes),
         "terminated": int(np.count_nonzero(outcomes.terminated)),
@@ -179,14 +190,16 @@ def as_data(shown: Comparison, seconds: float) -> dict[str, object]:
         "steps_per_sample": float(outcomes.steps.mean()),
         "largest_residual": float(outcomes.residual.max()),
         "kinetic_energy_before": float(problem.kinetic_energy()),
+        "merge": threshold,
         "modes": [
             {
                 "modes": dict(zip(problem.names, row.modes, strict=True)),
                 "count": row.count,
                 "share": row.share,
                 "kinetic_energy": row.kinetic_energy,
+                "combinations": row.combinations,
             }
-            for row in outcomes.summary()
+            for row in outcomes.summary(threshold)
         ],
         "laws": [
             {

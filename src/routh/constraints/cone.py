@@ -11,16 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from routh import conic, tolerances
-from routh.constraints.coulomb import (
-    SEPARATES,
-    SLIDES,
-    STICKS,
-    CoulombResult,
-    Modes,
-    can_stick,
-    solve_coulomb,
-)
+from routh.constraints.coulomb import CoulombResult, solve_coulomb
 from routh.constraints.mass import DenseMass
+from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows
 from routh.validation import Array, DenseOrSparse

@@ -11,34 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from routh import tolerances
 from routh.constraints.linear import solve_springs
+from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, ModeRows, Modes, can_stick
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows
-from routh.friction import ContactMode
-from routh.validation import Array, DenseOrSparse
+from routh.validation import Array
 
-SEPARATES, STICKS, SLIDES = ContactMode
 _MAX_ITERATIONS = 20
-
-
-@dataclass(eq=False)
-class Modes:
-    """What every row does: unilateral rows on or off, contacts open, stuck or slipping along a direction."""
-
-    active: np.ndarray  # (nu,) bool
-    mode: np.ndarray  # (nc,) int
-    direction: Array  # (nc, nt), unit where slipping
-    weakening: Array  # (nc,), mu lambda_n / |tau| where slipping
-
-    @staticmethod
-    def first(rows: ActingRows) -> Modes:
-        """Everything that is pressed acts, and sticks where it can."""
-        mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICKS, SLIDES), SEPARATES)
-        direction = np.zeros((rows.nc, rows.nt))
-        return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +31,6 @@ class CoulombResult:
     modes: Modes
     iterations: int
     residual: float
-
-
-def can_stick(rows: ActingRows) -> np.ndarray:
-    """Contacts with friction and a tangential spring or damper, (nc,) bool."""
-    return (rows.mu > 0.0) & (rows.X[rows.tangents].reshape(rows.nc, rows.nt)[:, 0] > 0.0)
 
 
 def solve_coulomb(rows: ActingRows, modes: Modes | None = None) -> CoulombResult:
@@ -78,7 +54,8 @@ def solve_coulomb(rows: ActingRows, modes: Modes | None = None) -> CoulombResult
 
 def _newton(rows: ActingRows, modes: Modes, rule: str) -> CoulombResult:
     nothing = np.zeros(len(rows))
-    best = CoulombResult(nothing, np.zeros(rows.mass.nv), modes, 0, residuals_of(rows, nothing).largest)
+    idle = Modes.none(rows)
+    best = CoulombResult(nothing, np.zeros(rows.mass.nv), idle, 0, residuals_of(rows, nothing).largest)
     for iteration in range(1, _MAX_ITERATIONS + 1):
         try:
             force, a, wish = _solve_modes(rows, modes)
@@ -97,39 +74,13 @@ def _newton(rows: ActingRows, modes: Modes, rule: str) -> CoulombResult:
 
 def _solve_modes(rows: ActingRows, modes: Modes) -> tuple[Array, Array, Array]:
     """Forces (n,), acceleration, and the tangential springs' wishes tau (nc, nt) for given modes."""
-    nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
-    tangent = np.arange(nc * nt).reshape(nc, nt) + rows.tangents.start
-    linear = np.concatenate([np.arange(nb), nb + np.flatnonzero(modes.active)]).astype(int)
-    closed = np.flatnonzero(modes.mode != SEPARATES)
-    stuck = np.flatnonzero(modes.mode == STICKS)
-    slipping = np.flatnonzero((modes.mode == SLIDES) & can_stick(rows))
-    plain = np.concatenate([linear, nb + nu + closed, tangent[stuck].ravel()]).astype(int)
-    across = slipping if nt == 2 else slipping[:0]
-    measure = _select(rows.G, plain)
-    push = measure
-    S, c = rows.S[plain], rows.c[plain]
-    if len(slipping):
-        along = modes.direction[slipping]
-        position = len(linear) + np.searchsorted(closed, slipping)
-        push = _tilted(measure, position, rows, tangent[slipping], rows.mu[slipping, None] * along)
-    if len(across):
-        normal = np.stack([-along[:, 1], along[:, 0]], axis=1)  # across the slip
-        extra = _combine(rows.G, tangent[across], normal)
-        measure, push = _append(measure, extra), _append(push, extra)
-        root = np.sqrt(modes.weakening[across])
-        S = np.concatenate([S, root * rows.S[tangent[across, 0]]])
-        c = np.concatenate([c, root * (rows.c[tangent[across]] * normal).sum(axis=1)])
+    few = ModeRows(rows, modes)
+    c = few.measured(rows.c)
+    c[len(few.plain) :] *= few.root
     # a stack of spheres in line stays in line: nothing may push it aside, not even a rounding
-    y, a = solve_springs(rows.mass, measure, push if len(slipping) else measure, S, c, keep_zeros=True)
-    force = np.zeros(len(rows))
-    force[plain] = S[: len(plain)] * y[: len(plain)]
-    if len(slipping):
-        normal_force = force[nb + nu + slipping]
-        force[tangent[slipping]] = (rows.mu[slipping] * normal_force)[:, None] * along
-    if len(across):
-        force[tangent[across]] += (S * y)[len(plain) :, None] * normal
+    y, a = solve_springs(rows.mass, few.measure, few.push, few.S, c, keep_zeros=True)
     wish = rows.S * (rows.c - rows.S * (rows.G @ a))
-    return force, a, wish
+    return few.spread(few.S * y), a, wish
 
 
 def _next_modes(rows: ActingRows, modes: Modes, force: Array, wish: Array, rule: str) -> Modes:
@@ -165,34 +116,3 @@ def _same(one: Modes, two: Modes) -> bool:
         and np.array_equal(one.mode, two.mode)
         and bool(np.abs(one.direction - two.direction).max(initial=0.0) < 1e-7)
     )
-
-
-def _select(G: DenseOrSparse, index: np.ndarray) -> DenseOrSparse:
-    return G if len(index) == G.shape[0] and np.array_equal(index, np.arange(len(index))) else G[index]
-
-
-def _combine(G: DenseOrSparse, index: np.ndarray, weights: Array) -> DenseOrSparse:
-    """Rows ``sum_k weights[i, k] G[index[i, k]]``."""
-    n, k = index.shape
-    if sparse.issparse(G):
-        place = (weights.ravel(), (np.repeat(np.arange(n), k), index.ravel()))
-        return sparse.csr_array(place, shape=(n, G.shape[0])) @ G
-    return np.einsum("ik,ikv->iv", weights, G[index])
-
-
-def _tilted(
-    measure: DenseOrSparse, position: np.ndarray, rows: ActingRows, index: np.ndarray, weights: Array
-) -> DenseOrSparse:
-    """``measure`` with ``weights . G[index]`` added to the rows at ``position``."""
-    extra = _combine(rows.G, index, weights)
-    if sparse.issparse(measure):
-        one = np.ones(len(position))
-        place = (one, (position, np.arange(len(position))))
-        return measure + sparse.csr_array(place, shape=(measure.shape[0], len(position))) @ extra
-    push = measure.copy()
-    push[position] += extra
-    return push
-
-
-def _append(G: DenseOrSparse, extra: DenseOrSparse) -> DenseOrSparse:
-    return sparse.vstack([G, extra], format="csr") if sparse.issparse(G) else np.concatenate([G, extra])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from routh.constraints.coulomb import SEPARATES, SLIDES, STICKS, Modes, can_stick
+from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import Residuals
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Contact
@@ -80,6 +81,38 @@ def scatter(system: ConstrainedSystem, flat: Array, *, fill: float = 0.0) -> tup
             target[part.keep] = flat[row : row + n]
         row += n
     return tuple(result)
+
+
+def gather(system: ConstrainedSystem, parts: Sequence[np.ndarray]) -> Array:
+    """One array per constraint, shaped as its forces, as flat values (n,) of the rows that act."""
+    rows = system.rows
+    flat = np.empty(len(rows))
+    row, tangent = 0, rows.tangents.start
+    for part in rows.parts:
+        n, given = len(part.keep), parts[part.index]
+        if given.ndim == 2:
+            nt = given.shape[1] - 1
+            flat[row : row + n] = given[part.keep, 0]
+            flat[tangent : tangent + n * nt] = given[part.keep, 1:].ravel()
+            tangent += n * nt
+        else:
+            flat[row : row + n] = given[part.keep]
+        row += n
+    return flat
+
+
+def modes_in(forces: ConstraintForces) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the unilateral rows act (nu,) and the modes of the contacts that can (nc,)."""
+    system, rows = forces.system, forces.system.rows
+    codes = []
+    for words, item in zip(forces.modes, system.constraints, strict=True):
+        if isinstance(item, Contact):
+            code = (words[:, None] == _WORDS).argmax(axis=1)
+            codes.append(np.repeat(code[:, None], 1 + item.nt, axis=1))
+        else:
+            codes.append(words)
+    flat = gather(system, codes)
+    return flat[rows.nb : rows.nb + rows.nu] > 0.0, flat[rows.normals].astype(int)
 
 
 def scatter_modes(

@@ -13,11 +13,11 @@ from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.forces import ConstraintForces
 from routh.constraints.holonomic import StateConstraint
 from routh.constraints.solve import solve
-from routh.constraints.system import ActingRows
+from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.friction import project_disc
 from routh.models.base import Model, State
 from routh.status import Status
-from routh.validation import Array, real_array
+from routh.validation import Array, choice, real, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +50,27 @@ def forces_at(
     compliance: Compliance = STEEL,
     constraints: Sequence[StateConstraint] = (),
     force: ArrayLike | None = None,
+    deformations: str = "given",
+    touching: float = 1e-4,
 ) -> ConstraintForces:
     """Constraint forces at a state for given inputs, without moving: for control and estimation.
 
-    ``dt`` (s) is the horizon over which the constraints answer; D19 section 7: deformations that cannot be
-    measured may be taken as zero.
+    Parameters
+    ----------
+    dt : s, the horizon over which the constraints answer.
+    deformations : "given", as the state has them; or "zero", where they are too small to be measured (D19
+        section 7). Springs then hold the rates against which their stiffness answers within ``dt``: stiff
+        constraints get the forces that keep them from moving, whatever the error of the measured state.
+    touching : m or rad, with "zero": contacts and limits that are this close count as touching.
     """
+    choice("deformations", deformations, ("given", "zero"))
     options = {"compliance": compliance, "constraints": constraints, "u": u, "force": force}
-    return solve(from_model(model, state, dt=dt, **options))  # type: ignore[arg-type]
+    system = from_model(model, state, dt=dt, **options)  # type: ignore[arg-type]
+    if deformations == "zero":
+        near = real("touching", touching, at_least=0.0)
+        undeformed = [item.undeformed(near) for item in system.constraints]
+        system = ConstrainedSystem(system.mass, system.f, system.v, undeformed, dt)
+    return solve(system)
 
 
 def inputs_for(

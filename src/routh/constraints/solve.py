@@ -7,8 +7,9 @@ import numpy as np
 from routh import tolerances
 from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
-from routh.constraints.coulomb import SEPARATES, SLIDES, CoulombResult, Modes, can_stick, solve_coulomb
+from routh.constraints.coulomb import CoulombResult, solve_coulomb
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
+from routh.constraints.mode_rows import SEPARATES, SLIDES, Modes, can_stick
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import Contact

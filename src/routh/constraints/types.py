@@ -6,6 +6,7 @@ Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), 
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Self
 
@@ -51,6 +52,16 @@ class _Rows:
         """Rows of arrays that were checked before, as (n, nv) and (n,) float64: no checks, no copies."""
         rows = object.__new__(cls)
         _set(rows, G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
+        return rows
+
+    def undeformed(self, touching: float = 0.0) -> Self:
+        """The same rows without the deformation that nobody measured, see `routh.constraints.forces_at`.
+
+        One-sided rows farther than ``touching`` (m or rad) from their limit keep that distance.
+        """
+        rows = copy.copy(self)
+        one_sided = isinstance(self, Unilateral)
+        _set(rows, phi=np.where((self.phi > touching) & one_sided, self.phi, 0.0))
         return rows
 
     def __len__(self) -> int:
@@ -151,6 +162,13 @@ class Contact:
         _set(self, tangential_damping=damper)
         _set(self, deformation=_or_zeros("deformation", deformation, (nc, nt)))
         _set(self, bias=_or_zeros("bias", bias, (nc, 1 + nt)))
+
+    def undeformed(self, touching: float = 0.0) -> Self:
+        """The same contacts, those within ``touching`` (m) closed without penetration, springs at rest."""
+        contact = copy.copy(self)
+        _set(contact, phi=np.where(self.phi > touching, self.phi, 0.0))
+        _set(contact, deformation=np.zeros_like(self.deformation))
+        return contact
 
     def __len__(self) -> int:
         return len(self.phi)

@@ -20,6 +20,7 @@ from routh.exact.snapping import Snapped
 from routh.exact.trace import statuses_to
 from routh.problem import ImpactProblem
 from routh.results import Drawable
+from routh.sampling.answers import SAME_MODE, Answer, contact_modes, make_answer
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array
 
@@ -50,6 +51,18 @@ class ExactSet(Drawable):
         pieces = f"inner={len(self.inner)} pieces, outer={len(self.outer)} pieces"
         facets = "" if self.facets is None else f", facets={self.facets}"
         return f"ExactSet({self.status.name}, {pieces}, eta={self.eta:g}{facets}, {self.problem!r})"
+
+    def answer(self, threshold: float = SAME_MODE) -> Answer:
+        """How ambiguous the impact is, between which two vertices of ``inner``, and at which contact.
+
+        Vertices are numbered piece by piece. ``threshold``: see `routh.Outcomes.answer`.
+        """
+        points = [piece.points for piece in self.inner] or [np.empty((0, self.rational.nv))]
+        v, problem = np.concatenate(points), self.problem
+        return make_answer(problem, v, contact_modes(problem, v, threshold), whole=True)
+
+    def _sentences(self) -> list[str]:
+        return self.answer().lines()
 
     def _facts(self) -> list[tuple[object, ...]]:
         corners = len(self.inner.vertices())

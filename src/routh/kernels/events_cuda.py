@@ -61,9 +61,9 @@ class PlaneThread(NamedTuple):
     values: DeviceArray
     marks: DeviceArray
     flags: DeviceArray
-    known: DeviceArray  # (2, 2 n + 1): rates of two pieces
+    known: DeviceArray  # (2, as wide as the table): rates of two pieces
     names: DeviceArray  # (slots,) the patterns of the table, which no thread changes
-    table: DeviceArray  # (slots + 2, 2 n + 1) their rates
+    table: DeviceArray  # (slots + 2, ...) their rates, see `PlaneWork.known`
 
 
 def find_shared_rates(work: DeviceArray, nc: int, alone: bool, busy: int) -> int:
@@ -88,7 +88,7 @@ def first_patterns(rows: Rows, draw: Draw) -> tuple[np.ndarray, Array]:
     nc, few = rows.contact.shape[2], draw._replace(n=min(draw.n, FIRST))
     work = events_plane.workspace(nc, FIRST)
     outputs = make_outputs(rows, few.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    events_plane.run_range(rows, few, outputs, work, np.empty((0, 2 * nc)), None, 0, few.n)
+    events_plane.run_range(rows, few, outputs, work, None, 0, few.n)
     return work.names, work.known
 
 
@@ -173,7 +173,7 @@ def _plane_kernel(nc: int) -> CudaKernel:
         )
         for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
             if wanted[number // draw.n]:
-                sampled(rows, draw, outputs, work, table[:0], None, number, number + 1)
+                sampled(rows, draw, outputs, work, None, number, number + 1)
 
     return cuda_kernel(entry, max_registers=REGISTERS)
 

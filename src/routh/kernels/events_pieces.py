@@ -13,6 +13,7 @@ from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
     CEILING,
+    CUT_AT,
     DRIVEN,
     FREE,
     MU,
@@ -20,6 +21,7 @@ from routh.kernels.events_rates import (
     NOW,
     RETURNED,
     ROLE,
+    ROUNDING,
     SLIP,
     STORED,
     THEN,
@@ -32,6 +34,7 @@ from routh.kernels.random import event_number
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
 FOREVER = 1e300
+DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its ends
 CORNERS = 0.85  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
 FRACTION, COORDINATE, PARTNER, NEXT = wide(1000), wide(1001), wide(1002), wide(2000)
@@ -124,15 +127,21 @@ def cut_short(
         for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
             da, db, ea, eb = rates[at, n + a], rates[at, n + b], rates[then, n + a], rates[then, n + b]
             det = da * eb - db * ea
-            if b == a or det == 0.0:
+            if b == a or not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
                 continue
             s = values[NOW, b] * ea - values[NOW, a] * eb  # times det
             u = values[NOW, a] * db - values[NOW, b] * da
-            if s * det > 0.0 and u * det > 0.0 and abs(s) < length * abs(det):
+            # a corner that is here already, or at the end of this piece, is one only up to rounding
+            reach, now, later = length * abs(det), abs(da) + abs(db), abs(ea) + abs(eb)
+            near, far = DISTINCT * reach, (1.0 - DISTINCT) * reach
+            ahead = s * det > 0.0 and u * det > 0.0 and near < abs(s) < far
+            if ahead and abs(u) * later > near * now:
                 count += 1
                 if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
                     cut = s / det
+                    marks[CUT_AT, 1] = b
         if count > 0:
+            marks[CUT_AT, 0], marks[CUT_AT, 2] = a, then
             return cut, chosen
     return fraction, -1
 

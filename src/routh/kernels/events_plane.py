@@ -18,6 +18,7 @@ from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, lengt
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
+    CODES,
     DRIVEN,
     GRAM,
     MU,
@@ -45,7 +46,9 @@ from routh.kernels.events_roles import (
     drive,
     find_known_rates,
 )
+from routh.kernels.plane_record import begin_plane, finish_plane, write_piece
 from routh.kernels.random import event_keys
+from routh.kernels.record import ENTRIES, Record, impulses, make_record
 from routh.kernels.slices import run_slices
 from routh.validation import Array
 
@@ -54,8 +57,9 @@ FREE_STAGES, FREE_STAGES_ELASTIC = 10, 16  # stages in which everything is drawn
 IN_TURNS = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
-PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.75, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
+FIRST_ROOM = 128  # pieces of a path for which there is room at first
 FEW = 64  # samples below which nothing is kept for later ones
 
 
@@ -126,10 +130,15 @@ def one_sample(
     sample: int,
     elastic: bool,
     custom: int | None,
-    trace: Array,
+    record: Record | None,
 ) -> tuple[int, int, float]:
-    """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work."""
+    """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work.
+
+    The pieces are written to ``record``; None: they are not.
+    """
     values = work.values
+    if record is not None:
+        begin_plane(record, work, nc)
     if not start_sample(work, nc):
         return NO_IMPACT, 0, 0.0
     persistence = draw.persistence
@@ -168,17 +177,19 @@ def one_sample(
         if at < 0:
             continue
         watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
-        length = length_to_event(work, nc, at, draw.poisson, watch)
-        if not length < FOREVER:
+        to_event = length_to_event(work, nc, at, draw.poisson, watch)
+        if not to_event < FOREVER:
             at = -1
             continue
+        length, entry = to_event, NOWHERE
         whole = phase != FREELY or float(key & LOW) * FIELD < persistence
         if not whole:
-            length, forced = cut_short(work, nc, at, key, length, chosen, draw.rates == MIXED)
+            length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED)
+        if record is not None:
+            entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
-        if pieces < trace.shape[0]:
-            for a in range(2 * nc):
-                trace[pieces, a] = length * work.known[at, a]
+        if record is not None:
+            finish_plane(record, entry, work, nc, elastic, draw.poisson)
         pieces += 1
         kept = whole and phase == FREELY and float((key >> B32) & LOW) * FIELD < keep
         if not (kept and still_hold(work, nc, at)):
@@ -195,7 +206,6 @@ def run_range(
     draw: Draw,
     outputs: Outputs,
     work: PlaneWork,
-    trace: Array,
     custom: int | None,
     begin: int,
     end: int,
@@ -210,7 +220,7 @@ def run_range(
         if row != loaded:
             elastic = load_row(rows, row, work)
             loaded = row
-        status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, trace)
+        status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, None)
         outputs.status[row, sample] = status
         outputs.events[row, sample] = pieces
         outputs.residual[row, sample] = residual
@@ -236,10 +246,10 @@ def workspace(nc: int, samples: int) -> PlaneWork:
     slots = 2**TABLE_BITS if samples >= FEW else 0
     return PlaneWork(
         np.zeros((GRAM + 2 * n, n + 1)),
-        np.zeros((6, n), dtype=np.int64),
+        np.zeros((7, n + 1), dtype=np.int64),
         np.zeros(n, dtype=np.bool_),
         np.zeros(slots, dtype=np.uint64),
-        np.zeros((slots + 2, 2 * n + 1)),
+        np.zeros((slots + 2, 2 * n + CODES + nc)),
     )
 
 
@@ -249,20 +259,22 @@ def pieces(
     """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
     nc = rows.contact.shape[2]
     own = rates_function(rates) if callable(rates) else None
-    most = int(FREE_STAGES_ELASTIC / (draw.persistence or PERSISTENCE)) + IN_TURNS
-    stages = most + STAGES + PER_CONTACT * nc
-    trace = np.zeros((stages, 2 * nc))
-    count = replay(rows, draw, sample, None if own is None else own.address, workspace(nc, 1), trace)
-    return trace[:count]
+    address = None if own is None else own.address
+    room = FIRST_ROOM
+    while True:
+        record = make_record(room, nc, 2)
+        replay(rows, draw, sample, address, workspace(nc, 1), record)
+        if record.total[ENTRIES] <= room:
+            return impulses(record)
+        room = int(record.total[ENTRIES])
 
 
 @kernel
-def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneWork, trace: Array) -> int:
-    """Fill ``trace`` with the pieces of one sample of the first row; how many there are."""
+def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneWork, record: Record) -> None:
+    """Write down one sample of the first row."""
     row = sample - sample
     elastic = load_row(rows, row, work)
-    _, count, _ = one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, trace)
-    return count
+    one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, record)
 
 
 def run(
@@ -280,13 +292,12 @@ def run(
     if device != "cpu":
         raise ValueError(f"device: got {device!r}; sampling by events runs on 'cpu'")
     nc = rows.contact.shape[2]
-    trace = np.empty((0, 2 * nc))
     own = rates_function(rates) if callable(rates) else None
     custom = None if own is None else own.address
     run_slices(
         len(rows.nc) * draw.n,
         lambda: workspace(nc, draw.n),
-        lambda begin, end, work: run_range(rows, draw, outputs, work, trace, custom, begin, end),
+        lambda begin, end, work: run_range(rows, draw, outputs, work, custom, begin, end),
         threads=threads,
         budget=budget,
     )

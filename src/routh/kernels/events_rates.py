@@ -25,11 +25,13 @@ from routh.validation import Array
 
 NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
 
-# rows of `PlaneWork.marks`: of contacts, and of the unknowns of the linear equations
-ROLE, SLIP, FREE, CEILING, UNKNOWN, IS_NORMAL = range(6)
+# rows of `PlaneWork.marks`: of contacts, of the unknowns of linear equations, and of a corner cut: its two
+# coordinates and the place of the rates that it looked ahead with
+ROLE, SLIP, FREE, CEILING, UNKNOWN, IS_NORMAL, CUT_AT = range(7)
 # rows of `PlaneWork.values`; from GRAM on the matrix G, then the linear equations
 NOW, THEN, START, TOTAL, NOISE, WEIGHT, BUDGET, STORED, RETURNED, MU, BOUNCE, UNIFORMS, GRAM = range(13)
 
+CODES, SLIPS = 1, 3  # see `PlaneWork.known`
 MENDS = 24  # changes of the pattern before held contacts and edges are given up
 SINGULAR = 1e-11  # pivots below this, in rows of unit size, are none: dependent tangents or normals
 ROUNDING = 1e-11  # rates below this share of what adds up to them are zero
@@ -39,10 +41,12 @@ class PlaneWork(NamedTuple):
     """Scratch of one thread, for at most nc contacts, n = 2 nc."""
 
     values: Array  # (13 + 2 n, n + 1)
-    marks: np.ndarray  # (6, n) int64
+    marks: np.ndarray  # (7, n + 1) int64
     flags: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
     names: np.ndarray  # (slots,) uint64: patterns whose rates are known; slots is a power of two, or 0
-    known: Array  # (slots + 2, 2 n + 1): rates, changes of c, whether anything pushes; the last two not kept
+    # (slots + 2, 2 n + CODES + nc): rates, changes of c, whether anything pushes, roles and slips of the
+    # contacts (`SLIPS` times the role, and 1 and the sign of slip); the last two rows are not kept
+    known: Array
 
 
 @kernel

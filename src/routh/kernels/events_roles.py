@@ -16,6 +16,7 @@ from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import (
     BUDGET,
     CEILING,
+    CODES,
     DRIVEN,
     EDGE,
     FREE,
@@ -25,6 +26,7 @@ from routh.kernels.events_rates import (
     NOW,
     ROLE,
     SLIP,
+    SLIPS,
     UNIFORMS,
     WEIGHT,
     PlaneWork,
@@ -158,4 +160,6 @@ def find_known_rates(work: PlaneWork, nc: int, unit: bool, busy: int) -> int:
             at = slot
     found = find_rates(work, nc, at)
     known[at, 4 * nc] = 1.0 if found else 0.0
+    for i in range(nc):
+        known[at, 4 * nc + CODES + i] = SLIPS * work.marks[ROLE, i] + work.marks[SLIP, i] + 1
     return at if found else -1

@@ -90,6 +90,11 @@ class RobotProblem(ImpactProblem):
         return self.basis.shape[0] != self.basis.shape[1]
 
     @property
+    def velocity_units(self) -> tuple[str, ...]:
+        """Units of the contact velocities, (nc,): "m/s", for limits of hinges "rad/s"."""
+        return tuple(f"{contact.unit}/s" for contact in self.contacts)
+
+    @property
     def dist(self) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         return np.array([contact.dist for contact in self.contacts])

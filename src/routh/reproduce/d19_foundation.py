@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from routh.compiling import compiled
 from routh.constraints import ElasticFoundation, square_grid
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.sim import Trajectory
@@ -104,7 +105,7 @@ def reference(load: float, elements: int, young: float, *, rtol: float = 1e-8) -
     y = np.zeros(12)
     for start, end in ((0.0, DURATION - WINDOW), (DURATION - WINDOW, DURATION)):
         run = solve_ivp(
-            _compiled_rate(), (start, end), y, method="LSODA", rtol=rtol, atol=rtol * scale[: len(y)],
+            _rate, (start, end), y, method="LSODA", rtol=rtol, atol=rtol * scale[: len(y)],
             args=(points, young / elements, 1.0, load), t_eval=[end],
         )  # fmt: skip
         if not run.success:
@@ -113,25 +114,29 @@ def reference(load: float, elements: int, young: float, *, rtol: float = 1e-8) -
     return np.concatenate([y[:3], [math.sqrt(1.0 - y[3:6] @ y[3:6])], y[3:6]]), y[12:18]
 
 
-@functools.cache
-def _compiled_rate() -> Callable[..., Array]:
-    import numba
-
-    return numba.njit(cache=True)(_rate)
-
-
 def _rate(t: float, y: Array, points: Array, K: float, B: float, load: float) -> Array:
     """y = (position, quaternion's vector, velocity, spin in the body's frame), and the averages."""
-    a, b, c = y[3:6]
+    out = np.zeros(len(y))
+    _compiled_rate()(t, y, points, K, B, load, out)
+    return out
+
+
+@functools.cache
+def _compiled_rate() -> Callable[..., None]:
+    return compiled(_write_rate)
+
+
+def _write_rate(t: float, y: Array, points: Array, K: float, B: float, load: float, out: Array) -> None:
+    a, b, c = y[3], y[4], y[5]
     w = math.sqrt(1.0 - a * a - b * b - c * c)
-    n = np.array([2 * (a * c - w * b), 2 * (b * c + w * a), 1.0 - 2 * (a * a + b * b)])  # R^T e_z
-    o = y[9:12]
-    spin = np.array([o[1] * n[2] - o[2] * n[1], o[2] * n[0] - o[0] * n[2], o[0] * n[1] - o[1] * n[0]])
+    nx, ny, nz = 2 * (a * c - w * b), 2 * (b * c + w * a), 1.0 - 2 * (a * a + b * b)  # R^T e_z
+    ox, oy, oz = y[9], y[10], y[11]
+    spin_x, spin_y, spin_z = oy * nz - oz * ny, oz * nx - ox * nz, ox * ny - oy * nx
     force, tx, ty = 0.0, 0.0, 0.0
-    level, sink = y[2] + a * a + b * b, y[8] + 0.5 * spin[2]
+    level, sink = y[2] + a * a + b * b, y[8] + 0.5 * spin_z
     for i in range(len(points)):
-        phi = level + points[i, 0] * n[0] + points[i, 1] * n[1]  # at -1/2 in the body's frame
-        push = -K * phi - B * (sink - points[i, 0] * spin[0] - points[i, 1] * spin[1])
+        phi = level + points[i, 0] * nx + points[i, 1] * ny  # at -1/2 in the body's frame
+        push = -K * phi - B * (sink - points[i, 0] * spin_x - points[i, 1] * spin_y)
         if push > 0.0:
             force += push
             tx += push * points[i, 0]
@@ -139,15 +144,17 @@ def _rate(t: float, y: Array, points: Array, K: float, B: float, load: float) ->
     fx, fy = tx - load * 0.5 * math.cos(10 * t), ty - load * 0.5 * math.sin(10 * t)
     fz = -0.5 * force - 0.5 * load
     inertia = 8.0 / 6.0
-    out = np.zeros(len(y))
-    out[0:3] = y[6:9]
-    out[3] = 0.5 * (w * o[0] + b * o[2] - c * o[1])
-    out[4] = 0.5 * (w * o[1] + c * o[0] - a * o[2])
-    out[5] = 0.5 * (w * o[2] + a * o[1] - b * o[0])
+    for k in range(3):
+        out[k] = y[6 + k]
+        out[6 + k] = 0.0
+    out[3] = 0.5 * (w * ox + b * oz - c * oy)
+    out[4] = 0.5 * (w * oy + c * ox - a * oz)
+    out[5] = 0.5 * (w * oz + a * oy - b * ox)
     out[8] = (force - load) / 8.0 - 9.81
-    out[9] = (fy * n[2] - fz * n[1]) / inertia
-    out[10] = (fz * n[0] - fx * n[2]) / inertia
-    out[11] = (fx * n[1] - fy * n[0]) / inertia
+    out[9] = (fy * nz - fz * ny) / inertia
+    out[10] = (fz * nx - fx * nz) / inertia
+    out[11] = (fx * ny - fy * nx) / inertia
     if len(y) > 12:
-        out[12:18] = (1.0 - math.cos(2.0 * math.pi * (t - DURATION) / WINDOW)) / WINDOW * y[:6]
-    return out
+        weight = (1.0 - math.cos(2.0 * math.pi * (t - DURATION) / WINDOW)) / WINDOW
+        for k in range(6):
+            out[12 + k] = weight * y[k]

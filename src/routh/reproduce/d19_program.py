@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from routh import conic, tolerances
-from routh.constraints.coulomb import SEPARATES, SLIDES, STICKS, Modes
 from routh.constraints.forces import ConstraintForces, scatter, scatter_modes
 from routh.constraints.linear import least_squares
 from routh.constraints.mass import DenseMass, SparseMass
+from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.status import Status

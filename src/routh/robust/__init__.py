@@ -1,8 +1,9 @@
 """Acting on sets: the worst outcome of an impact, and what holds in every outcome."""
 
 from routh.robust.guarantees import Answer, Guarantee, holds
+from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
-from routh.robust.worst import WorstCase, worst_case, worst_cases
+from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
     "Answer",
@@ -12,6 +13,7 @@ __all__ = [
     "Own",
     "Quadratic",
     "WorstCase",
+    "WorstCases",
     "holds",
     "worst_case",
     "worst_cases",

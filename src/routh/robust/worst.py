@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TypedDict, Unpack
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
 from routh.bounds import outer_bound
 from routh.exact.polytopes import Vertex
 from routh.exact.result import ExactSet
@@ -44,7 +43,7 @@ class WorstCase:
 
     value: float  # the objective there; NaN where no outcome was found
     v: Array  # (nv,) the velocity after
-    path: ImpactPath | None = field(repr=False)  # None for a limit of outcomes, and in space
+    path: ImpactPath | None = field(repr=False)  # None for a limit of outcomes
     bound: float | None  # no outcome is worse than this; None where nothing is proved
     status: Status  # SOLVED; NO_IMPACT; INCOMPLETE where samples are all there is, or a budget ran out
     method: str  # "exact" or "fill"
@@ -106,17 +105,6 @@ def worst_case(
                 "method='fill'"
             )
     return _by_filling(problem, wanted, max_samples, (seed, friction, hypothesis))
-
-
-def worst_cases(
-    batch: ImpactBatch, objective: Wanted, **options: Unpack[WorstOptions]
-) -> list[WorstCase | None]:
-    """`worst_case` of every row of a batch; None where a row is no impact problem (see ``batch.status``)."""
-    found: list[WorstCase | None] = []
-    for row, status in enumerate(batch.status):
-        impossible = status in (Status.NO_CONTACT, Status.REFUSED)
-        found.append(None if impossible else worst_case(batch[row], objective, **options))
-    return found
 
 
 def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
@@ -198,8 +186,7 @@ def _by_filling(
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, sample = best
-    path = outcomes.path(sample) if problem.nt == 1 else None  # in space fill names no kind of path
-    return WorstCase(value, outcomes.v[sample], path, bound, Status.INCOMPLETE, "fill")
+    return WorstCase(value, outcomes.v[sample], outcomes.path(sample), bound, Status.INCOMPLETE, "fill")
 
 
 def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str) -> float | None:

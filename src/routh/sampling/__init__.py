@@ -2,6 +2,7 @@
 
 from routh.sampling.algorithm1 import approximate
 from routh.sampling.ambiguity import Ambiguity, Extreme, extreme, measure_ambiguity
+from routh.sampling.answers import Answer
 from routh.sampling.outcomes import ModeRow, Outcomes
 from routh.sampling.sampler import sample
 from routh.sampling.theory import (
@@ -14,6 +15,7 @@ from routh.sampling.theory import (
 
 __all__ = [
     "Ambiguity",
+    "Answer",
     "Extreme",
     "ModeRow",
     "Outcomes",

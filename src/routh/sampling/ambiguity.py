@@ -105,33 +105,57 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
     )
 
 
-def farthest_pair(points: Array) -> tuple[float, int, int, bool, float]:
+def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, int, int, bool, float]:
     """Distance and indices of the two points (n, d) farthest apart, whether that is exact, an upper bound.
 
-    Points are taken from the outside in. By the triangle inequality through the centre, a pair can beat the
-    best one so far only if its two radii add up to more, so most pairs are never looked at.
+    At most ``pairs`` are looked at.
+
+    Points that are nearer than the best pair so far to every corner of the box around all others belong to no
+    farther pair, which leaves few. They are taken from the outside in: by the triangle inequality through the
+    centre, a pair can beat the best one only if its two radii add up to more.
     """
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    radii = np.linalg.norm(points - centre, axis=1)
+    kept, turned = np.arange(len(points)), _principal(points)
+    best, first, second = _two_sweeps(turned)
+    for _ in range(3):
+        near = _reach(turned[kept]) < best
+        if not near.any():
+            break
+        kept = kept[~near | (kept == first) | (kept == second)]
+    spots = turned[kept]
+    centre = 0.5 * (spots.min(axis=0) + spots.max(axis=0))
+    radii = np.linalg.norm(spots - centre, axis=1)
     order = np.argsort(-radii, kind="stable")
-    outside, radius = points[order], radii[order]
-    best, first, second = _two_sweeps(outside)
-    spent, start = 0, 0
+    outside, radius = spots[order], radii[order]
+    spent, start, exact, upper = 0, 0, True, 0.0
     while start < len(outside) and radius[0] + radius[start] > best:
         stop = min(start + _BLOCK, len(outside))
         reachable = int(np.searchsorted(-radius, -(best - radius[start]), side="left"))
         partners = outside[: min(reachable, stop)]
         spent += len(partners) * (stop - start)
-        if spent > _PAIR_BUDGET:
-            return best, int(order[first]), int(order[second]), False, float(radius[0] + radius[start])
+        if spent > pairs:
+            exact, upper = False, float(radius[0] + radius[start])
+            break
         distance = _distances(outside[start:stop], partners)
         row, column = np.unravel_index(int(np.argmax(distance)), distance.shape)
         if distance[row, column] > best:
-            best, first, second = float(distance[row, column]), start + int(row), int(column)
+            best = float(distance[row, column])
+            first, second = int(kept[order[start + int(row)]]), int(kept[order[int(column)]])
         start = stop
-    # recomputed from the two points themselves
-    best = float(np.linalg.norm(outside[first] - outside[second]))
-    return best, int(order[first]), int(order[second]), True, best
+    best = float(np.linalg.norm(points[first] - points[second]))  # from the two points themselves
+    return best, first, second, exact, best if exact else upper
+
+
+def _principal(points: Array) -> Array:
+    """The points (n, d) about their mean in their principal axes, in which boxes around them are tight."""
+    centred = points - points.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    return np.asarray(centred @ axes)
+
+
+def _reach(points: Array) -> Array:
+    """Upper bounds (n,) on the distance of each point to any other: the farthest corner of their box."""
+    far = np.maximum(points - points.min(axis=0), points.max(axis=0) - points)
+    return np.linalg.norm(far, axis=1) * (1.0 + 1e-12)
 
 
 def extreme(outcomes: Sampled, direction: Direction) -> Extreme:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.batch import ImpactBatch
+from routh.paths import ImpactPath
 from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import Outcomes
@@ -39,6 +41,7 @@ class BatchOutcomes(Tabular):
     settings: Options = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (rows, n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (rows, n, nc) J; None without restitution
+    replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # of every row
 
     def __len__(self) -> int:
         return len(self.v)
@@ -62,6 +65,7 @@ class BatchOutcomes(Tabular):
             True if np.any(self.status[row] == Status.JAMMED) else None,
             {**self.settings, "row": self.settings.get("row", 0) + int(row) % len(self)},
             **work,
+            replay=self.replay,
         )
 
     @cached_property

@@ -5,56 +5,21 @@ One entry for single problems and batches, in the plane and in space; the kernel
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from routh.friction import facet_directions
-from routh.kernels.arrays import CUSTOM, RATES, Draw, Outputs, Rows, make_draw, make_outputs, make_rows
+from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs, make_rows
 from routh.paths import ImpactPath, PathKind
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
+from routh.sampling.redrawing import Rates, make_settings, redraw, with_default
 from routh.status import Status
-from routh.step.elastic import ENERGETIC, POISSON
-from routh.validation import Array, Options, choice, integer, real
-
-#: Error of a curved path (the true cone in space), as a share of the speed before.
-TOLERANCE = 1e-6
-
-#: Probability that drawn rates stay until something happens; in the plane 0.8 with restitution.
-PERSISTENCE = 0.6
-
-Rates = str | Callable[..., None]
-
-
-def make_settings(
-    n: int,
-    *,
-    rates: Rates = "mixed",
-    persistence: float | None = None,
-    seed: int = 0,
-    row: int = 0,
-    hypothesis: str = "energetic",
-    tolerance: float = TOLERANCE,
-    keys: np.ndarray | None = None,
-) -> Draw:
-    """The checked settings of one call."""
-    if not callable(rates):
-        choice("rates", rates, RATES)
-    return make_draw(
-        integer("n", n, at_least=1),
-        seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
-        row=integer("row", row, at_least=0, at_most=2**32 - 1),
-        rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
-        persistence=0.0 if persistence is None else real("persistence", persistence, above=0.0, at_most=1.0),
-        poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
-        tolerance=real("tolerance", tolerance, above=0.0),
-        keys=keys,
-    )
+from routh.validation import Array, Options, integer
 
 
 def _kernel(nt: int, friction: str) -> str:
@@ -85,13 +50,8 @@ def event_samples(
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
     kernel = import_module(_kernel(nt, friction))
-    kernel.run(rows, _with_default(draw, nt), out, facet_directions(nt, facets), **options)
+    kernel.run(rows, with_default(draw, nt), out, facet_directions(nt, facets), **options)
     return out
-
-
-def _with_default(draw: Draw, nt: int) -> Draw:
-    """In space the default of the persistence does not depend on the row."""
-    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
 def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options: Any) -> Outcomes:
@@ -121,8 +81,26 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options:
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
         error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
-        replay=partial(path_of, rates=rates, keys=settings.get("keys")),
+        replay=Again(rates, settings.get("keys")),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """How samples are drawn again: what their settings do not say."""
+
+    rates: Rates | None = None  # the function that drew the rates, where it was one
+    keys: np.ndarray | None = None  # those of the events, where given
+
+    def __call__(self, outcomes: Outcomes, sample: int) -> ImpactPath:
+        """The path of one sample, see `path_of`."""
+        return path_of(outcomes, sample, rates=self.rates, keys=self.keys)
+
+    def pull(self, outcomes: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
+        """Derivatives of the samples, see `routh.sampling.gradients.pull`."""
+        from routh.sampling.gradients import pull
+
+        return pull(outcomes, cotangents, **options, rates=self.rates, keys=self.keys)
 
 
 def path_of(
@@ -133,16 +111,9 @@ def path_of(
     ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
     """
     problem, settings = outcomes.problem, outcomes.settings
-    if settings.get("method") != "events":
-        raise ValueError(f"path: the samples were drawn by {settings.get('method')!r}; wanted 'events'")
     index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
-    rates = settings["rates"] if rates is None else rates
-    if not callable(rates) and rates not in RATES:
-        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
-    names = ("persistence", "seed", "row", "hypothesis", "tolerance")
-    given = {name: settings[name] for name in names if name in settings}
-    draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
-    friction, facets = settings["friction"], settings["facets"]
+    draw, rates = redraw(outcomes, "path", rates, keys)
+    friction, facets = settings.get("friction", "cone"), settings.get("facets")
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
     curved = problem.nt == 2 and friction == "cone"
     return straight_path(problem, scaled, kind=PathKind.CURVED if curved else PathKind.STRAIGHT)
@@ -155,7 +126,7 @@ def scaled_pieces(
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
     directions = facet_directions(nt, facets)
     found: Array = import_module(_kernel(nt, friction)).pieces(
-        rows, _with_default(draw, nt), sample, directions, rates=rates
+        rows, with_default(draw, nt), sample, directions, rates=rates
     )
     return found
 

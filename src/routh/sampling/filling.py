@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.kernels.arrays import Outputs, make_rows
-from routh.paths import ImpactPath
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.sampling.breeding import Herd
 from routh.sampling.climbing import climb
-from routh.sampling.events import event_samples, make_settings, scaled_pieces, straight_path
+from routh.sampling.events import event_samples, scaled_pieces, straight_path
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
+from routh.sampling.redrawing import make_settings
 from routh.status import Status
 from routh.step.elastic import ENERGETIC
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
@@ -166,6 +167,12 @@ class _Search:
         self._rounds: list[tuple[Outputs, np.ndarray]] = []  # samples and their keys
         self._walks: list[Walk] = []  # what was found by linear programs
 
+    @property
+    def kind(self) -> PathKind:
+        """What the pieces of a sample's path are."""
+        curved = self.problem.nt == 2 and self.options["friction"] == "cone"
+        return PathKind.CURVED if curved else PathKind.STRAIGHT
+
     def __len__(self) -> int:
         return sum(len(keys) for _, keys in self._rounds) + len(self._walks)
 
@@ -219,7 +226,7 @@ class _Search:
         drawn = len(self) - len(self._walks)
         if sample >= drawn:
             return self._walks[sample - drawn].path
-        return straight_path(self.problem, self._pieces(sample))
+        return straight_path(self.problem, self._pieces(sample), kind=self.kind)
 
     def outcomes(self, tolerance: float) -> Outcomes:
         """All samples."""
@@ -230,7 +237,6 @@ class _Search:
         impulse = [walk.path.impulse.sum(axis=0) for walk in walks]
         told = {"method": "fill", "tolerance": tolerance, **self.settings}
         told |= {name: self.options[name] for name in ("friction", "facets")}
-        curved = problem.nt == 2 and told["friction"] == "cone"
         return Outcomes(
             problem,
             np.concatenate([found["v"], np.reshape([walk.v for walk in walks], (k, problem.nv))]),
@@ -241,7 +247,7 @@ class _Search:
             settings=told,
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
-            error=found["error"] if curved else None,
+            error=found["error"] if self.kind is PathKind.CURVED else None,
             replay=self.path,
         )
 

@@ -122,11 +122,14 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         """How many samples ended with which status."""
         return {Status(code): int(count) for code, count in enumerate(self._fold.status) if count}
 
-    def summary(self) -> list[ModeRow]:
-        """Combinations of contact modes among the terminated samples, the most frequent first."""
+    def summary(self, threshold: float = 0.0) -> list[ModeRow]:
+        """Combinations of contact modes among the terminated samples, see `Outcomes.summary`.
+
+        With a ``threshold`` the velocities are fetched.
+        """
         table = self._fold.combinations
-        if len(table) == 0:
-            return super().summary()
+        if len(table) == 0 or threshold > 0.0:
+            return super().summary(threshold)
         seen = np.flatnonzero(table[:, 0])
         digits = seen[:, None] // 3 ** np.arange(self.problem.nc) % 3
         return mode_rows(digits, table[seen], len(self))

@@ -16,10 +16,10 @@ from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
 from routh.preparing import Problems
 from routh.sampling.batch import BatchExtreme, BatchOutcomes
-from routh.sampling.events import _with_default
 from routh.sampling.gpu import CopiedWhenAsked, OnGpu
 from routh.sampling.gpu_events import settled
 from routh.sampling.many import _energy_units, name_jams
+from routh.sampling.redrawing import with_default
 from routh.status import Status
 from routh.validation import Array, Options
 
@@ -116,7 +116,7 @@ def gpu_batch_outcomes(
         corners = None
         if nt == 1 or friction == "polyhedral":
             corners = facet_directions(nt, facets if nt == 2 else None)
-        sampler = Sampler(_with_default(draw, nt), batch.nc, corners, elastic=elastic)
+        sampler = Sampler(with_default(draw, nt), batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
     if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
         to_slots(problems.present, outputs)

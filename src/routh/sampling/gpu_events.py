@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 import numpy as np
 
@@ -13,8 +12,9 @@ from routh.kernels.events_cuda import MANY, Sampler, begin_samples, first_patter
 from routh.kernels.gpu_memory import GpuArray, send
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
-from routh.sampling.events import Rates, _with_default, make_settings, path_of
+from routh.sampling.events import Again
 from routh.sampling.gpu import GpuOutcomes, OnGpu
+from routh.sampling.redrawing import Rates, make_settings, with_default
 from routh.status import Status
 from routh.validation import Options
 
@@ -46,14 +46,14 @@ def gpu_outcomes(
     patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
     curved = nt == 2 and friction == "cone"
     corners = None if curved else facet_directions(nt, facets)
-    sampler = Sampler(_with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns)
+    sampler = Sampler(with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns)
     rows, wanted, undone = send((prepared, np.ones(1, bool), np.array([Status.OUT_OF_TIME], np.int8)))
     outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic)
     begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
     v, impulse, status, steps, residual, error, work = (GpuArray(array[0]) for array in outputs)
     held = OnGpu(v, impulse, status, steps, residual, error, work)
-    replay = partial(path_of, keys=settings.get("keys"))
+    replay = Again(keys=settings.get("keys"))
     found = GpuOutcomes(problem, held, told, curved=curved, replay=replay)
     if found.status_counts().get(Status.MAX_STEPS, 0) == 0:
         return found

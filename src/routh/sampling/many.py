@@ -14,7 +14,7 @@ from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import event_samples
+from routh.sampling.events import Again, event_samples
 from routh.status import Status
 from routh.validation import Options
 
@@ -51,6 +51,7 @@ def batch_outcomes(
         settings,
         stored=None if joule is None else found.work[:, :, 0] * joule,
         returned=None if joule is None else found.work[:, :, 1] * joule,
+        replay=Again(options.get("rates")),
     )
 
 

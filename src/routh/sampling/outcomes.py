@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.friction import ContactMode
@@ -17,10 +18,13 @@ from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
+from routh.sampling.answers import SAME_MODE, Answer, combinations, contact_modes, make_answer, merged_modes
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
-from routh.validation import Array, Options
+from routh.validation import Array, Options, real_array
+
+DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
 _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
@@ -36,14 +40,7 @@ class ModeRow:
     count: int
     share: float
     kinetic_energy: tuple[float, float]  # smallest and largest after, J
-
-
-def contact_modes(problem: ImpactProblem, contact_velocity: Array) -> np.ndarray:
-    """What contacts with these velocities (..., nc, 1 + nt) do, (..., nc) int8: `ContactMode`."""
-    scaled = contact_velocity / problem.scaling.velocity[:, None]
-    moving = np.linalg.norm(scaled[..., 1:], axis=-1) > tolerances.STICK
-    mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
-    return np.where(scaled[..., 0] > tolerances.STICK, ContactMode.SEPARATES, mode).astype(np.int8)
+    combinations: int = 1  # how many that differ by less than the threshold of `Outcomes.summary`
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +99,54 @@ class Outcomes(Drawable, Tabular):
             )
         return self.replay(self, sample)
 
+    def jacobian(
+        self, wrt: Sequence[str] = DATA, *, near: float | None = None, threads: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of every sample's velocity after by the data of the problem, decisions held fixed.
+
+        The samples must have been drawn by events; they are drawn again, see `routh.sampling.gradients` for
+        what the decisions are. A dictionary with the arrays asked for, derivatives of ``v[k, i]`` in
+        ``[k, i, ...]``: "v" (n, nv, nv), "mu" and "restitution" (n, nv, nc), "Jn" (n, nv, nc, nv), "Jt"
+        (n, nv, nc, nt, nv), and "M" (n, nv, nv, nv), symmetric in its last two axes: its sum over the entries
+        of a symmetric change of M is the change of the velocity. Further "margin" (n,), the least distance
+        of a sample from a change of piece in the problem's own units, and "one_sided" (n,) bool: margins
+        below ``near`` (1e-9), where the derivative holds on one side at most. NaN where a sample has no
+        outcome. A contact with restitution 0 has no piece in which it returns anything: its column is 0.
+        """
+        return self._pull(np.eye(self.problem.nv)[None], wrt, near, threads)
+
+    def vjp(
+        self,
+        cotangent: ArrayLike,
+        wrt: Sequence[str] = DATA,
+        *,
+        near: float | None = None,
+        threads: int | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of ``cotangent . v`` of every sample, one pass backwards; see `jacobian`.
+
+        ``cotangent``: (nv,) or one for each sample, (n, nv). The arrays are those of `jacobian` without their
+        second axis.
+        """
+        n, nv = len(self), self.problem.nv
+        given = real_array("cotangent", cotangent, [(nv,), (n, nv)], f"shape ({nv},) or ({n}, {nv})")
+        found = self._pull(given.reshape(-1, 1, nv), wrt, near, threads)
+        return {name: array[:, 0] if name in DATA else array for name, array in found.items()}
+
+    def _pull(
+        self, cotangents: Array, wrt: Sequence[str], near: float | None, threads: int | None
+    ) -> dict[str, np.ndarray]:
+        """See `routh.sampling.gradients.pull`, which also takes outcomes from files."""
+        pull = getattr(self.replay, "pull", None)
+        if pull is None:
+            method = self.settings.get("method", "algorithm1")
+            raise ValueError(
+                f"jacobian: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
+            )
+        options = {} if near is None else {"near": near}
+        found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)
+        return found
+
     @property
     def contact_velocity(self) -> Array:
         """Contact velocities after, (n, nc, 1 + nt), m/s, normal first."""
@@ -122,17 +167,46 @@ class Outcomes(Drawable, Tabular):
     @cached_property
     def modes(self) -> np.ndarray:
         """What each contact does after, (n, nc) int8, see `routh.friction.ContactMode`."""
-        return contact_modes(self.problem, self.contact_velocity)
+        return contact_modes(self.problem, self.v)
 
-    def summary(self) -> list[ModeRow]:
-        """Combinations of contact modes among the terminated samples, the most frequent first."""
-        modes, which = np.unique(self.modes[self.terminated], axis=0, return_inverse=True)
-        energies = self.kinetic_energy[self.terminated]
+    def summary(self, threshold: float = 0.0) -> list[ModeRow]:
+        """Combinations of contact modes among the terminated samples, the most frequent first.
+
+        Combinations that differ by velocities below ``threshold``, a share of the speed before, are one row;
+        see `routh.sampling.answers.merged_modes`.
+        """
+        rows = self.terminated
+        modes, which = combinations(self.merged_modes(threshold)[rows])
+        energies = self.kinetic_energy[rows]
         low, high = np.full(len(modes), np.inf), np.full(len(modes), -np.inf)
-        np.minimum.at(low, which.ravel(), energies)
-        np.maximum.at(high, which.ravel(), energies)
-        counts = np.bincount(which.ravel(), minlength=len(modes))
-        return mode_rows(modes, np.stack([counts, low, high], axis=1), len(self))
+        np.minimum.at(low, which, energies)
+        np.maximum.at(high, which, energies)
+        counts = np.bincount(which, minlength=len(modes))
+        table = np.stack([counts, low, high], axis=1)
+        if threshold <= tolerances.STICK:
+            return mode_rows(modes, table, len(self))
+        _, fine = combinations(self.modes[rows])
+        merged = np.unique(np.stack([which, fine]), axis=1)[0]
+        return mode_rows(modes, table, len(self), np.bincount(merged, minlength=len(modes)))
+
+    def merged_modes(self, threshold: float) -> np.ndarray:
+        """`modes` in which combinations that differ by less than ``threshold`` are one, (n, nc) int8.
+
+        Judged by the terminated samples; see `routh.sampling.answers.merged_modes`.
+        """
+        found = self.modes.copy()
+        found[self.terminated] = merged_modes(self.problem, self.v[self.terminated], threshold)
+        return found
+
+    def answer(self, threshold: float = SAME_MODE) -> Answer:
+        """How ambiguous the impact is, between which two outcomes, and which contact is least certain.
+
+        Made of the terminated samples. ``threshold``: a share of the speed before, see `summary`.
+        """
+        rows = np.flatnonzero(self.terminated)
+        error = 0.0 if self.error is None or not len(rows) else float(self.error[rows].max())
+        modes = self.merged_modes(threshold)[rows]
+        return make_answer(self.problem, self.v[rows], modes, rows, error=error)
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
@@ -188,12 +262,13 @@ class Outcomes(Drawable, Tabular):
 
     def _facts(self) -> list[tuple[object, ...]]:
         rows: list[tuple[object, ...]] = [(*self.problem.names, "share", "energy after, J")]
-        for row in self.summary():
+        for row in self.summary(SAME_MODE):
             low, high = row.kinetic_energy
             rows.append((*row.modes, f"{100 * row.share:.1f} %", f"{low:.3g} to {high:.3g}"))
-        if np.any(self.terminated):
-            rows.append(("ambiguity", f"{self.ambiguity:.3g} of the speed before"))
         return rows
+
+    def _sentences(self) -> list[str]:
+        return self.answer().lines()
 
     def _coordinates(self) -> dict[str, object]:
         return {"contact": list(self.problem.names), "direction": list(DIRECTIONS[1 + self.problem.nt])}
@@ -215,13 +290,19 @@ class Outcomes(Drawable, Tabular):
         }
 
 
-def mode_rows(modes: np.ndarray, table: Array, samples: int) -> list[ModeRow]:
-    """Combinations of modes (k, nc), the most frequent first; ``table`` (k, 3): counts, energy from, to."""
+def mode_rows(
+    modes: np.ndarray, table: Array, samples: int, merged: np.ndarray | None = None
+) -> list[ModeRow]:
+    """Combinations of modes (k, nc), the most frequent first; ``table`` (k, 3): counts, energy from, to.
+
+    ``merged`` (k,): how many combinations each of them stands for.
+    """
     rows = []
     for place in np.argsort(-table[:, 0], kind="stable"):
         count, low, high = table[place]
         words = tuple(ContactMode(int(mode)).word for mode in modes[place])
-        rows.append(ModeRow(words, int(count), float(count) / samples, (float(low), float(high))))
+        several = 1 if merged is None else int(merged[place])
+        rows.append(ModeRow(words, int(count), float(count) / samples, (float(low), float(high)), several))
     return rows
 
 

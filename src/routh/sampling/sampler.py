@@ -75,7 +75,7 @@ def sample(
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
-        default 0.6, with restitution 0.8.
+        default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
@@ -86,7 +86,7 @@ def sample(
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
-    count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
+    check_count(problem, n)
     choice("method", method, METHODS)
     choice("device", device, ("cpu", "cuda"))
     uses_true_cone(friction, facets, problem.nt)
@@ -108,7 +108,8 @@ def sample(
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
         return algorithm1.sample(problem, n, **given, **options)
-    from routh.sampling.events import event_outcomes, make_settings
+    from routh.sampling.events import event_outcomes
+    from routh.sampling.redrawing import make_settings
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
@@ -119,9 +120,14 @@ def sample(
         from routh.sampling.many import batch_outcomes
 
         draw = make_settings(n, **settings)
-        described = {"method": "events", "friction": friction, **settings}
+        described = {"method": "events", "friction": friction, "facets": facets, **settings}
         return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
     return event_outcomes(problem, n, settings, **options)
+
+
+def check_count(problem: ImpactProblem | ImpactBatch, n: int) -> int:
+    """The number of samples, if their arrays fit into this machine; raises otherwise."""
+    return count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
 
 
 def _on_gpu(

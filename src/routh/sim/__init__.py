@@ -3,6 +3,7 @@
 from routh.sim.compliant import CompliantResult, KelvinVoigt, compliant_impact
 from routh.sim.many import Bundle, simulate_many
 from routh.sim.simulate import simulate
+from routh.sim.step_gradient import StepGradient, StepTape, trace_steps
 from routh.sim.step_through import step_through
 from routh.sim.trajectory import Event, InAugmentedTime, Trajectory
 from routh.sim.verify import Verdict, verify
@@ -13,11 +14,14 @@ __all__ = [
     "Event",
     "InAugmentedTime",
     "KelvinVoigt",
+    "StepGradient",
+    "StepTape",
     "Trajectory",
     "Verdict",
     "compliant_impact",
     "simulate",
     "simulate_many",
     "step_through",
+    "trace_steps",
     "verify",
 ]

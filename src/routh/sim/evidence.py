@@ -18,6 +18,8 @@ from routh.models.base import Model
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array
 
+_KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
+
 Control = Callable[[float, Array, Array], ArrayLike]
 
 
@@ -76,6 +78,7 @@ class Evidence:
         self.model, self.trajectory, self.control, self.limits = model, trajectory, control, limits
         self.s, self.impulses = trajectory.s, trajectory.impulses
         self.book = Book()
+        self._kept: dict[bytes, tuple[Array, Array]] = {}
         self.mu = np.array([info.mu for info in model.contacts])
         self.restitution = np.array([info.restitution for info in model.contacts])
         self.gaps = np.array([model.gaps(q) for q in trajectory.q])
@@ -107,8 +110,7 @@ class Evidence:
 
     def J(self, q: Array) -> Array:
         """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
-        Jn, Jt = self.model.jacobians(q)
-        return np.concatenate([Jn[:, None, :], Jt], axis=1)
+        return self._rows(q)[0]
 
     def smooth_force(self, t: float, q: Array, v: Array) -> Array:
         """Generalized forces without those of contacts, (nv,)."""
@@ -122,8 +124,18 @@ class Evidence:
 
     def root(self, q: Array) -> Array:
         """Normal velocities of contacts per |v|_M: 1 / sqrt(effective mass), (nc,)."""
-        Jn = self.model.jacobians(q)[0]
-        return np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
+        return self._rows(q)[1]
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        """`J` and `root` of a configuration; those of the last few are kept, since an interval asks often."""
+        key = q.tobytes()
+        if key not in self._kept:
+            Jn, Jt = self.model.jacobians(q)
+            root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
+            while len(self._kept) >= _KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = np.concatenate([Jn[:, None, :], Jt], axis=1), root
+        return self._kept[key]
 
     def may_touch(self, k: int) -> np.ndarray:
         """Contacts that may carry force at sample k, (nc,) bool."""

@@ -93,13 +93,19 @@ def _first_event(
         t = start + node * (stop - start)
         now = motion.look(dense, t)
         hits = [*_gap_hits(motion, dense, before, now, t_before, t, gap)]
-        for k in np.flatnonzero(~(now.margin >= -tolerances.CONTACT_FORCE)):
+        for k in np.flatnonzero(_ended(motion, before, now)):
             when = _margin_root(motion, dense, int(k), before.margin[k], t_before, t)
             hits.append((when, *_named(motion, motion.kinds[k])))
         if hits:
             return min(hits, key=lambda hit: hit[0])
         before, t_before = now, t
     return None
+
+
+def _ended(motion: ModeMotion, before: Look, now: Look) -> np.ndarray:
+    """Margins of the mode that are broken, or, of slip, that have changed sign: there it turned back."""
+    stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
+    return np.asarray(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE))
 
 
 def _named(motion: ModeMotion, kind: tuple[str, int]) -> tuple[str, tuple[int, ...]]:

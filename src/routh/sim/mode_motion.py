@@ -18,12 +18,13 @@ from routh.sim.contact_forces import (
     forces_of,
 )
 from routh.sim.mechanism import Mechanism, Snapshot, correction
+from routh.sim.turning import NO_SLIP, turning_rate
 from routh.validation import Array
 
 _SHORTEST = 1e-9  # s, steps are not cut below this for the sake of turning slip
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
-_NO_SLIP = 1e-9  # m/s, below which slip in space keeps the direction it had: the integrator knows no better
+_STABLE = 2.0  # steps times rate that an explicit method of high order follows with ease
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,7 @@ class ModeMotion:
         self.kinds += [("slip", mode[i].contact) for i in stuck] + [
             ("stick", mode[i].contact) for i in rubbing
         ]
+        self.slides = np.array([word == "stick" for word, _ in self.kinds if mode], dtype=bool)  # margins
 
     def begin(self, q: Array, v: Array) -> Array:
         """The state at the start of the motion."""
@@ -173,18 +175,16 @@ class ModeMotion:
     def slip_time(self, t: float, y: Array) -> float:
         """The longest step, s, in which an explicit method can follow turning slip in space.
 
-        The direction of slip obeys an equation with the rate ``mu lambda_n G_tt / |slip|``, which is stiff
-        where slip is slow. In the plane slip does not turn.
+        In the plane slip does not turn.
         """
         if not self._turns:
             return np.inf
         snapshot = self.mechanism.snapshot(t, *self.split(y))
-        problem = self.problem(snapshot)
-        force = self.forces(snapshot, problem).force[:, 0]
-        slip = np.linalg.norm(snapshot.contact_velocity[self.sliding, 1:], axis=1).min()
-        tangential = problem.G.diagonal().reshape(len(force), -1)[:, 1:].max(axis=1)
-        rate = float(np.sum(problem.mu * np.abs(force) * tangential))
-        return max(2.0 * float(slip) / rate, _SHORTEST) if rate > 0.0 else np.inf
+        problem, mode = self.problem(snapshot), self.present(snapshot)
+        found = forces_of(problem, mode)
+        speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
+        rate = turning_rate(problem, found, np.maximum(speed, NO_SLIP))
+        return max(_STABLE / rate, _SHORTEST) if rate > 0.0 else np.inf
 
     def look(self, dense: Callable[[float], Array], t: float) -> Look:
         """Gaps and margins at a time of a step."""
@@ -216,7 +216,7 @@ class ModeMotion:
 def turned(hold: Hold, slip: Array, *, any_way: bool = False) -> Hold:
     """The hold with the line of a slip, (nt,) m/s, if that has one: the way that is nearer to its own."""
     size = float(np.linalg.norm(slip))
-    if not size > _NO_SLIP:
+    if not size > NO_SLIP:
         return hold
     back = not any_way and float(slip @ np.asarray(hold.direction)) < 0.0
     return replace(hold, direction=tuple(slip / (-size if back else size)))

@@ -117,8 +117,8 @@ def _allowed(e: Evidence, i: int, q: Array, v: Array, discretised: float) -> Arr
             edges_c = _against(velocity[c], float(unsure[c] / slip[c]))
         else:
             edges_c = edges if e.mu[c] > 0.0 else edges[:1]
-        rays += [J[c, 0] + e.mu[c] * d @ J[c, 1:] for d in edges_c]
-    return np.array(rays).reshape(len(rays), e.model.nv)
+        rays.append(J[c, 0] + e.mu[c] * np.asarray(edges_c) @ J[c, 1:])
+    return np.concatenate(rays) if rays else np.zeros((0, e.model.nv))
 
 
 def _against(slip: Array, unsure: float) -> Array:

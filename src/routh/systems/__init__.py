@@ -2,15 +2,18 @@
 
 from routh.systems.base import PaperSettings, System, get, impact, names, problem_of, register
 from routh.systems.catalogue import CATALOGUE, Entry
+from routh.systems.parameters import Parameter, parameters
 
 __all__ = [
     "CATALOGUE",
     "Entry",
     "PaperSettings",
+    "Parameter",
     "System",
     "get",
     "impact",
     "names",
+    "parameters",
     "problem_of",
     "register",
 ]

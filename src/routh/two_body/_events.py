@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from routh.two_body import _layout as at
-from routh.two_body._layout import Contact
+from routh.two_body._layout import Bracket, Contact
 from routh.two_body._segments import energy, normal_impulse, normal_velocity
 from routh.validation import Array
 
@@ -33,21 +33,13 @@ def line_crossing(state: Array, what: int, target: float) -> float:
 
 
 def crossing(
-    series: Array,
-    arc: Array,
-    state: Array,
-    kind: int,
-    what: int,
-    target: float,
-    low: float,
-    high: float,
-    at_low: float,
-    at_high: float,
+    series: Array, arc: Array, state: Array, kind: int, what: int, target: float, bracket: Bracket
 ) -> float:
-    """Where a quantity that is monotone on [low, high], with these values there, crosses the target.
+    """Where a quantity that is monotone on the bracket crosses the target.
 
     Newton's method kept in its bracket; it stops when the step after next would be rounding.
     """
+    low, high, at_low, at_high = bracket
     if kind == at.LINE:
         return min(max(line_crossing(state, what, target), low), high)
     rising = at_high > at_low
@@ -96,27 +88,29 @@ def next_event(
     vz0, vz = state[at.FROM_VZ], state[at.TO_VZ]
     if state[at.PHASE] == at.COMPRESSION:
         if vz >= 0.0:
-            return crossing(series, arc, state, kind, 0, 0.0, start, end, vz0, vz), at.END_COMPRESSION
+            bracket = Bracket(start, end, vz0, vz)
+            return crossing(series, arc, state, kind, 0, 0.0, bracket), at.END_COMPRESSION
         return end, 0
     gained, impulse = state[at.TO_E], state[at.TO_JZ]
     turned = vz < 0.0
     if turned:
-        end = crossing(series, arc, state, kind, 0, 0.0, start, end, vz0, vz)
+        end = crossing(series, arc, state, kind, 0, 0.0, Bracket(start, end, vz0, vz))
         gained, _ = energy(series, arc, state, kind, end)
         impulse, _ = normal_impulse(series, arc, kind, end)
     if con.hypothesis == at.ENERGETIC:
         if state[at.ENERGY] + gained <= 0.0:
             due = -state[at.ENERGY]
-            return crossing(series, arc, state, kind, 1, due, start, end, state[at.FROM_E], gained), at.END
+            bracket = Bracket(start, end, state[at.FROM_E], gained)
+            return crossing(series, arc, state, kind, 1, due, bracket), at.END
     elif con.hypothesis == at.POISSON:
         begun = state[at.FROM_JZ]
         due = con.e * state[at.SQUEEZED] - state[at.RELEASED] + begun
         if impulse >= due:
-            return crossing(series, arc, state, kind, 2, due, start, end, begun, impulse), at.END
+            return crossing(series, arc, state, kind, 2, due, Bracket(start, end, begun, impulse)), at.END
     elif not turned:
         wanted = -con.e * state[at.VN0]
         if vz >= wanted:
-            return crossing(series, arc, state, kind, 0, wanted, start, end, vz0, vz), at.END
+            return crossing(series, arc, state, kind, 0, wanted, Bracket(start, end, vz0, vz)), at.END
     return end, at.COMPRESSED_AGAIN if turned else 0
 
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.validation import Array
+
 #: Order of the power series.
 ORDER = 28
 #: Share of the sliding speed that truncating a series may cost. The step length follows from it.
@@ -92,3 +94,39 @@ class Contact(NamedTuple):
     bx: float
     by: float
     near: float  # angle of event l, see EVENT_TOLERANCE
+
+
+class Bracket(NamedTuple):
+    """An interval of a segment's parameter, and what a quantity is at its ends."""
+
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+
+
+class Work(NamedTuple):
+    """Scratch of one thread."""
+
+    series: Array  # SERIES_SHAPE
+    arc: Array  # ARC_SHAPE
+    state: Array  # (STATE_SIZE,)
+
+
+class Impacts(NamedTuple):
+    """n impacts, and what comes of them."""
+
+    W: Array  # (n, 3, 3)
+    v: Array  # (n, 3)
+    mu: Array  # (n,)
+    e: Array  # (n,)
+    hypothesis: int
+    near: float  # angle of event l, see EVENT_TOLERANCE
+    out: Array  # (n, 8), see `routh.two_body._kernel`
+    codes: np.ndarray  # (n, 1) int64
+    status: np.ndarray  # (n,) int8
+
+
+def workspace() -> Work:
+    """Scratch for one thread, or for one impact."""
+    return Work(np.zeros(SERIES_SHAPE), np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE))

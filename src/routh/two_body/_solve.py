@@ -28,19 +28,13 @@ NO_FRICTION = 1e-100
 FALL_WITHIN = 0.8
 
 
-def make_contact(
-    wxx: float,
-    wxy: float,
-    wyy: float,
-    dx: float,
-    dy: float,
-    wzz: float,
-    mu: float,
-    e: float,
-    hypothesis: int,
-    near: float,
-) -> Contact:
-    """The contact with the directions at which v_z' = W_zz - mu d.s changes sign, where (18) is violated."""
+def make_contact(w: Array, scale: float, mu: float, e: float, hypothesis: int, near: float) -> Contact:
+    """The contact with the directions at which v_z' = W_zz - mu d.s changes sign, where (18) is violated.
+
+    ``w`` is JW17's W (3, 3), to be multiplied by ``scale``.
+    """
+    wxx, wxy, wyy = w[0, 0] * scale, w[0, 1] * scale, w[1, 1] * scale
+    dx, dy, wzz = w[0, 2] * scale, w[1, 2] * scale, w[2, 2] * scale
     d = math.sqrt(dx * dx + dy * dy)
     spread = math.sqrt((wxx - wyy) * (wxx - wyy) + 4.0 * wxy * wxy)
     turns = mu * d > wzz

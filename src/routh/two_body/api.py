@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.compiling import find_cuda
 from routh.problem import HYPOTHESES
 from routh.status import Status
 from routh.two_body import _kernel
-from routh.two_body._layout import ARC_SHAPE, EVENT_TOLERANCE, SERIES_SHAPE, STATE_SIZE
+from routh.two_body._layout import EVENT_TOLERANCE, Impacts, workspace
 from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
 from routh.validation import Array, choice, integer, real, real_array
 
@@ -46,13 +45,10 @@ def impact(
     restitution = real("e", e, at_least=0.0, at_most=1.0)
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
-    out, codes = np.zeros((1, _kernel.OUT_SIZE)), np.zeros((1, 1), dtype=np.int64)
-    series = np.zeros(SERIES_SHAPE)
-    arc, state = np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE)
-    status = _kernel.solve_one(
-        series, arc, state, w, velocity, friction, restitution, kind, near, out[0], codes[0]
-    )
-    many = _collect(w[None], velocity[None], out, codes, np.array([status], dtype=np.int8))
+    impacts = _impacts(w[None], velocity[None], np.array([friction]), np.array([restitution]), kind, near)
+    status = _kernel.solve_one(impacts, workspace(), 0)
+    impacts.status[0] = status
+    many = _collect(impacts)
     energy = Energy(*(float(np.asarray(part)[0]) for part in _parts(many.energy)))
     return TwoBodyImpact(
         w,
@@ -107,14 +103,20 @@ def batch(
     velocity = np.array(np.broadcast_to(velocity, (n, 3)), order="C")
     friction = np.array(np.broadcast_to(friction, (n,)), order="C")
     restitution = np.array(np.broadcast_to(restitution, (n,)), order="C")
+    impacts = _impacts(w, velocity, friction, restitution, kind, near)
+    if n and device == "cuda":
+        _kernel.run_cuda(impacts)
+    elif n:
+        _kernel.run_cpu(impacts, None if threads is None else integer("threads", threads, at_least=1))
+    return _collect(impacts)
+
+
+def _impacts(W: Array, v: Array, mu: Array, e: Array, hypothesis: int, near: float) -> Impacts:
+    """These impacts, with places for what comes of them."""
+    n = len(mu)
     out, codes = np.zeros((n, _kernel.OUT_SIZE)), np.zeros((n, 1), dtype=np.int64)
     status = np.full(n, int(Status.INCOMPLETE), dtype=np.int8)
-    arguments = (w, velocity, friction, restitution, kind, near, out, codes, status)
-    if n and device == "cuda":
-        _run_cuda(arguments, n)
-    elif n:
-        _run_cpu(arguments, threads)
-    return _collect(w, velocity, out, codes, status)
+    return Impacts(W, v, mu, e, hypothesis, near, out, codes, status)
 
 
 def inverse_inertia_checked(w: Array) -> Array:
@@ -143,35 +145,13 @@ def _length(**leading: tuple[int, ...]) -> int:
     return next(iter(sizes.values()), 1)
 
 
-def _run_cpu(arguments: tuple[Any, ...], threads: int | None) -> None:
-    import numba
-
-    if threads is None:
-        _kernel.cpu_loop()(*arguments)
-        return
-    before = numba.get_num_threads()
-    numba.set_num_threads(integer("threads", threads, at_least=1, at_most=numba.config.NUMBA_NUM_THREADS))
-    try:
-        _kernel.cpu_loop()(*arguments)
-    finally:
-        numba.set_num_threads(before)
-
-
-def _run_cuda(arguments: tuple[Any, ...], n: int) -> None:
-    cuda = find_cuda()
-    on_device = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-    block = 64
-    _kernel.cuda_kernel()[(n + block - 1) // block, block](*on_device)
-    for host, held in zip(arguments[-3:], on_device[-3:], strict=True):  # numbers, event codes, statuses
-        held.copy_to_host(host)
-
-
 def _parts(energy: Energy) -> tuple[Any, Any, Any]:
     return energy.stored, energy.returned, energy.friction
 
 
-def _collect(w: Array, v: Array, out: Array, codes: Any, status: Any) -> TwoBodyBatch:
+def _collect(impacts: Impacts) -> TwoBodyBatch:
     """The kernel's rows as a result; velocities and friction's work are computed here from W, v and I."""
+    w, v, out = impacts.W, impacts.v, impacts.out
     impulse = np.ascontiguousarray(out[:, :3])
     change = np.einsum("nij,nj->ni", w, impulse)
     stored, returned = out[:, _kernel.OUT_STORED].copy(), out[:, _kernel.OUT_RETURNED].copy()
@@ -181,8 +161,8 @@ def _collect(w: Array, v: Array, out: Array, codes: Any, status: Any) -> TwoBody
         impulse,
         v + change,
         Energy(stored, returned, -gained - (stored - returned)),
-        status,
-        codes[:, 0],
+        impacts.status,
+        impacts.codes[:, 0],
         out[:, _kernel.OUT_MARGIN].copy(),
         out[:, _kernel.OUT_RESIDUAL].copy(),
         out[:, _kernel.OUT_SEGMENTS].copy(),

@@ -65,7 +65,8 @@ def hodograph(
     integer("points", points, at_least=2)
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     con = _solve.make_contact(
-        *(w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]),
+        w,
+        1.0,
         real("mu", mu, at_least=0.0),
         real("e", e, at_least=0.0, at_most=1.0),
         kind,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.two_body import _kernel
-from routh.two_body._layout import EVENT_TOLERANCE
+from routh.two_body._layout import EVENT_TOLERANCE, Impacts, workspace
 from routh.validation import Array
 
 
@@ -24,13 +24,8 @@ def best_seconds(work: Callable[[], object], repeats: int) -> float:
 
 def kernel_seconds(W: Array, v: Array, mu: Array, e: Array) -> float:
     """Processor time per impact of the compiled loop on one thread in bulk, best of five, s."""
-    import numba
-
     n = len(mu)
     out, codes, status = np.zeros((n, _kernel.OUT_SIZE)), np.zeros((n, 1), np.int64), np.zeros(n, np.int8)
-    loop, threads = _kernel.cpu_loop(), numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        return best_seconds(lambda: loop(W, v, mu, e, 0, EVENT_TOLERANCE, out, codes, status), 5) / n
-    finally:
-        numba.set_num_threads(threads)
+    impacts, work = Impacts(W, v, mu, e, 0, EVENT_TOLERANCE, out, codes, status), workspace()
+    run_range = _kernel.cpu_range()
+    return best_seconds(lambda: run_range(impacts, work, 0, n), 5) / n

@@ -14,7 +14,7 @@ from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact
 from routh.models.spatial import SpatialModel
 from routh.problem import ImpactProblem
-from routh.sampling.outcomes import contact_modes
+from routh.sampling.answers import contact_modes
 from routh.systems import System
 from routh.text import for_matplotlib
 from routh.validation import Array
@@ -69,7 +69,7 @@ def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
         draw_after(ax, model, state, later, scale=scale * longer)
         ax.set_title(for_matplotlib(name))
         if problem.nc <= MANY_NAMES:
-            modes = contact_modes(problem, results[name].contact_velocity)
+            modes = contact_modes(problem, results[name].v)
             pairs = zip(map(for_matplotlib, problem.names), map(ContactMode, modes), strict=True)
             deeds = " · ".join(f"{contact} {mode.word}" for contact, mode in pairs)
             ax.text(0.5, -0.02, deeds, transform=ax.transAxes, ha="center", va="top", fontsize=7)

@@ -9,6 +9,7 @@ import numpy as np
 
 from routh.auditing.comparison import Comparison
 from routh.laws.base import ImpactResult
+from routh.sampling.answers import combinations
 from routh.text import for_matplotlib
 from routh.validation import Array, choice
 from routh.viz import style
@@ -98,10 +99,8 @@ def rare_samples(shown: Comparison) -> np.ndarray:
     """Rows of the terminated samples whose combination of contact modes has less than `RARE` of them."""
     outcomes = shown.outcomes
     rows = np.flatnonzero(outcomes.terminated)
-    modes = np.ascontiguousarray(outcomes.modes[rows])
-    codes = modes.view(np.dtype((np.void, modes.shape[1]))).ravel()  # one comparison per sample
-    _, which, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    return rows[counts[which] < RARE * len(rows)]
+    _, which = combinations(outcomes.modes[rows])
+    return rows[np.bincount(which)[which] < RARE * len(rows)]
 
 
 def draw_path(ax: Axes, result: ImpactResult) -> None:

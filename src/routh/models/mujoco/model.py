@@ -177,8 +177,7 @@ class MujocoModel:
         where = self._places
         result = np.zeros((len(self.contacts), 1 + self.nt))
         sides = []
-        for point, geom in ((where.on2, where.geom2), (where.on1, where.geom1)):
-            body = np.asarray(model.geom_bodyid)[geom]
+        for point, body in ((where.on2, where.body2), (where.on1, where.body1)):
             arm = point - data.subtree_com[np.asarray(model.body_rootid)[body]]
             twist = data.cvel[body]  # rotation first, at the centre of mass of the tree
             sides.append(twist[:, 3:] + cross(twist[:, :3], arm))
@@ -201,8 +200,7 @@ class MujocoModel:
             engine().mj_jacBody(model, data, linear[body], angular[body], body)
         frames = self._frames(where)
         rows = np.zeros((len(where.gap), 1 + self.nt, self.nv))
-        for sign, point, geom in ((1.0, where.on2, where.geom2), (-1.0, where.on1, where.geom1)):
-            body = np.asarray(model.geom_bodyid)[geom]
+        for sign, point, body in ((1.0, where.on2, where.body2), (-1.0, where.on1, where.body1)):
             arm = point - data.xpos[body]  # velocity of a point: linear + angular x arm
             rows += sign * (frames @ linear[body] + cross(arm[:, None], frames) @ angular[body])
         return rows

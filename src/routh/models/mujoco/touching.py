@@ -26,6 +26,7 @@ _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES = 64  # of a mesh over a plane
 _FAR = 0.02  # m, beyond which spheres around two shapes stand for them
 _POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
+_ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +168,12 @@ class Places:
         round_ = types[self.geom2] == int(kinds.mjGEOM_ELLIPSOID)
         self.pairs, self.planes = np.flatnonzero(~flat), np.flatnonzero(flat)
         self.ellipsoids = np.flatnonzero(flat & round_)
+        bodies = np.asarray(model.geom_bodyid)
+        self.body1, self.body2 = bodies[self.geom1], bodies[self.geom2]
         self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
         self.radius = np.array([touch.radius for touch in listed])
+        self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
+        self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
         self.gap = np.zeros(len(listed))  # m
         self.normal, self.on1, self.on2 = (
             np.zeros((len(listed), 3)) for _ in range(3)
@@ -184,14 +189,14 @@ class Places:
     def _against_planes(self, data: MjData) -> None:
         at = self.planes
         turn = np.asarray(data.geom_xmat).reshape(-1, 3, 3)
-        normal = turn[self.geom1[at], :, 2]
-        point = data.geom_xpos[self.geom2[at]] + (turn[self.geom2[at]] @ self.offset[at][:, :, None])[:, :, 0]
-        self.normal[at], self.on2[at] = normal, point - self.radius[at, None] * normal
+        normal, (offset, radius) = turn[self._plane, :, 2], self._reach
+        point = data.geom_xpos[self._over] + (turn[self._over] @ offset)[:, :, 0]
+        self.normal[at], self.on2[at] = normal, point - radius * normal
         for k in self.ellipsoids:  # the lowest point
             axes, R = np.asarray(self.model.geom_size[self.geom2[k]]), turn[self.geom2[k]]
             down = axes * (R.T @ self.normal[k])
             self.on2[k] = data.geom_xpos[self.geom2[k]] - R @ (axes * down) / np.linalg.norm(down)
-        self.gap[at] = ((self.on2[at] - data.geom_xpos[self.geom1[at]]) * normal).sum(axis=1)
+        self.gap[at] = ((self.on2[at] - data.geom_xpos[self._plane]) * normal).sum(axis=1)
         self.on1[at] = self.on2[at] - self.gap[at, None] * normal
 
     def _against_each_other(self, data: MjData) -> None:
@@ -221,11 +226,9 @@ class Places:
 
 def tangents(normals: Array) -> Array:
     """Two tangents (n, 2, 3) that turn smoothly with the normals (n, 3): a fixed frame turned onto them."""
-    first = np.array([0.8, -0.6, 0.0])
-    axes = np.array([first, np.cross(_POLE, first)])
     lean = np.maximum(1.0 + normals @ _POLE, 1e-12)
-    share = normals @ axes.T / lean[:, None]  # (n, 2)
-    return axes - share[:, :, None] * (_POLE + normals)[:, None, :]
+    share = normals @ _ACROSS.T / lean[:, None]  # (n, 2)
+    return _ACROSS - share[:, :, None] * (_POLE + normals)[:, None, :]
 
 
 def cross(a: Array, b: Array) -> Array:

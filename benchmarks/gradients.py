@@ -1,0 +1,153 @@
+"""Derivatives of outcomes against central differences, and what one pass backwards costs.
+
+    python benchmarks/gradients.py            # 10^4 samples and more, some minutes
+    python benchmarks/gradients.py --problems 2
+
+Every sample is drawn again with the same random numbers from problems that differ a little along a random
+direction of one field, for each field, and differentiated by a stencil of four points. A sample counts where
+its decisions (`routh.sampling.gradients.decisions`) are the same at all of them; "changed" is the share of
+the others, "one-sided" that of samples that say so themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import routh
+from event_families import planar_body, random_matrices
+from routh.sampling.gradients import decisions
+from routh.sampling.outcomes import DATA
+
+STEP = 1e-5  # of the size of the data
+FORWARD, TURNS = 2048, 5  # samples and repetitions that are timed
+
+
+@dataclass(frozen=True)
+class Family:
+    """Problems of one kind, and how they are sampled."""
+
+    name: str
+    make: Callable[[np.random.Generator], routh.ImpactProblem]
+    options: dict
+
+
+def _elastic(make):
+    def made(rng):
+        problem = make(rng)
+        return problem.replace(restitution=rng.uniform(0.2, 0.9, problem.nc))
+
+    return made
+
+
+def _bodies(rng):
+    return planar_body(rng, int(rng.integers(1, 5)))
+
+
+def families() -> list[Family]:
+    """Bodies in the plane and random matrices, inelastic and elastic."""
+    found = [Family("bodies, plane", _bodies, {})]
+    for nc in (1, 2, 3, 4):
+        found.append(Family(f"random, {nc} contacts", lambda rng, nc=nc: random_matrices(rng, nc), {}))
+    found.append(Family("bodies, energetic", _elastic(_bodies), {}))
+    found.append(Family("bodies, Poisson", _elastic(_bodies), {"hypothesis": "poisson"}))
+    found.append(Family("random, energetic", _elastic(random_matrices), {}))
+    found.append(Family("random, Poisson", _elastic(random_matrices), {"hypothesis": "poisson"}))
+    return found
+
+
+def direction(problem, field, rng):
+    """A random direction of one field, of the size of its data."""
+    data = getattr(problem, field)
+    if field in ("mu", "restitution"):
+        return data * rng.uniform(-1.0, 1.0, data.shape)  # zero stays zero
+    change = rng.normal(size=data.shape) * np.abs(data).max()
+    return 0.5 * (change + change.T) if field == "M" else change
+
+
+def compare(problem, n, seed, rng, step=STEP, **options):
+    """Errors (samples, fields) as shares of the speed, NaN where decisions changed; who is one-sided."""
+    outcomes = routh.sample(problem, n, seed=seed, **options)
+    exact, chosen = outcomes.jacobian(), decisions(outcomes)
+    errors = np.full((n, len(DATA)), np.nan)
+    for column, field in enumerate(DATA):
+        change = direction(problem, field, rng)
+        if field == "M":  # as much as its smallest eigenvalue allows
+            change *= np.linalg.eigvalsh(problem.M)[0] / np.abs(problem.M).max()
+        derivative = np.tensordot(exact[field], change, axes=change.ndim)
+        difference, same = np.zeros_like(derivative), np.ones(n, dtype=bool)
+        for steps, weight in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
+            moved = problem.replace(**{field: getattr(problem, field) + steps * step * change})
+            other = routh.sample(moved, n, seed=seed, **options)
+            same &= decisions(other) == chosen
+            difference += weight * other.v
+        difference /= 12.0 * step
+        size = np.abs(derivative).max(axis=1) + np.abs(problem.v).max()
+        errors[same, column] = (np.abs(difference - derivative).max(axis=1) / size)[same]
+    return errors, exact["one_sided"], outcomes.status == routh.Status.SOLVED
+
+
+def cost(problem, seed, **options):
+    """Seconds of a pass backwards, drawing the sample again included, over those of drawing it."""
+
+    def least(call):
+        call()
+        taken = []
+        for _ in range(TURNS):
+            start = time.process_time()
+            call()
+            taken.append(time.process_time() - start)
+        return min(taken)
+
+    outcomes = routh.sample(problem, FORWARD, seed=seed, threads=1, **options)
+    forward = least(lambda: routh.sample(problem, FORWARD, seed=seed, threads=1, **options))
+    return least(lambda: outcomes.vjp(np.ones(problem.nv), threads=1)) / forward
+
+
+def measure(family, problems, n, *, timed=True):
+    """A row of the table: samples, shares that changed and are one-sided, worst error, ratio of times."""
+    errors, flags, solved, ratios = [], [], [], []
+    for seed in range(problems):
+        rng = np.random.default_rng([seed, sum(map(ord, family.name))])
+        problem = family.make(rng)
+        found = compare(problem, n, seed, rng, **family.options)
+        for kept, value in zip((errors, flags, solved), found, strict=True):
+            kept.append(value)
+        if timed:
+            ratios.append(cost(problem, seed, **family.options))
+    error, flagged, ended = np.concatenate(errors), np.concatenate(flags), np.concatenate(solved)
+    judged = ended & ~flagged
+    changed = np.isnan(error[judged]).any(axis=1).mean()
+    return {
+        "samples": int(ended.sum()),
+        "one-sided": float(flagged[ended].mean()),
+        "changed": float(changed),
+        "worst": float(np.nanmax(error[judged])),
+        "ratio": float(np.median(ratios)) if ratios else float("nan"),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=int, default=24, help="of each family")
+    parser.add_argument("--samples", type=int, default=64, help="of each problem")
+    parser.add_argument("--only", help="families whose names contain this")
+    given = parser.parse_args()
+    print("| family | samples | one-sided | changed | worst error | backwards over forwards |")
+    print("|---|---|---|---|---|---|")
+    for family in families():
+        if given.only and given.only not in family.name:
+            continue
+        row = measure(family, given.problems, given.samples)
+        print(
+            f"| {family.name} | {row['samples']} | {100 * row['one-sided']:.1f} % | "
+            f"{100 * row['changed']:.1f} % | {row['worst']:.1e} | {row['ratio']:.1f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""A sample written down piece by piece: who pushed how, and which event ended each piece.
+
+With these decisions the velocity after is a smooth function of the problem, and the same entries say where
+the path went. In the plane and with friction polygons every piece is straight.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.kernels.dictionary import wide
+from routh.validation import Array
+
+# columns of `head`: what ended the piece, whose event it is, the other coordinate of a corner cut, and who
+# set the length at which a stage is cut (MORE: an earlier piece of the stage)
+EVENT, WHO, OTHER, SETTER = range(4)
+# events: a direction of a contact's velocity vanishes; a budget of impulse or of work is used up; two
+# coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
+# has the rates with which the entry before looked for its corner
+VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, END = (wide(k) for k in range(7))
+MORE, NOBODY = wide(-2), wide(-1)
+
+# rows of `marks`: role (none, driven, held, on the edge of its cone), direction of friction, what restitution
+# does (nothing, stores, returns)
+ROLE, FACE, BOOK = range(3)
+FREE, DRIVEN, HELD, EDGE = (wide(k) for k in range(4))
+# FACE: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
+FRICTIONLESS, STICKS, WALLS = wide(-1), wide(-2), wide(2**16)
+IDLE, STORES, RETURNS = (wide(k) for k in range(3))
+
+# columns of `numbers`: length, the share of the way to the event, the share that SETTER took, and the
+# direction of contact WHO that vanishes: normal, then tangents
+LENGTH, SHARE, SET_SHARE, DIRECTION = range(4)
+# rows of `states`: where the piece begins, its rates, what they change; budgets of contacts
+C, RATE, CHANGE, BUDGET = range(4)
+# `total`: entries in use (also those without room), the least distance from a change of piece, ties in use
+ENTRIES, MARGIN, TIED = range(3)
+TIES = 64  # of a sample; more of them count as a change of piece
+
+
+class Record(NamedTuple):
+    """One sample in the problem's own units; after the last entry follows one with the END."""
+
+    head: np.ndarray  # (room, 4) int64
+    marks: np.ndarray  # (room, 3, nc) int64
+    numbers: Array  # (room, 6)
+    states: Array  # (room, 4, n)
+    total: Array  # (3,)
+    ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
+
+
+def make_record(room: int, nc: int, width: int) -> Record:
+    """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
+    return Record(
+        np.zeros((room, 4), dtype=np.int64),
+        np.zeros((room, 3, nc), dtype=np.int64),
+        np.zeros((room, 6)),
+        np.zeros((room, 4, nc * width)),
+        np.zeros(3),
+        np.zeros((TIES, 2), dtype=np.int64),
+    )
+
+
+@kernel
+def begin_record(record: Record) -> None:
+    """Forget what was written."""
+    record.total[ENTRIES] = record.total[TIED] = 0.0
+    record.total[MARGIN] = 1.0
+
+
+@kernel
+def next_entry(record: Record) -> int:
+    """The place of a new entry; without room it is the last place, and only the number grows."""
+    at = int(record.total[ENTRIES])
+    record.total[ENTRIES] += 1.0
+    return min(at, record.head.shape[0] - 1)
+
+
+@kernel
+def note_margin(record: Record, distance: float) -> None:
+    """Keep the least distance from a change of piece; one that is no number is none."""
+    if not distance >= record.total[MARGIN]:
+        record.total[MARGIN] = distance if distance > 0.0 else 0.0
+
+
+@kernel
+def note_tie(record: Record, k: int, a: int) -> None:
+    """Remember that coordinate a, without being the event's, is zero after entry k."""
+    found = int(record.total[TIED])
+    if found < TIES:
+        record.ties[found, 0], record.ties[found, 1] = k, a
+        record.total[TIED] += 1.0
+    else:
+        note_margin(record, 0.0)
+
+
+@kernel
+def write_event(record: Record, at: int, event: int, who: int, other: int) -> None:
+    """What ended an entry's piece; its stage is not cut."""
+    record.head[at, EVENT], record.head[at, WHO], record.head[at, OTHER] = event, who, other
+    record.head[at, SETTER] = NOBODY
+
+
+def impulses(record: Record) -> Array:
+    """The scaled impulses (k, n) of the pieces."""
+    count = int(record.total[ENTRIES])
+    there = record.head[:count, EVENT] != AHEAD
+    return (record.numbers[:count, LENGTH, None] * record.states[:count, RATE])[there]

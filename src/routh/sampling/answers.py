@@ -1,0 +1,285 @@
+"""The answer in words: how ambiguous an impact is, between which two outcomes, and at which contact.
+
+`routh.Outcomes.answer` and `routh.ExactSet.answer` make it; the command line, notebooks and JSON show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from routh import tolerances
+from routh.friction import ContactMode
+from routh.problem import ImpactProblem
+from routh.results import DIRECTIONS
+from routh.sampling.ambiguity import farthest_pair
+from routh.validation import Array, real
+
+#: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
+SAME_MODE = 1e-3
+
+#: Contacts whose spread is at least this share of the largest one are told together.
+ALIKE = 0.95
+
+_SPREAD_PAIRS = 2**24  # pairs looked at for the spread of one contact: a tenth of a second
+_MOST_CONTACTS = 3  # contacts named in a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class OneOutcome:
+    """One outcome of the two that lie farthest apart."""
+
+    index: int  # which sample, or vertex of the exact set
+    v: Array  # (nv,) velocity after
+    contact_velocity: Array  # (nc, 1 + nt), m/s (rad/s for limits of hinges), normal first
+    modes: tuple[str, ...]  # (nc,) "separates", "sticks" or "slides"
+    kinetic_energy: float  # J
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRange:
+    """What one contact may do after the impact."""
+
+    name: str
+    unit: str  # of its velocities: "m/s", or "rad/s" for the limit of a hinge
+    modes: dict[str, tuple[float, float]]  # those that occur -> slowest and fastest: slip, or separation
+    scale: float  # what the speed before is at this contact, `Scaling.velocity`
+    spread: float  # diameter of its velocities over the scale
+
+    def __str__(self) -> str:
+        return ", or ".join(self._in_words(mode) for mode in self.modes)
+
+    def _in_words(self, mode: str) -> str:
+        low, high = self.modes[mode]
+        if mode == "sticks":
+            return mode
+        if len(self.modes) == 1:
+            return f"{mode} at {_number(low)} to {_number(high)} {self.unit}"
+        return f"{mode} at up to {_number(high)} {self.unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """How ambiguous an impact is, between which two outcomes, and which contact is least certain.
+
+    Made of the terminated samples, or of the vertices of the exact set. ``str(answer)`` is two sentences.
+    """
+
+    score: float  # largest distance between two outcomes over the speed before; NaN where none has ended
+    between: tuple[OneOutcome, OneOutcome] | None  # None where no outcome is known
+    contacts: tuple[ContactRange, ...]  # (nc,)
+    rounding: float  # scores up to here are no ambiguity: rounding, or the error of curved paths
+    single: bool = False  # whether one sample is all that is known
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the outcomes differ by more than rounding."""
+        return self.score > self.rounding
+
+    @property
+    def least_certain(self) -> tuple[str, ...]:
+        """The contact whose velocity after spreads most, and those that spread as much; () without."""
+        largest = max((contact.spread for contact in self.contacts), default=0.0)
+        if not self.ambiguous or not largest > self.rounding:
+            return ()
+        return tuple(contact.name for contact in self.contacts if contact.spread >= ALIKE * largest)
+
+    def lines(self) -> list[str]:
+        """How ambiguous and between what; which contact is least certain, where one is."""
+        if self.between is None:
+            return ["Ambiguity unknown: no sample has ended."]
+        if self.single:
+            return ["Ambiguity unknown: only one outcome was drawn; draw more."]
+        if not self.ambiguous:
+            agree = f"all outcomes agree to {_number(max(self.score, 1e-15))} of the speed before"
+            return [f"Not ambiguous: {agree}."]
+        first, second = self._words()
+        size = f"{self.score:.2f}" if self.score >= 0.1 else f"{self.score:.2g}"
+        found = [f'Ambiguity {size} of the speed before: from "{first}" to "{second}".']
+        names = self.least_certain
+        if names:
+            alike = _together([contact for contact in self.contacts if contact.name in names])
+            found.append(f"Least certain: {_listed(names)} ({alike}).")
+        return found
+
+    def __str__(self) -> str:
+        return " ".join(self.lines())
+
+    def as_data(self) -> dict[str, object]:
+        """Numbers, lists and dictionaries, as ``--json`` prints them."""
+        return {
+            "score": self.score,
+            "ambiguous": self.ambiguous,
+            "sentences": self.lines(),
+            "between": None if self.between is None else [self._outcome(one) for one in self.between],
+            "least_certain": list(self.least_certain),
+            "contacts": [
+                {
+                    "contact": contact.name,
+                    "unit": contact.unit,
+                    "modes": {mode: list(speeds) for mode, speeds in contact.modes.items()},
+                    "scale": contact.scale,
+                    "spread": contact.spread,
+                }
+                for contact in self.contacts
+            ],
+        }
+
+    def _outcome(self, one: OneOutcome) -> dict[str, object]:
+        names = [contact.name for contact in self.contacts]
+        return {
+            "sample": one.index,
+            "modes": dict(zip(names, one.modes, strict=True)),
+            "v": one.v,
+            "contact_velocity": one.contact_velocity,
+            "kinetic_energy": one.kinetic_energy,
+        }
+
+    def _words(self) -> tuple[str, str]:
+        """Both outcomes, told by the contacts at which they differ."""
+        assert self.between is not None
+        first, second = self.between
+        differ = [i for i, (a, b) in enumerate(zip(first.modes, second.modes, strict=True)) if a != b]
+        if differ:
+            apart = self._apart().max(axis=1)
+            told = sorted(sorted(differ, key=lambda i: -apart[i])[:_MOST_CONTACTS])
+            more = f" and {len(differ) - len(told)} more" if len(differ) > len(told) else ""
+            words = [
+                ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in told) + more
+                for one in self.between
+            ]
+            return words[0], words[1]
+        return self._same_modes()
+
+    def _apart(self) -> Array:
+        """How far the two outcomes are apart at each contact, (nc, 1 + nt), as shares of the scales."""
+        assert self.between is not None
+        first, second = self.between
+        scale = np.array([contact.scale for contact in self.contacts])
+        return np.abs(first.contact_velocity - second.contact_velocity) / scale[:, None]
+
+    def _same_modes(self) -> tuple[str, str]:
+        """Outcomes whose contacts do the same, told by the contact velocity that differs most."""
+        assert self.between is not None
+        apart = self._apart()
+        i, k = (int(place) for place in np.unravel_index(int(np.argmax(apart)), apart.shape))
+        contact, direction = self.contacts[i], DIRECTIONS[apart.shape[1]][k]
+        if not contact.spread > self.rounding:
+            low, high = (f"energy {_number(one.kinetic_energy)} J" for one in self.between)
+            return f"{low}, the same at every contact", high
+        words = [
+            f"{contact.name} {one.modes[i]}, {direction} {_number(one.contact_velocity[i, k])} {contact.unit}"
+            for one in self.between
+        ]
+        return words[0], words[1]
+
+
+def make_answer(
+    problem: ImpactProblem,
+    v: Array,
+    modes: np.ndarray,
+    rows: np.ndarray | None = None,
+    *,
+    error: float = 0.0,
+    whole: bool = False,
+) -> Answer:
+    """The answer of outcomes (n, nv) with their modes (n, nc); ``rows`` (n,) are their numbers elsewhere.
+
+    ``error``: how far a velocity may be off, as a share of the speed before. ``whole``: whether they are all
+    that there is, not samples.
+    """
+    rounding = max(tolerances.AMBIGUOUS, 2.0 * error)
+    if len(v) == 0:
+        return Answer(float("nan"), None, (), rounding)
+    places = np.arange(len(v)) if rows is None else rows
+    _, i, j, _, _ = farthest_pair((v - v.mean(axis=0)) @ problem.cholesky)
+    pair = tuple(_one(problem, v[k], modes[k], int(places[k])) for k in sorted((i, j)))
+    score = float(np.linalg.norm((v[i] - v[j]) @ problem.cholesky)) / problem.scaling.speed
+    velocity = problem.contact_velocity(v)
+    contacts = [_range(problem, velocity[:, k], modes[:, k], k) for k in range(problem.nc)]
+    return Answer(score, (pair[0], pair[1]), tuple(contacts), rounding, len(v) == 1 and not whole)
+
+
+def contact_modes(problem: ImpactProblem, v: Array, threshold: float = 0.0) -> np.ndarray:
+    """What each contact does, (n, nc) int8 of `ContactMode`, for velocities (n, nv).
+
+    A contact at rest moves by less than ``threshold``, a share of the speed before (`Scaling.velocity`).
+    """
+    least = max(tolerances.STICK, real("threshold", threshold, at_least=0.0))
+    scaled = problem.contact_velocity(v) / problem.scaling.velocity[:, None]
+    moving = np.linalg.norm(scaled[..., 1:], axis=-1) > least
+    mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
+    return np.where(scaled[..., 0] > least, ContactMode.SEPARATES, mode).astype(np.int8)
+
+
+def merged_modes(problem: ImpactProblem, v: Array, threshold: float) -> np.ndarray:
+    """Contact modes (n, nc) in which combinations that differ by less than ``threshold`` are one.
+
+    A combination is another one if *all* its outcomes are, once velocities below ``threshold`` (a share of
+    the speed before) count as zero: a rare "slides" at 1e-6 becomes "sticks", but a foot that lifts at any
+    speed from 0 upwards keeps its row, and so does the outcome in which it rests.
+    """
+    fine, coarse = contact_modes(problem, v), contact_modes(problem, v, threshold)
+    if threshold <= tolerances.STICK or len(v) == 0:
+        return fine
+    (rows, row), (_, other) = combinations(fine), combinations(coarse)
+    lowest, highest = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
+    np.minimum.at(lowest, row, other)
+    np.maximum.at(highest, row, other)
+    single = (lowest == highest)[row]
+    return np.where(single[:, None], coarse, fine)
+
+
+def combinations(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows (k, nc) of modes (n, nc), and which of them each row is, (n,)."""
+    width = 30  # contacts whose modes are the digits of one number
+    parts = [modes[:, k : k + width] for k in range(0, modes.shape[1], width)]
+    codes = np.stack([part.astype(np.int64) @ 3 ** np.arange(part.shape[1]) for part in parts], axis=1)
+    one = codes.shape[1] == 1
+    found = np.unique(codes[:, 0] if one else codes, axis=0, return_index=True, return_inverse=True)
+    return modes[found[1]], found[2].ravel()
+
+
+def _one(problem: ImpactProblem, v: Array, modes: np.ndarray, index: int) -> OneOutcome:
+    words = tuple(ContactMode(int(mode)).word for mode in modes)
+    return OneOutcome(index, v, problem.contact_velocity(v), words, float(problem.kinetic_energy(v)))
+
+
+def _range(problem: ImpactProblem, velocity: Array, modes: np.ndarray, contact: int) -> ContactRange:
+    """Of one contact: velocities (n, 1 + nt) and modes (n,)."""
+    speed = np.where(modes == ContactMode.SEPARATES, velocity[:, 0], np.linalg.norm(velocity[:, 1:], axis=1))
+    seen = {}
+    for mode in (ContactMode.STICKS, ContactMode.SLIDES, ContactMode.SEPARATES):
+        found = speed[modes == mode]
+        if len(found):
+            seen[mode.word] = (float(found.min()), float(found.max()))
+    distance = farthest_pair(velocity, pairs=_SPREAD_PAIRS)[0]
+    scale = float(problem.scaling.velocity[contact])
+    return ContactRange(
+        problem.names[contact], problem.velocity_units[contact], seen, scale, distance / scale
+    )
+
+
+def _together(contacts: Sequence[ContactRange]) -> ContactRange:
+    """What any of several contacts may do; with different units only the first one's."""
+    first = contacts[0]
+    if any(contact.unit != first.unit for contact in contacts):
+        return first
+    modes = {}
+    for mode in ("sticks", "slides", "separates"):
+        found = [contact.modes[mode] for contact in contacts if mode in contact.modes]
+        if found:
+            modes[mode] = (min(low for low, _ in found), max(high for _, high in found))
+    return replace(first, modes=modes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _MOST_CONTACTS:
+        return f"{', '.join(names[:_MOST_CONTACTS])} and {len(names) - _MOST_CONTACTS} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,66 @@
+"""The settings with which samples are drawn by events, and with which they are drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from routh.kernels.arrays import CUSTOM, RATES, Draw, make_draw
+from routh.sampling.outcomes import Outcomes
+from routh.step.elastic import ENERGETIC, POISSON
+from routh.validation import choice, integer, real
+
+#: Error of a curved path (the true cone in space), as a share of the speed before.
+TOLERANCE = 1e-6
+
+#: Probability that drawn rates stay until something happens, in space; the plane has its own.
+PERSISTENCE = 0.6
+
+Rates = str | Callable[..., None]
+
+
+def make_settings(
+    n: int,
+    *,
+    rates: Rates = "mixed",
+    persistence: float | None = None,
+    seed: int = 0,
+    row: int = 0,
+    hypothesis: str = "energetic",
+    tolerance: float = TOLERANCE,
+    keys: np.ndarray | None = None,
+) -> Draw:
+    """The checked settings of one call."""
+    if not callable(rates):
+        choice("rates", rates, RATES)
+    return make_draw(
+        integer("n", n, at_least=1),
+        seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
+        row=integer("row", row, at_least=0, at_most=2**32 - 1),
+        rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
+        persistence=0.0 if persistence is None else real("persistence", persistence, above=0.0, at_most=1.0),
+        poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
+        tolerance=real("tolerance", tolerance, above=0.0),
+        keys=keys,
+    )
+
+
+def with_default(draw: Draw, nt: int) -> Draw:
+    """In space the default of the persistence does not depend on the row."""
+    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
+
+
+def redraw(outcomes: Outcomes, what: str, rates: Rates | None, keys: np.ndarray | None) -> tuple[Draw, Rates]:
+    """The settings with which the samples were drawn, for ``what`` draws them again, and their rates."""
+    settings = outcomes.settings
+    method = settings.get("method", "algorithm1")
+    if method != "events":
+        raise ValueError(f"{what}: the samples were drawn by {method!r}; wanted 'events'")
+    rates = settings.get("rates", "mixed") if rates is None else rates
+    if not callable(rates) and rates not in RATES:
+        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
+    names = ("persistence", "seed", "row", "hypothesis", "tolerance")
+    given = {name: settings[name] for name in names if name in settings}
+    draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
+    return with_default(draw, outcomes.problem.nt), rates

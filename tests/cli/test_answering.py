@@ -1,0 +1,236 @@
+"""The command line answers the question first: how ambiguous, between what, at which contact."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import routh
+from routh import systems
+from routh.cli.output import plain
+from routh.cli.run import parse_changes
+from routh.compiling import compile_seconds
+
+FEW = ["--samples", "400", "--no-picture"]
+CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 {}">
+  <freejoint/><geom name="crate" type="box" size="0.2 0.15 0.1"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def crate(tmp_path):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "crate.xml"
+    path.write_text(CRATE.format(0.1))
+    return path
+
+
+def test_the_first_lines_are_the_answer(routh_command):
+    code, out, _ = routh_command("run", "rocking-block", *FEW)
+    first, second, blank, title, *_ = out.splitlines()
+    assert code == 0
+    assert first.startswith("Ambiguity 0.50 of the speed before: from ")
+    assert {'"A separates, B sticks"', '"A sticks, B separates"'} == {
+        f'"{words}"' for words in first.split('"')[1::2]
+    }
+    assert second.startswith("Least certain: A and B (sticks, or separates at up to 0.09")
+    assert (blank, title[:13]) == ("", "rocking-block")
+
+
+def test_the_answer_of_a_file_is_a_line_however_long(routh_command, tmp_path):
+    names = ["the rear left foot of the robot", "the front right foot of the robot"]
+    systems.get("rocking-block").problem.replace(names=names).save(tmp_path / "feet.npz")
+    _, out, _ = routh_command("impact", "feet.npz", *FEW, "--quiet")
+    first, second, *_ = out.splitlines()
+    assert first.startswith("Ambiguity 0.50")
+    assert first.endswith('".')
+    assert second.startswith("Least certain: the rear left foot of the robot and the front right foot")
+
+
+def test_a_robot_s_notes_stand_below_the_answer(routh_command, crate):
+    code, out, _ = routh_command("impact", crate, "--drop", "1", "--samples", "60", "--no-picture")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].startswith("Ambiguity 0.")
+    assert lines[1].startswith("Least certain: crate/floor")
+    below = " ".join(" ".join(lines[2:]).split())
+    assert "until it touches" in below
+    assert "contacts that close within the window" in below
+
+
+def test_a_robot_that_stands_still_is_told_what_to_do(routh_command, crate, tmp_path):
+    code, out, _ = routh_command("impact", crate, "--out", "crate.png")
+    assert code == 3
+    assert out.startswith("Nothing approaches: ")
+    assert "--drop 1.0 lets it land" in " ".join(out.split())
+    assert not (tmp_path / "crate.png").exists()
+
+
+def test_json_has_the_answer_of_the_library(routh_command):
+    _, out, _ = routh_command("run", "compass-gait", *FEW, "--json")
+    data = json.loads(out)
+    outcomes = routh.sample(systems.get("compass-gait").problem, 400, seed=0)
+    assert data["ambiguity"] == json.loads(json.dumps(plain(outcomes.answer().as_data())))
+    assert data["ambiguity"]["score"] == pytest.approx(outcomes.ambiguity, rel=1e-12)
+    assert data["ambiguity"]["least_certain"] == ["B"]
+    assert sum(row["count"] for row in data["modes"]) == data["terminated"] == 400
+
+
+def test_json_of_exact_sets_and_of_one_elastic_contact(routh_command):
+    pytest.importorskip("ppl")
+    data = json.loads(routh_command("run", "compass-gait", "--exact", "--json", "--no-picture")[1])
+    assert data["ambiguity"]["score"] == pytest.approx(0.776, abs=1e-3)
+    _, out, _ = routh_command("run", "compass-gait", "--exact", "--no-picture")
+    assert out.startswith("Ambiguity 0.78 of the speed before: from ")
+    _, out, _ = routh_command("run", "bowling", "--no-picture")
+    assert out.startswith("Ambiguity 0.021 of the speed before: one contact follows one path, and hypotheses")
+    data = json.loads(routh_command("run", "bowling", "--no-picture", "--json")[1])
+    between = {data["hypotheses"][one["sample"]]["hypothesis"] for one in data["ambiguity"]["between"]}
+    assert between == {"poisson", "newton"}
+
+
+def test_modes_that_differ_by_less_than_the_threshold_are_one_row(routh_command):
+    words, rows = ["run", "compass-gait", *FEW], {}
+    for share in (None, "0", "0.9"):
+        more = [] if share is None else ["--merge", share]
+        data = json.loads(routh_command(*words, "--json", *more)[1])
+        rows[share] = data["modes"]
+        assert data["merge"] == (1e-3 if share is None else float(share))
+        assert sum(row["count"] for row in data["modes"]) == 400
+    assert len(rows["0.9"]) < len(rows[None])
+    assert sum(row["combinations"] for row in rows["0.9"]) == len(rows["0"])
+    _, out, _ = routh_command(*words, "--merge", "0.9")
+    assert "--merge 0 shows them" in " ".join(out.split())
+    _, out, _ = routh_command(*words, "--merge", "0")
+    assert "shows them" not in out
+
+
+def test_no_outcome_no_claim(routh_command):
+    words = ["run", "rocking-block", "--samples", "5", "--step", "1e-4", "--max-steps", "1", "--no-picture"]
+    code, out, _ = routh_command(*words)
+    assert code == 1
+    assert out.startswith("Ambiguity unknown: no sample has ended.")
+    assert json.loads(routh_command(*words, "--json")[1])["ambiguity"]["score"] is None
+    _, out, _ = routh_command("run", "rocking-block", "--samples", "1", "--no-picture")
+    assert out.startswith("Ambiguity unknown: only one outcome was drawn")
+
+
+def test_the_time_of_sampling_holds_no_compiling_and_no_loading(routh_command, monkeypatch):
+    """The first call, which loads kernels, is not the one that is timed."""
+    import routh.cli.run as module
+
+    clock, drawn = [0.0], []
+
+    def slow_at_first(problem, n, **options):
+        clock[0] += 0.25 if drawn else 100.0
+        drawn.append(n)
+        return routh.sample(problem, n, **options)
+
+    monkeypatch.setattr(module, "sample", slow_at_first)
+    monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
+    before = compile_seconds()
+    data = json.loads(routh_command("run", "rocking-block", *FEW, "--json")[1])
+    assert data["seconds"] <= 0.25
+    assert data["seconds"] == pytest.approx(0.25) or compile_seconds() > before
+    assert drawn == [1, 400]
+
+
+def test_the_parameters_of_a_system(routh_command):
+    code, out, _ = routh_command("list", "rocking-block")
+    assert code == 0
+    assert [line.split()[:3] for line in out.splitlines() if line.startswith(("width", "speed"))] == [
+        ["width", "1", "m"],
+        ["speed", "0.442945", "m/s"],
+    ]
+    data = json.loads(routh_command("list", "rocking-block", "--json")[1])
+    assert {"name": "mass", "default": 1.0, "unit": "kg", "meaning": "mass of each body"} in data[
+        "parameters"
+    ]
+    code, _, err = routh_command("list", "rocking-blok")
+    assert code == 2
+    assert "did you mean 'rocking-block'?" in err
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_parameter_has_a_meaning(routh_command, name):
+    found = systems.parameters(name)
+    assert found
+    assert all(one.meaning for one in found), name
+    code, out, _ = routh_command("list", name)
+    assert code == 0
+    assert all(one.name in out for one in found)
+
+
+def test_units_and_defaults_are_those_of_the_systems():
+    """Every parameter that is a length doubles with the block; a wrong unit would show in its dimension."""
+    units = {one.name: one.unit for one in systems.parameters("rocking-block")}
+    assert units == {"width": "m", "height": "m", "mass": "kg", "speed": "m/s", "mu": ""}
+    small, large = (
+        systems.get("rocking-block", **{name: factor * value for name, value in given.items()}).problem
+        for factor, given in ((1.0, {"width": 1.0, "height": 2.0}), (2.0, {"width": 1.0, "height": 2.0}))
+    )
+    assert np.allclose(large.M[2, 2], 4.0 * small.M[2, 2])
+    for name in systems.names():
+        defaults = {one.name: one.default for one in systems.parameters(name) if one.default is not None}
+        assert systems.get(name, **defaults).name == systems.get(name).name
+
+
+def test_an_unknown_key_lists_the_keys(routh_command):
+    code, _, err = routh_command("run", "rocking-block", "--set", "widht=3")
+    assert code == 2
+    assert "no parameter 'widht'; wanted width (1.0), height (2.0), mass" in err
+
+
+def test_text_is_for_parameters_that_are_text():
+    assert parse_changes(["figure=4b", "mu=0.1"], "icosahedron-tetrahedron") == {"figure": "4b", "mu": 0.1}
+    with pytest.raises(ValueError, match="wanted a number"):
+        parse_changes(["mu=4b"], "icosahedron-tetrahedron")
+
+
+COMPLETED = [
+    ("run ro", {"rocking-block"}),
+    ("list comp", {"compass-gait"}),
+    ("scan rim", {"rimless-wheel", "rimless-wheel-slope"}),
+    ("run rocking-block --set ", {"width=", "height=", "mass=", "speed=", "mu="}),
+    ("view rocking-block --set m", {"mass=", "mu="}),
+    ("ani", {"animate"}),
+]
+
+
+@pytest.mark.parametrize(("typed", "offered"), COMPLETED)
+def test_a_shell_completes_commands_systems_and_parameters(typed, offered):
+    words = f"routh {typed}"
+    environment = {
+        **os.environ,
+        "_ROUTH_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    run = [sys.executable, "-m", "routh"]
+    found = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    assert set(found.stdout.split()) == offered
+    assert found.stderr == ""
+
+
+def test_the_shell_s_script_can_be_shown():
+    run = [sys.executable, "-m", "routh", "--show-completion", "zsh"]
+    found = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "SHELL": "/bin/zsh"})
+    assert "_ROUTH_COMPLETE" in found.stdout
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["run", "rocking-block", *FEW]])
+def test_head_takes_the_first_line_and_all_is_well(tmp_path, arguments):
+    run = subprocess.Popen(
+        [sys.executable, "-m", "routh", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    first = run.stdout.readline()
+    run.stdout.close()
+    error = run.stderr.read()
+    assert run.wait() == 0
+    assert error == b""
+    assert first

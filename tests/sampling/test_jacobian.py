@@ -1,0 +1,156 @@
+"""Derivatives of outcomes in the plane: a readable reference, differences, and what must hold of them."""
+
+import numpy as np
+import pytest
+from decided_path import Scaled, record_of, velocity_after
+
+import routh
+from event_families import random_matrices
+from gradients import families, measure
+from routh import systems
+from routh.friction import facet_directions
+from routh.sampling.gradients import decisions, pull
+from routh.sampling.outcomes import DATA, Outcomes
+
+TINY = 1e-30  # a complex step has no rounding
+
+
+def along(array, change):
+    """A derivative along a change of the data."""
+    return np.tensordot(array, change, axes=np.ndim(change))
+
+
+@pytest.mark.parametrize("hypothesis", ["energetic", "poisson"])
+@pytest.mark.parametrize("nc", [1, 2, 3, 4])
+def test_jacobians_are_those_of_the_recorded_decisions(nc, hypothesis):
+    rng = np.random.default_rng(nc)
+    problem = random_matrices(rng, nc).replace(restitution=rng.choice([0.0, 0.6], nc))
+    outcomes = routh.sample(problem, 12, seed=nc, hypothesis=hypothesis)
+    found, corners = outcomes.jacobian(), facet_directions(1)
+    for sample in range(12):
+        record = record_of(outcomes, sample)
+        for field in DATA:
+            change = rng.normal(size=getattr(problem, field).shape)
+            change = change + change.T if field == "M" else change
+            data = {name: getattr(problem, name) + 0j for name in DATA}
+            data[field] = data[field] + 1j * TINY * change
+            if field == "restitution":  # nothing is returned where nothing was
+                change = change * (problem.restitution > 0.0)
+            after = velocity_after(Scaled(**data), record, corners, poisson=hypothesis == "poisson")
+            np.testing.assert_allclose(after.real, outcomes.v[sample], atol=1e-9)
+            expected = after.imag / TINY
+            size = 1.0 + np.abs(expected).max()
+            np.testing.assert_allclose(along(found[field][sample], change), expected, atol=1e-8 * size)
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_jacobians_agree_with_central_differences(family):
+    row = measure(family, 3, 24, timed=False)
+    assert row["samples"] * (1.0 - row["one-sided"]) > 24
+    assert row["worst"] < 1e-6
+    assert row["changed"] < 0.05
+
+
+def test_outcomes_are_homogeneous_in_the_velocity_and_vjp_is_a_row_of_the_jacobian():
+    rng = np.random.default_rng(8)
+    problem = random_matrices(rng, 3).replace(restitution=0.4)
+    outcomes = routh.sample(problem, 40, seed=2)
+    found = outcomes.jacobian()
+    np.testing.assert_allclose(found["v"] @ problem.v, outcomes.v, atol=1e-9)
+    for field in ("mu", "restitution", "M", "Jn", "Jt"):
+        assert found[field].shape == (40, problem.nv, *getattr(problem, field).shape)
+    np.testing.assert_array_equal(found["M"], np.swapaxes(found["M"], -1, -2))
+    for cotangent in (rng.normal(size=problem.nv), rng.normal(size=(40, problem.nv))):
+        row = outcomes.vjp(cotangent, wrt=("v", "M", "Jt"))
+        assert set(row) == {"v", "M", "Jt", "one_sided", "margin"}
+        for field in ("v", "M", "Jt"):
+            together = np.einsum("ki,ki...->k...", np.broadcast_to(cotangent, (40, problem.nv)), found[field])
+            np.testing.assert_allclose(row[field], together, atol=1e-8 * (1.0 + np.abs(together).max()))
+
+
+def test_the_units_of_a_problem_do_not_matter():
+    problem = random_matrices(np.random.default_rng(3), 3)
+    one = routh.sample(problem, 30, seed=1).jacobian()
+    kilo = problem.replace(M=1e3 * problem.M, v=1e-2 * problem.v)  # masses and speeds in other units
+    other = routh.sample(kilo, 30, seed=1).jacobian()
+    np.testing.assert_allclose(other["v"], one["v"], atol=1e-9)
+    np.testing.assert_allclose(other["mu"], 1e-2 * one["mu"], atol=1e-9)
+    np.testing.assert_allclose(other["M"], 1e-5 * one["M"], atol=1e-11)
+
+
+def test_symmetric_problems_and_resting_feet_are_told_to_be_one_sided():
+    for name in ("rocking-block", "compass-gait", "disk-stack"):
+        found = routh.sample(systems.get(name).problem, 30).jacobian(wrt="v")
+        assert found["one_sided"].all()
+        assert np.isfinite(found["v"]).all()
+
+
+def test_coincidences_that_persist_are_no_change_of_piece():
+    """Three coordinates of three velocities: when two vanish and the third does, all of them do."""
+    rng = np.random.default_rng(4)
+    J = rng.normal(size=(2, 2, 3))
+    problem = routh.ImpactProblem(np.eye(3), J[0], J[1], 0.7, [1, 2, -3])
+    problem = problem if problem.approaching.any() else problem.replace(v=-problem.v)
+    outcomes = routh.sample(problem, 400, seed=0)
+    rest = np.linalg.norm(outcomes.contact_velocity.reshape(400, -1), axis=1) < 1e-9
+    assert rest.sum() > 20
+    assert not outcomes.jacobian(wrt="v")["one_sided"][rest].any()
+
+
+def test_decisions_do_not_hang_on_rounding():
+    """Corner cuts of corners that were reached already once were: outcomes jumped for changes of 1e-9."""
+    rng = np.random.default_rng(5)
+    for seed in range(4):
+        problem = random_matrices(rng, 3)
+        moved = problem.replace(v=problem.v + 1e-9 * rng.normal(size=problem.nv))
+        one, other = (routh.sample(each, 500, seed=seed) for each in (problem, moved))
+        jumped = np.abs(one.v - other.v).max(axis=1) > 1e-5
+        assert jumped.mean() < 0.01
+        assert (decisions(one) == decisions(other))[~jumped].mean() > 0.99
+
+
+def test_samples_without_an_outcome_have_no_derivative_and_those_without_impact_keep_their_velocity():
+    problem = random_matrices(np.random.default_rng(1), 2)
+    leaving = problem.replace(v=np.linalg.lstsq(problem.Jn, np.ones(2), rcond=None)[0])
+    found = routh.sample(leaving, 3).jacobian()
+    np.testing.assert_array_equal(found["v"], np.tile(np.eye(problem.nv), (3, 1, 1)))
+    assert not np.any(found["M"])
+    outcomes = routh.sample(problem, 20, budget=1e-9)
+    left = outcomes.status == routh.Status.OUT_OF_TIME
+    if left.any():  # what the clock left undone is another sample than the one drawn again
+        assert np.isnan(outcomes.jacobian(wrt="v")["v"][left]).all()
+
+
+def test_samples_from_files_and_batches_can_be_differentiated(tmp_path):
+    rng = np.random.default_rng(2)
+    problem = random_matrices(rng, 2)
+    outcomes = routh.sample(problem, 10, seed=5)
+    outcomes.save(tmp_path / "outcomes.npz")
+    again = pull(Outcomes.load(tmp_path / "outcomes.npz"), np.eye(problem.nv)[None], wrt="M")
+    np.testing.assert_array_equal(again["M"], outcomes.jacobian(wrt="M")["M"])
+    batch = routh.ImpactBatch.from_problems([random_matrices(rng, 2), problem])
+    rows = routh.sample(batch, 10, seed=5)
+    alone = routh.sample(problem, 10, seed=5, row=1)
+    np.testing.assert_allclose(rows[1].jacobian()["Jn"], alone.jacobian()["Jn"], atol=1e-12)
+
+
+def test_long_paths_find_room():
+    problem = random_matrices(np.random.default_rng(6), 4)
+    outcomes = routh.sample(problem, 40, seed=0, persistence=0.02)
+    assert outcomes.steps.max() > 128
+    found = outcomes.jacobian(wrt="v")
+    solved = outcomes.status == routh.Status.SOLVED
+    np.testing.assert_allclose(found["v"][solved] @ problem.v, outcomes.v[solved], atol=1e-8)
+
+
+def test_what_cannot_be_asked_is_refused():
+    problem = random_matrices(np.random.default_rng(1), 2)
+    outcomes = routh.sample(problem, 4)
+    with pytest.raises(ValueError, match=r"wrt: got 'gravity'"):
+        outcomes.jacobian(wrt=("v", "gravity"))
+    with pytest.raises(ValueError, match=r"cotangent: got shape \(3,\)"):
+        outcomes.vjp(np.ones(3))
+    with pytest.raises(ValueError, match=r"near: got -1"):
+        outcomes.jacobian(near=-1.0)
+    with pytest.raises(ValueError, match=r"\('algorithm1'\) cannot be drawn again; wanted ones by 'events'"):
+        routh.sample(problem, 4, method="algorithm1").jacobian()
