@@ -1,5 +1,6 @@
 """What README says works as it is written there."""
 
+import json
 import re
 from pathlib import Path
 
@@ -45,3 +46,51 @@ def test_the_commands_of_the_readme_exist():
     mentioned = set(re.findall(r"(?:^|bin/)routh ([a-z]+)", blocks, flags=re.MULTILINE))
     assert mentioned <= commands
     assert mentioned == {"audit", "impact", "list", "reproduce", "run"}
+
+
+COMMAND_LINE = ROOT / "docs" / "guide" / "command_line.md"
+
+
+def without_numbers(text):
+    """The words of some lines: what shares, bars and times are depends on the samples."""
+    return " ".join(re.sub(r"[\d.,]+|[█-▏]+|%", " ", text).split())
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", COMMAND_LINE], ids=lambda page: page.name)
+def test_what_pages_show_of_the_terminal_is_what_it_prints(page, routh_command):
+    (shown,) = [
+        block
+        for block in re.findall(r"```text\n(.*?)```", page.read_text(), flags=re.DOTALL)
+        if "Least certain" in block
+    ]
+    shown = shown.removeprefix("$ routh run rocking-block\n")
+    _, printed, _ = routh_command("run", "rocking-block", "--no-picture")
+    assert shown.splitlines()[:2] == printed.splitlines()[:2]
+    rows = sorted(without_numbers(line) for line in printed.splitlines())
+    wrapped = without_numbers(printed)
+    for line in shown.splitlines():
+        words = without_numbers(line)
+        assert words in wrapped or words in rows, line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "rocking-block", "--samples", "50"],
+        ["run", "bowling"],
+        ["run", "compass-gait", "--exact"],
+        ["impact", "apart.npz"],
+    ],
+    ids=" ".join,
+)
+def test_every_key_of_the_json_is_documented(arguments, routh_command, tmp_path):
+    import routh
+
+    if "--exact" in arguments:
+        pytest.importorskip("ppl")
+    block = routh.systems.impact("rocking-block")
+    block.replace(v=-block.v).save(tmp_path / "apart.npz")
+    data = json.loads(routh_command(*arguments, "--json", "--no-picture")[1])
+    text = COMMAND_LINE.read_text()
+    keys = {*data, *(f"ambiguity.{key}" for key in data["ambiguity"] or ())} - {"ambiguity", "system"}
+    assert not {key for key in keys if f"`{key}`" not in text}

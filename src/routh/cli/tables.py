@@ -177,7 +177,7 @@ def result_modes(result: ImpactResult) -> list[str]:
 
 
 def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float) -> dict[str, object]:
-    """Everything that the answer and the tables say, for machines; docs/guide/json.md documents it."""
+    """Everything that the answer and the tables say, for machines; see docs/guide/command_line.md."""
     outcomes, problem = shown.outcomes, shown.problem
     return {
         "ambiguity": answer.as_data(),
