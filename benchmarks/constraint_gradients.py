@@ -126,6 +126,8 @@ def compare(seed: int) -> list[tuple[str, str, float, bool]]:
     system = random_system(rng)
     with to_rounding():
         solved = solve(system, solver="newton")
+    if not solved.status.ok:  # Newton's method alone does not settle: cone programs, to their own tolerance
+        solved = solve(system)
     assert solved.status.ok
     derivative = differentiate(solved)
     on_v = rng.normal(size=system.nv)

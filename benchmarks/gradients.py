@@ -20,6 +20,7 @@ import numpy as np
 
 import routh
 from event_families import planar_body, random_matrices
+from problems import problem_of_size
 from routh.sampling.gradients import decisions
 from routh.sampling.outcomes import DATA
 
@@ -48,6 +49,10 @@ def _bodies(rng):
     return planar_body(rng, int(rng.integers(1, 5)))
 
 
+def _in_space(rng, nc):
+    return problem_of_size(rng, nc, 2, rng.uniform(0.1, 1.0, nc), nv=6)
+
+
 def families() -> list[Family]:
     """Bodies in the plane and random matrices, inelastic and elastic."""
     found = [Family("bodies, plane", _bodies, {})]
@@ -57,6 +62,12 @@ def families() -> list[Family]:
     found.append(Family("bodies, Poisson", _elastic(_bodies), {"hypothesis": "poisson"}))
     found.append(Family("random, energetic", _elastic(random_matrices), {}))
     found.append(Family("random, Poisson", _elastic(random_matrices), {"hypothesis": "poisson"}))
+    polygon = {"friction": "polyhedral"}
+    for nc in (1, 2, 3):
+        found.append(Family(f"polygon, {nc} contacts", lambda rng, nc=nc: _in_space(rng, nc), polygon))
+    elastic = _elastic(lambda rng: _in_space(rng, 2))
+    found.append(Family("polygon, energetic", elastic, polygon))
+    found.append(Family("polygon, Poisson", elastic, {**polygon, "hypothesis": "poisson"}))
     return found
 
 

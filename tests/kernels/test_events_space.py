@@ -50,7 +50,7 @@ def test_a_stage_follows_the_reference(facets, seed):
     work.values[C, : 3 * nc : 3] -= 1.0  # far from their end, so that nothing stops approaching
     begun = work.values[C, : 3 * nc].copy()
     dirs = None if facets is None else facet_directions(2, facets)
-    interpreted(run_stage)(work, nc, dirs, None, 1e-6, 0.4)
+    interpreted(run_stage)(work, nc, dirs, None, None, 1e-6, 0.4)
     moved, total = work.values[C, : 3 * nc], work.values[TOTAL, : 3 * nc]
     length = total[0] / weights[0]
     assert length > 0.0

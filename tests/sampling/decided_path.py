@@ -6,9 +6,11 @@ data that have a small imaginary part the imaginary part of its result is one.
 
 import numpy as np
 
-from routh.kernels import events_plane
+from routh.compiling import interpreted
+from routh.kernels import events_plane, events_space
 from routh.kernels import record as rec
 from routh.kernels.arrays import make_rows
+from routh.kernels.space_names import workspace
 from routh.sampling.redrawing import redraw
 
 
@@ -19,6 +21,18 @@ def record_of(outcomes, sample):
     record = rec.make_record(4096, nc, 2)
     rows = make_rows([outcomes.problem])
     events_plane.replay(rows, draw, sample, None, events_plane.workspace(nc, 1), record)
+    return record
+
+
+def record_in_space(outcomes, sample, corners):
+    """The record of one sample in space, by the interpreted kernel."""
+    nc, settings = outcomes.problem.nc, outcomes.settings
+    draw, _ = redraw(outcomes, "record", None, None)
+    record, work = rec.make_record(4096, nc, 3), workspace(nc)
+    books = int(settings["hypothesis"] == "poisson") if np.any(outcomes.problem.restitution > 0.0) else None
+    with np.errstate(over="ignore"):  # hashes wrap around
+        interpreted(events_space.load_row)(make_rows([outcomes.problem]), 0, work)
+        interpreted(events_space.run_sample)(work, nc, corners, books, record, draw, None, draw.row, sample)
     return record
 
 

@@ -30,8 +30,8 @@ from routh.viz.outcomes import outcomes_figure, system_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SAMPLES = 2**14
-CHEAP_CONTACTS = 8
+SAMPLES = {1: 2**14, 2: 2**13}  # by the number of tangents: in space a sample costs ten times as much
+CHEAP_CONTACTS = {1: 8, 2: 4}
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ def _run_problem(
 
 
 def default_samples(problem: ImpactProblem) -> int:
-    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
-    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
+    """Fewer where a step costs more: its cost grows with the cube of its contacts, and in space by ten."""
+    share = min(1.0, (CHEAP_CONTACTS[problem.nt] / problem.nc) ** 3)
+    return max(int(SAMPLES[problem.nt] * share), 256)
 
 
 def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:

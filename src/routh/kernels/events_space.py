@@ -15,6 +15,7 @@ from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.callback import rates_function
 from routh.kernels.random import event_key, event_number
+from routh.kernels.record import Record, note_margin
 from routh.kernels.slices import run_slices
 from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
 from routh.kernels.space_names import (
@@ -41,6 +42,7 @@ from routh.kernels.space_names import (
     workspace,
 )
 from routh.kernels.space_pieces import run_stage
+from routh.kernels.space_record import begin_space
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
@@ -96,8 +98,8 @@ def has_ended(values: Array, nc: int, slack: float) -> bool:
 
 @kernel
 def run_event(
-    work: SpaceWork, nc: int, corners: Corners, books: Books, draw: Draw, custom: Custom, key: np.uint64,
-    phase: int,
+    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
+    custom: Custom, key: np.uint64, phase: int,
 ) -> int:  # fmt: skip
     """Draw one stage and follow it: pieces; -1 where no rates exist at all."""
     share = 1.0
@@ -105,11 +107,13 @@ def run_event(
         share = event_number(key, SHARE)
     used = 0
     kind = BROKEN
+    if record is not None and phase == AIMED:
+        note_margin(record, 0.0)  # its weights depend on the problem
     if draw_roles(work, nc, draw.rates, custom, key, phase):
-        kind, used = run_stage(work, nc, corners, books, draw.tolerance, share)
+        kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
     if kind == BROKEN and used == 0:
         fewer_roles(work, nc, key)
-        kind, used = run_stage(work, nc, corners, books, draw.tolerance, share)
+        kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
         if kind == BROKEN and used == 0:
             return -1
     for i in range(nc):
@@ -119,11 +123,13 @@ def run_event(
 
 @kernel
 def run_sample(
-    work: SpaceWork, nc: int, corners: Corners, books: Books, draw: Draw, custom: Custom, row: int,
-    sample: int,
+    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
+    custom: Custom, row: int, sample: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """One outcome: (status, pieces); TOTAL holds its impulse."""
+    """One outcome: (status, pieces); TOTAL holds its impulse. None for ``record``: pieces are not written."""
     values = work.values
+    if record is not None:
+        begin_space(record, work, nc)
     if not begin(work, nc):
         return NO_IMPACT, 0
     scale = max(1.0, nc / 4.0)
@@ -142,7 +148,7 @@ def run_sample(
         key = event_key(draw.seed, row, sample, event)
         if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
             key = draw.keys[sample, event]
-        used = run_event(work, nc, corners, books, draw, custom, key, phase)
+        used = run_event(work, nc, corners, books, record, draw, custom, key, phase)
         if used < 0:
             return NUMERICAL, pieces
         pieces += used
@@ -190,7 +196,7 @@ def run_range(
         if row != loaded:
             load_row(rows, row, work)
             loaded = row
-        status, pieces = run_sample(work, nc, corners, books, draw, custom, draw.row + row, sample)
+        status, pieces = run_sample(work, nc, corners, books, None, draw, custom, draw.row + row, sample)
         error, residual = values[GLOBAL, ERROR], 0.0
         if status != NO_IMPACT:
             residual = finish(work, nc, books)

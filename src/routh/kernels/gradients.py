@@ -7,12 +7,15 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Plain
 from routh.kernels.arrays import Draw, Rows
 from routh.kernels.callback import rates_function
 from routh.kernels.events_plane import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.events_rates import TOTAL, PlaneWork
+from routh.kernels.events_space import NUMERICAL, finish, run_sample
+from routh.kernels.events_space import load_row as load_space
 from routh.kernels.pullback import Frame, Pull, pull_J, pull_M, pull_S, pull_v, pull_workspace, start_bars
 from routh.kernels.record import (
     ENTRIES,
@@ -41,6 +44,9 @@ from routh.kernels.reverse import (
     reverse_workspace,
 )
 from routh.kernels.slices import run_slices
+from routh.kernels.space_names import TOTAL as SPACE_TOTAL
+from routh.kernels.space_names import Books, SpaceWork
+from routh.kernels.space_names import workspace as space_workspace
 from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
@@ -223,3 +229,35 @@ def run_with_room(
         own = scratch(int(task.entries.max()))
         for sample in long.tolist():
             work(sample, sample + 1, own)
+
+
+@kernel
+def space_range(
+    rows: Rows, draw: Draw, task: Task, space: SpaceWork, work: GradientWork, books: Books,
+    custom: int | None, begin: int, end: int,
+) -> None:  # fmt: skip
+    """The samples ``begin`` to ``end`` of the first row, in space with friction polygons."""
+    row, nc = begin - begin, rows.nc[0]
+    load_space(rows, row, space)
+    corners = task.given.corners
+    for sample in range(begin, end):
+        status, _ = run_sample(space, nc, corners, books, work.record, draw, custom, draw.row, sample)
+        if status == SOLVED and not finish(space, nc, books) <= tolerances.RESIDUAL_HUGE_FRICTION:
+            status = NUMERICAL
+        finish_sample(task, work, space.values[SPACE_TOTAL, : 3 * nc], sample, status)
+
+
+def run_space(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
+    """Draw the samples in space again and differentiate them."""
+    nc = rows.contact.shape[2]
+    own = None if rates is None else rates_function(rates)
+    custom = None if own is None else own.address
+    books = int(draw.poisson) if np.any(task.given.bounce > 0.0) else None
+
+    def scratch(room: int) -> tuple[SpaceWork, GradientWork]:
+        return space_workspace(nc), gradient_workspace(room, task)
+
+    def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
+        space_range(rows, draw, task, *given, books, custom, begin, end)
+
+    run_with_room(draw.n, task, scratch, work, threads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.record import NOBODY, Record
 from routh.kernels.space_curve import follow_curve
 from routh.kernels.space_moving import advance_straight
 from routh.kernels.space_names import (
@@ -34,6 +35,7 @@ from routh.kernels.space_names import (
     SpaceWork,
 )
 from routh.kernels.space_rates import solve_rates
+from routh.kernels.space_record import finish_straight, write_stage, write_straight
 from routh.kernels.space_straight import (
     STILL,
     classify,
@@ -102,9 +104,12 @@ def budget_length(work: SpaceWork, nc: int, books: int) -> float:
 
 
 @kernel
-def straight_piece(work: SpaceWork, nc: int, m: int, corners: Corners, books: Books) -> int:
+def straight_piece(
+    work: SpaceWork, nc: int, m: int, corners: Corners, books: Books, record: Record | None
+) -> int:
     """A straight piece: why it ended."""
     values = work.values
+    entry = NOBODY
     length, who = normal_length(values, nc)
     kind = NORMAL_ZERO
     if corners is not None:
@@ -119,8 +124,12 @@ def straight_piece(work: SpaceWork, nc: int, m: int, corners: Corners, books: Bo
         length, who, kind = values[GLOBAL, CUT], -1, CUT_SHORT
     if not length < math.inf:
         return BROKEN
+    if record is not None:
+        entry = write_straight(record, work, nc, corners, books, kind, who, length)
     if length > 0.0:
         advance_straight(work, nc, m, books, length, who)
+    if record is not None:
+        finish_straight(record, entry, work, nc, books)
     values[GLOBAL, CUT] -= length
     return kind
 
@@ -145,7 +154,13 @@ def curved_piece(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
 
 @kernel
 def run_stage(
-    work: SpaceWork, nc: int, corners: Corners, books: Books, tolerance: float, share: float
+    work: SpaceWork,
+    nc: int,
+    corners: Corners,
+    books: Books,
+    record: Record | None,
+    tolerance: float,
+    share: float,
 ) -> tuple[int, int]:
     """Follow the drawn roles to the next event: (why it ended, pieces); BROKEN with 0: roles that cannot be.
 
@@ -164,11 +179,13 @@ def run_stage(
                 values[GLOBAL, CUT] = share * min(normal_length(values, nc)[0], 4.0)
         kind = GO_ON
         if corners is not None:
-            kind = straight_piece(work, nc, m, corners, books)
+            kind = straight_piece(work, nc, m, corners, books, record)
         elif is_curved(work, nc):
             kind = curved_piece(work, nc, m, books, tolerance)
         else:
-            kind = straight_piece(work, nc, m, corners, books)
+            kind = straight_piece(work, nc, m, corners, books, record)
+        if record is not None and piece == 0:
+            write_stage(record, nc, share, kind)
         if kind == BROKEN and is_curved(work, nc):
             return BROKEN, piece
         if kind != GO_ON:

@@ -16,7 +16,7 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.kernels.arrays import make_rows
-from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, V, run_plane
+from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, V, run_plane, run_space
 from routh.kernels.pullback import frame_of
 from routh.kernels.reverse import Given
 from routh.sampling.outcomes import DATA, Outcomes
@@ -80,7 +80,10 @@ def differentiate(
     if problem.nt == 1:
         run_plane(rows, draw, task, own, threads)
         return task
-    raise ValueError("jacobian: got an impact in space; wanted one in the plane")
+    if outcomes.settings.get("friction", "cone") == "polyhedral":
+        run_space(rows, draw, task, own, threads)
+        return task
+    raise ValueError("jacobian: got the true cone in space; wanted friction='polyhedral', or the plane")
 
 
 def decisions(outcomes: Outcomes) -> np.ndarray:
