@@ -63,7 +63,7 @@ def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():
     pytest.importorskip("ppl")
     exact = routh.exact_set(systems.get("rocking-block").problem)
     axes = exact.plot().axes[0]
-    assert axes.get_xlabel() == "normal velocity of A (m/s)"
+    assert axes.get_xlabel() == "A normal velocity (m/s)"
     assert axes.has_data()
     mine = Figure()
     assert exact.plot(mine.subplots(), rows=np.eye(3)[:2]) is mine

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
@@ -21,11 +22,15 @@ from routh.sampling import Outcomes, sample
 from routh.sampling.answers import SAME_MODE
 from routh.sampling.sampler import check_count
 from routh.storage import MAX_BYTES
+from routh.systems import System
 from routh.text import for_rich
 from routh.validation import Options
-from routh.viz.outcomes import outcomes_figure
+from routh.viz.outcomes import outcomes_figure, system_figure
 
-SAMPLES = {1: 2**14, 2: 2**13}  # by the number of tangents: in space a sample costs ten times as much
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
 
 
@@ -60,7 +65,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run_problem(system.problem, title, system.paper.source, request, place, output)
+    return _run_problem(system.problem, title, system.paper.source, request, place, output, system)
 
 
 def run_file(
@@ -79,13 +84,14 @@ def _run_problem(
     request: Request,
     place: Path | None,
     output: Output,
+    system: System | None = None,
 ) -> int:
     """Sample what has a set."""
     if has_single_elastic_contact(problem):
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
-    return sample_and_show(problem, title, source, request, place, output)
+    return sample_and_show(problem, title, source, request, place, output, system=system)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -128,6 +134,7 @@ def sample_and_show(
     place: Path | None,
     output: Output,
     *,
+    system: System | None = None,
     notes: str = "",
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
@@ -147,10 +154,16 @@ def sample_and_show(
     _show(shown, request, output)
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:
-        written = output.picture(place, lambda: outcomes_figure(outcomes))
+        written = output.picture(place, lambda: _figure(outcomes, shown, system))
     data = tables.as_data(shown, answer, seconds, request.threshold)
     output.emit({**data, "picture": None if written is None else str(written)})
     return 0 if ended else 1
+
+
+def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Figure:
+    if system is None:
+        return outcomes_figure(outcomes, shown=shown)
+    return system_figure(system, outcomes, shown=shown)
 
 
 def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Outcomes, float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.auditing.comparison import compare
@@ -18,12 +19,13 @@ from routh.sim.many import Bundle
 from routh.sim.trajectory import Trajectory
 from routh.sweep.studies import Study
 from routh.viz import style
-from routh.viz.exact import contact_rows, draw_exact
-from routh.viz.outcomes import outcomes_figure, panels_of_most_interest
+from routh.viz.exact import cheap_exact, draw_exact
+from routh.viz.outcomes import outcomes_figure
+from routh.viz.panels import Axis, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
 from routh.viz.simulation import draw_motions
 from routh.viz.sweeps import draw_study
-from routh.viz.velocity import draw_path, draw_velocities, prepare
+from routh.viz.velocity import draw_path, draw_velocities, known, prepare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,11 +55,12 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
 def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = "ends") -> Figure:
     if axes is None:
         return outcomes_figure(outcomes, view=view)
-    shown, panel = compare(outcomes, ways=False), panels_of_most_interest(outcomes)[0]
-    prepare(axes, shown, panel, view=view)
+    shown, exact = compare(outcomes, ways=view != "ends"), cheap_exact(outcomes.problem)
+    panel = telling_panel(outcomes.problem, known(shown, exact))
+    prepare(axes, shown, panel, view=view, exact=exact)
     figure = _figure(axes)
     figure.draw_without_rendering()  # so that the axes have their size when densities are binned
-    draw_velocities(axes, shown, panel, view=view)
+    draw_velocities(axes, shown, panel, view=view, exact=exact)
     return figure
 
 
@@ -65,10 +68,15 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
 def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
     axes = _axes(axes)
     if rows is None:
-        two = exact.problem.nc > 1
-        rows, (x_label, y_label) = contact_rows(exact.problem, (0, 0), (1, 0) if two else (0, 1))
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
+        problem = exact.problem
+        panel = telling_panel(problem, np.concatenate([piece.points for piece in exact.inner]))
+        if problem.nt == 2:  # tangential speeds are no projection
+            panel = (Axis(0), Axis(1)) if problem.nc > 1 else (Axis(0), Axis(0, "1"))
+        axes.set_xlabel(panel[0].label(problem))
+        axes.set_ylabel(panel[1].label(problem))
+        draw_exact(axes, exact, [axis.row(problem) for axis in panel])
+        style.plain_ticks(axes)
+        return _figure(axes)
     return _figure(draw_exact(axes, exact, rows))
 
 
