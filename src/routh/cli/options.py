@@ -105,7 +105,7 @@ Samples = Annotated[
         "--samples",
         "-n",
         min=1,
-        help="How many outcomes to draw. Default: 16384, in space 8192, fewer where there are many contacts.",
+        help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many contacts.",
         show_default=False,
     ),
 ]

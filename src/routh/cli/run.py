@@ -30,7 +30,7 @@ from routh.viz.outcomes import outcomes_figure, system_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SAMPLES = {1: 2**14, 2: 2**13}  # by the number of tangents: in space a sample costs ten times as much
+SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
 
 
