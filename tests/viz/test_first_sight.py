@@ -10,7 +10,7 @@ from routh import systems
 from routh.auditing.comparison import compare
 from routh.models.robot import RobotContact, RobotProblem
 from routh.viz import style, velocity
-from routh.viz.answers import answers
+from routh.viz.answers import answers, labelled_answers
 from routh.viz.exact import cheap_exact
 from routh.viz.outcomes import outcomes_figure, system_figure
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
@@ -118,6 +118,13 @@ def test_answers_that_differ_keep_their_marks():
     # a wall that is not reached before the floor is pushed: sequences are named by what really comes first
     box = compare(routh.sample(systems.get("box-wall").problem, 32), ways=False)
     assert "one at a time, B first" in labels(velocity.velocity_figure(box, view="ends"))
+
+
+def test_every_mark_has_a_name_of_its_own():
+    problem = systems.get("billiards-break").problem  # both orders begin with the cue ball, the rest differs
+    marks = labelled_answers(compare(routh.sample(problem, 4), ways=False))
+    names = [label for _, label, _ in marks]
+    assert names[1:] == ["one at a time, cue-1 first", "one at a time, cue-1 first, the others backwards"]
 
 
 def test_marks_at_one_place_of_a_panel_stand_side_by_side():

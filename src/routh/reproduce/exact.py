@@ -99,7 +99,7 @@ _WHY_MISSED = (
     "not say which one its solver does"
 )
 _TEXT = (
-    "Blue: the exact set of outcomes, a union of polytopes with rational vertices. Grey: samples of "
+    "Light blue: the exact set of outcomes, a union of polytopes with rational vertices. Dots: samples of "
     "Algorithm 1 with the paper's step. The set is computed without sampling; the rows say how many of its "
     "vertices an independent checker confirmed by rebuilding a solution that ends there."
 )

@@ -31,15 +31,15 @@ class Answer:
     v: Array  # (nv,)
     results: list[ImpactResult] = field(repr=False)
     at_once: list[ImpactResult] = field(default_factory=list, repr=False)
-    in_turn: list[str] = field(default_factory=list)  # which contact comes first, one word per order
+    in_turn: list[str] = field(default_factory=list)  # which contact comes first, for each order
 
     def label(self, at_once: str) -> str:
         """What the legend says; ``at_once`` are the words for a simultaneous solution alone."""
         if not self.in_turn:
             return at_once
         words = [AT_ONCE] if self.at_once else []
-        firsts = list(dict.fromkeys(self.in_turn))
-        words.append(f"{IN_TURN}, {firsts[0]} first" if len(firsts) == 1 else f"{IN_TURN}, any order")
+        orders = list(dict.fromkeys(self.in_turn))
+        words.append(f"{IN_TURN}, {orders[0] if len(orders) == 1 else 'any order'}")
         return " = ".join(words)
 
 
@@ -58,8 +58,13 @@ def answers(shown: Comparison) -> list[Answer]:
 
     for result in shown.simultaneous:
         place(result).at_once.append(result)
+    taken: dict[str, Answer] = {}
     for order, result in zip((1, -1), shown.sequential.values(), strict=False):
-        place(result).in_turn.append(short_name(problem, first_pushing(problem, order)))
+        answer = place(result)
+        words = f"{short_name(problem, first_pushing(problem, order))} first"
+        if taken.setdefault(words, answer) is not answer:
+            words += ", the others backwards"
+        answer.in_turn.append(words)
     return found
 
 

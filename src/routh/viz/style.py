@@ -46,8 +46,9 @@ ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 #: What a colour stands for, the same in every figure.
 BEFORE = BLACK  # the velocity before an impact
 SET = BLUE  # the post-impact set
+RARE = GREEN  # samples of it that are few of their kind
 SIMULTANEOUS = VERMILION  # solutions of the simultaneous law
-SEQUENTIAL = (ORANGE, PURPLE, GREEN, SKY)  # sequences of single impacts, in order
+SEQUENTIAL = (ORANGE, PURPLE, SKY)  # sequences of single impacts, in order
 BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
 GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular

@@ -28,7 +28,6 @@ RARE = 0.01  # share of the samples below which a mode of the contacts is drawn 
 SAMPLES, WAY, EXACT = "where it can end: samples", "velocities on the way", "where it can end: the exact set"
 APPROACH = "still approaching: no end here"
 RARE_SAMPLES = "samples of rare modes, below 1 % each"
-_RARE_COLOR = "#08306B"
 _LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
 
 
@@ -86,7 +85,7 @@ def draw_velocities(
     draw_density(ax, *project(outcomes.v[outcomes.terminated]), label=SAMPLES)
     rare = outcomes.v[rare_samples(shown)]
     if len(rare):
-        dots: style.Look = {"markersize": 2.6, "markeredgewidth": 0.0, "color": _RARE_COLOR}
+        dots: style.Look = {"markersize": 2.6, "markeredgewidth": 0.0, "color": style.RARE}
         ax.plot(*project(rare), "o", **dots, zorder=2.6, rasterized=True, label=RARE_SAMPLES)
     draw_answers(ax, shown, project, ways=view == "way")
     if view == "way":
