@@ -37,7 +37,8 @@ def attack(count, seed):
         command, after = rng.choice(COMMANDS), rng.uniform(0.3, 8.0)
         with tempfile.TemporaryDirectory() as folder:
             seconds, wrong = interrupted(Path(folder), command, after)
-        found.count(seconds, wrong=wrong and f"routh {' '.join(command)} after {after:.2f} s: {wrong}")
+        case = f"routh {' '.join(command)} after {after:.2f} s"
+        found.count(seconds, wrong=wrong and f"{case}: {wrong}", case=case)
     return found
 
 

@@ -35,7 +35,7 @@ Roll = Annotated[float, typer.Option(help="Turn about the body's x axis first, r
 Pitch = Annotated[float, typer.Option(help="... then about its y axis, rad.", rich_help_panel=_PANEL)]
 Yaw = Annotated[float, typer.Option(help="... then about its z axis, rad.", rich_help_panel=_PANEL)]
 Joint = Annotated[
-    list[str] | None,
+    tuple[str, ...],
     typer.Option(
         "--joint",
         metavar="NAME=VALUE",
@@ -49,11 +49,11 @@ Joint = Annotated[
 class Landed:
     """How a robot comes down, as given on the command line."""
 
-    drop: float | None = None
-    roll: float = 0.0
-    pitch: float = 0.0
-    yaw: float = 0.0
-    joint: tuple[str, ...] = ()
+    drop: Drop = None
+    roll: Roll = 0.0
+    pitch: Pitch = 0.0
+    yaw: Yaw = 0.0
+    joint: Joint = ()
 
     def refuse_without_drop(self) -> None:
         """Angles and joints are a landing's; nothing is ignored in silence."""

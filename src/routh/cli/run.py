@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.nothing import approaching, notes_shown, tell_nothing_approaches
+from routh.cli.options import Request
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
@@ -32,27 +32,6 @@ if TYPE_CHECKING:
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
-
-
-@dataclass(frozen=True)
-class Request:
-    """How to sample."""
-
-    samples: int | None = None
-    step: float | None = None
-    max_steps: int | None = None
-    points: str = "random"
-    seed: int = 0
-    device: str = "cpu"
-    threads: int | None = None
-    friction: str = "cone"
-    budget: float | None = None
-    merge: float | None = None
-
-    @property
-    def threshold(self) -> float:
-        """Combinations of modes that differ by less, a share of the speed before, are one row."""
-        return SAME_MODE if self.merge is None else self.merge
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -92,6 +71,11 @@ def _run_problem(
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
     return sample_and_show(problem, title, source, request, place, output, system=system)
+
+
+def _threshold(request: Request) -> float:
+    """Combinations of modes that differ by less, a share of the speed before, are one row."""
+    return SAME_MODE if request.merge is None else request.merge
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -146,7 +130,7 @@ def sample_and_show(
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
-    answer = outcomes.answer(request.threshold)
+    answer = outcomes.answer(_threshold(request))
     output.answer(answer.lines())
     output.show("", title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
@@ -155,7 +139,7 @@ def sample_and_show(
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:
         written = output.picture(place, lambda: _figure(outcomes, shown, system))
-    data = tables.as_data(shown, answer, seconds, request.threshold)
+    data = tables.as_data(shown, answer, seconds, _threshold(request))
     output.emit({**data, "picture": None if written is None else str(written)})
     return 0 if ended else 1
 
@@ -195,10 +179,10 @@ def _method_of(request: Request) -> Options:
 
 def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
-    output.show(tables.mode_table(shown.outcomes, request.threshold))
+    output.show(tables.mode_table(shown.outcomes, _threshold(request)))
     for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{for_rich(line)}[/dim]")
-    output.show(*tables.remarks(shown.outcomes, request.threshold))
+    output.show(*tables.remarks(shown.outcomes, _threshold(request)))
     output.say()
     if shown.simultaneous:
         output.show(tables.law_table(shown))
