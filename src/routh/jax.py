@@ -62,9 +62,8 @@ def outcome_function(n: int, **options: Any) -> Callable[..., Any]:
     @after.defjvp
     def derivative(primals: Any, tangents: Any) -> Any:
         out = (count, *jnp.shape(primals[4]))
-        value, *found = call(
-            differentiated, [out, *((*out, *jnp.shape(field)) for field in primals)], primals
-        )
+        shapes = [out, *((*out, *jnp.shape(field)) for field in primals)]
+        value, *found = call(differentiated, shapes, primals)
         each = zip(found, tangents, strict=True)
         return value, sum(jnp.tensordot(array, tangent, axes=jnp.ndim(tangent)) for array, tangent in each)
 

@@ -18,7 +18,7 @@ from routh.friction import facet_directions
 from routh.kernels.arrays import make_rows
 from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, V, run_plane, run_space
 from routh.kernels.pullback import frame_of
-from routh.kernels.reverse import Given
+from routh.kernels.reverse_rates import Given
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import Rates, redraw
 from routh.validation import Array, choice, count_that_fits, real
@@ -80,10 +80,9 @@ def differentiate(
     if problem.nt == 1:
         run_plane(rows, draw, task, own, threads)
         return task
-    if outcomes.settings.get("friction", "cone") == "polyhedral":
-        run_space(rows, draw, task, own, threads)
-        return task
-    raise ValueError("jacobian: got the true cone in space; wanted friction='polyhedral', or the plane")
+    polygon = outcomes.settings.get("friction", "cone") == "polyhedral"
+    run_space(rows, draw, task, task.given.corners if polygon else None, own, threads)
+    return task
 
 
 def decisions(outcomes: Outcomes) -> np.ndarray:
