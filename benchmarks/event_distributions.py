@@ -17,7 +17,7 @@ from events import missing
 from routh import systems
 from routh.viz import style
 from routh.viz.density import draw_density, limits
-from routh.viz.velocity import Axis
+from routh.viz.panels import Axis
 
 COUNT = 2**14
 SYSTEMS = {"compass-gait": (Axis(1, "t"), Axis(1, "n")), "box-wall": (Axis(0, "t"), Axis(1, "t"))}

@@ -44,9 +44,9 @@ def run_page(page: Path, target: Path) -> None:
             shutil.copy(Path(folder) / name, target / name)
 
 
-def _in_process(script: str, *arguments: str | Path) -> None:
+def _in_process(*arguments: str | Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
-    command = [sys.executable, str(DOCS / script), *map(str, arguments)]
+    command = [sys.executable, *map(str, arguments)]
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
@@ -65,7 +65,10 @@ def _stage(stage: Path, *, run: bool, exhibits: Path | None) -> None:
     drawn = stage / "systems"
     drawn.mkdir()
     if run:
-        _in_process("site_gallery.py", drawn)
+        _in_process(DOCS / "site_gallery.py", drawn)
+        if exhibits is None:  # what the same code drew before is kept there
+            exhibits = ROOT / "build" / "exhibits"
+            _in_process("-m", "routh", "reproduce", "--quick", "--quiet", "--out", exhibits)
     site_gallery.write(source / "gallery.md", drawn, exhibits)
     reference = site_reference.write(source / "reference")
     entries = ", ".join(f'"reference/{name}"' for name in reference)
@@ -87,7 +90,8 @@ def _keep_at_home(site: Path) -> None:
 def build(out: Path, *, run: bool = True, exhibits: Path | None = None) -> None:
     """Make the site in a folder; without `run` grey points stand for the pictures.
 
-    `exhibits` is a folder that ``routh reproduce --out`` wrote: its pictures join the gallery.
+    `exhibits` is a folder that ``routh reproduce --out`` wrote: its pictures join the gallery. Without it
+    they are drawn quickly, into build/exhibits, which takes minutes the first time.
     """
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
@@ -108,7 +112,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Build the documentation into static files.")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
     parser.add_argument("--no-run", action="store_true", help="grey points instead of pictures: quick")
-    parser.add_argument("--exhibits", type=Path, help="folder that `routh reproduce --out` wrote")
+    told = "folder that `routh reproduce --out` wrote; without it they are drawn, quickly"
+    parser.add_argument("--exhibits", type=Path, help=told)
     arguments = parser.parse_args()
     build(arguments.out, run=not arguments.no_run, exhibits=arguments.exhibits)
     print(f"open {arguments.out / 'index.html'}")

@@ -5,6 +5,7 @@ python docs/site_gallery.py FOLDER      # the systems' pictures, NAME.png
 
 import contextlib
 import io
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ SAMPLES = 4000
 
 
 def draw_systems(folder: Path) -> None:
-    """Draw every system into a folder, as the command line does; one without a picture is left out."""
+    """Draw every system into a folder, as the command line does; raises where one has no picture."""
     from routh import systems
     from routh.cli.app import app
 
@@ -22,6 +23,8 @@ def draw_systems(folder: Path) -> None:
         samples = [] if _has_one_outcome(system) else ["--samples", str(SAMPLES)]
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
             app(["run", name, *samples, "--out", str(target), "--quiet"], standalone_mode=False)
+        if not target.is_file():
+            raise RuntimeError(f"routh run {name} drew no picture")
 
 
 def _has_one_outcome(system) -> bool:
@@ -31,7 +34,8 @@ def _has_one_outcome(system) -> bool:
 
 def write(page: Path, pictures: Path | None, exhibits: Path | None) -> None:
     """Write the page; pictures are copied to a folder beside it."""
-    from routh import reproduce, systems
+    from routh import systems
+    from routh.reproduce.runner import load
 
     beside = page.parent / "gallery"
     beside.mkdir()
@@ -44,22 +48,22 @@ def write(page: Path, pictures: Path | None, exhibits: Path | None) -> None:
     parts.append(
         "\n## Exhibits\n\nFigures and tables of the papers, drawn again by `routh reproduce --only NAME`.\n"
     )
-    for entry in reproduce.entries():
+    for entry in load():
         parts.append(f"### {entry.name}\n\n{entry.title} ({entry.source})\n")
-        for figure in _figures(exhibits, entry.name):
+        figures = _figures(exhibits, entry.name)
+        for figure in figures or []:
             parts += _shown(figure, beside, entry.title)
+        if figures == []:
+            parts.append("A table of numbers, without a picture.\n")
     page.write_text("\n".join(parts))
 
 
-def _figures(exhibits: Path | None, name: str) -> list[Path]:
-    """Pictures of an exhibit in what `routh reproduce --out` wrote."""
-    if exhibits is None:
-        return []
-    return sorted(
-        path
-        for path in (exhibits / "figures").glob(f"{name}*.png")
-        if not path.stem.removeprefix(name)[:1].isdigit()
-    )
+def _figures(exhibits: Path | None, name: str) -> list[Path] | None:
+    """Pictures of an exhibit in what `routh reproduce --out` wrote; None where it is not there."""
+    made = None if exhibits is None else exhibits / "data" / f"{name}.json"
+    if exhibits is None or made is None or not made.is_file():
+        return None
+    return [exhibits / "figures" / f"{stem}.png" for stem in json.loads(made.read_text())["figures"]]
 
 
 def _shown(picture: Path | None, beside: Path, text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Every Python block of the documentation runs as it is written, and prints what it promises."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,13 @@ def test_the_guide_makes_promises():
     """A formatter that rewrote the sign of a promise would leave pages that promise nothing."""
     promises = [text for page in PAGES for block in site_blocks.blocks(page) for text in block.promised]
     assert len(promises) > 50
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "measured").glob("*.md")), ids=lambda page: page.stem)
+def test_every_measured_page_with_a_table_names_command_date_and_machine(page):
+    text = page.read_text()
+    if page.stem == "index" or "|---" not in text:
+        return
+    assert re.search(r"2026-\d\d-\d\d", text), "no date"
+    assert re.search(r"Neoverse-N1|aarch64|H200|x86-64", text), "no machine"
+    assert re.search(r"python benchmarks/|routh reproduce|pytest ", text), "no command"

@@ -11,6 +11,7 @@ from pathlib import Path
 from attacking.report import Found
 
 WITHIN = 1.0  # s
+PATIENCE = 30.0  # s, until a command is killed
 COMMANDS = [
     ["list"],
     ["run", "rocking-block", "--samples", "100000", "--out", "a.png"],
@@ -36,7 +37,8 @@ def attack(count, seed):
         command, after = rng.choice(COMMANDS), rng.uniform(0.3, 8.0)
         with tempfile.TemporaryDirectory() as folder:
             seconds, wrong = interrupted(Path(folder), command, after)
-        found.count(seconds, wrong=wrong and f"routh {' '.join(command)} after {after:.2f} s: {wrong}")
+        case = f"routh {' '.join(command)} after {after:.2f} s"
+        found.count(seconds, wrong=wrong and f"{case}: {wrong}", case=case)
     return found
 
 
@@ -50,7 +52,12 @@ def interrupted(folder, command, after):
     early = run.poll() is not None
     run.send_signal(signal.SIGINT)
     start = time.monotonic()
-    _, errors = run.communicate()
+    try:
+        _, errors = run.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        run.communicate()
+        return PATIENCE, f"did not end within {PATIENCE:g} s"
     seconds = 0.0 if early else time.monotonic() - start
     if not early and run.returncode not in (0, 130, -signal.SIGINT):
         return seconds, f"exit code {run.returncode}: {errors.strip()[-200:]}"

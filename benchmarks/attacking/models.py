@@ -14,7 +14,18 @@ from pathlib import Path
 
 from attacking.forks import in_forks
 from attacking.report import Found
-from attacking.scenes import CANARIES, DIRECTORIES, MESH, NAMES, PACKAGED, SCENES, TREES
+from attacking.scenes import (
+    CANARIES,
+    CONVERTED,
+    DAE,
+    DIRECTORIES,
+    ENTITY,
+    MESH,
+    NAMES,
+    PACKAGED,
+    SCENES,
+    TREES,
+)
 from attacking.watch import Watch
 
 NUMBERS = ["nan", "inf", "-1", "0", "1e308", "-1e308", "1e-320", "99999999999999", "0.5 0.5", "", "x", "1e5"]
@@ -63,6 +74,7 @@ def packages(folder):
         place = folder / name
         place.mkdir(parents=True)
         (place / "a.obj").write_text(MESH)
+        (place / "a.dae").write_text(DAE.replace("PICTURE", "link/canary.png"))
         (place / "link").symlink_to(folder / "out")
         (place / "link.obj").symlink_to(folder / "out" / "canary.obj")
     os.environ |= {"ROS_PACKAGE_PATH": str(folder / "ros"), "AMENT_PREFIX_PATH": str(folder / "ament")}
@@ -131,6 +143,8 @@ def tree(folder, _, rng):
     (place / "sub" / "deep").mkdir(parents=True)
     for name in ("a.obj", "sub/a.obj", "sub/deep/a.obj"):
         (place / name).write_text(MESH)
+    for name, text in CONVERTED.items():
+        (place / name).write_text(foreign_mesh(text, folder, rng), encoding="utf-8", errors="surrogateescape")
     for link, target in (("link", "../../out"), ("link.obj", "../../out/canary.obj"), ("up", "..")):
         if rng.random() < 0.5:
             (place / link).symlink_to(target)
@@ -151,6 +165,18 @@ def tree(folder, _, rng):
             text = mutate(text, rng)
         (place / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     return place / top
+
+
+def foreign_mesh(text, folder, rng):
+    """A mesh to be converted, which may name files outside, and may be broken."""
+    out = str(folder.parent / "out")
+    text = text.replace(
+        "PICTURE", rng.choice(["", "../../out/canary.png", f"file://{out}/canary.png", "link.png"])
+    )
+    text = text.replace("WHERE", rng.choice(["", "", f"file://{out}/canary.dae", "../../out/canary.dae"]))
+    if text.startswith("<") and rng.random() < 0.2:
+        text = ENTITY.replace("OUT", out) + text.replace("<p>0", "<p>&e; 0")
+    return mutate(text, rng) if rng.random() < 0.3 else text
 
 
 def spelled(name, folder, rng):

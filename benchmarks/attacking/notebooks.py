@@ -11,6 +11,7 @@ from attacking.report import Found
 
 WITHIN = 1.0  # s
 PATIENCE = 15.0  # s, until a cell is interrupted again
+COMPILING = 120.0  # s, for a cell that may have to compile
 FIRST = """
 import numpy as np, routh
 from routh import systems
@@ -50,7 +51,8 @@ def attack(count, seed):
             rng = random.Random(f"{seed}-{k}")
             cell, after = CELLS[k % len(CELLS)], rng.uniform(0.1, 4.0)
             seconds, wrong = interrupted(manager, client, cell, after)
-            found.count(seconds, wrong=wrong and f"{cell} after {after:.2f} s: {wrong}")
+            case = f"{cell} after {after:.2f} s"
+            found.count(seconds, wrong=wrong and f"{case}: {wrong}", case=case)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
@@ -77,15 +79,17 @@ def interrupted(manager, client, cell, after):
         return 0.0, ""  # it was quicker than we
     if reply.get("ename") != "KeyboardInterrupt":
         return seconds, f"{reply.get('ename')}: {reply.get('evalue')}"
-    alive = reply_to(client, client.execute("routh.sample(block.problem, 4).status_counts()"))
+    alive = reply_to(client, client.execute("routh.sample(block.problem, 4).status_counts()"), COMPILING)
+    if alive is None:
+        return seconds, f"the next cell does not end within {COMPILING:g} s"
     return seconds, "" if alive["status"] == "ok" else f"the next cell fails: {alive.get('evalue')}"
 
 
-def reply_to(client, asked):
+def reply_to(client, asked, patience=PATIENCE):
     """The answer to one request, None where there is none for long; answers to earlier ones are dropped."""
     while True:
         try:
-            message = client.get_shell_msg(timeout=PATIENCE)
+            message = client.get_shell_msg(timeout=patience)
         except queue.Empty:
             return None
         if message["parent_header"].get("msg_id") == asked:

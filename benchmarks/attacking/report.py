@@ -13,13 +13,15 @@ class Found:
     wrong: int = 0  # answers that are not true, files read outside, tracebacks, crashes, files lost
     honest: int = 0  # failures that say so: a status, a clear error
     slowest: float = 0.0  # s, of one case
+    which: str = ""  # the slowest one, where it has a name
     examples: list[str] = field(default_factory=list)  # the first wrong ones, to repeat them
     limit: float | None = None  # s: what the slowest may take; None: nothing is promised
 
-    def count(self, seconds: float, *, wrong: str = "", honest: bool = False) -> None:
-        """Add a case; ``wrong`` says what is wrong with it."""
+    def count(self, seconds: float, *, wrong: str = "", honest: bool = False, case: str = "") -> None:
+        """Add a case by its name; ``wrong`` says what is wrong with it."""
         self.cases += 1
-        self.slowest = max(self.slowest, seconds)
+        if seconds > self.slowest:
+            self.slowest, self.which = seconds, case
         self.honest += honest and not wrong
         if wrong:
             self.wrong += 1
@@ -52,6 +54,8 @@ def show(rows: list[Found]) -> None:
         allowed = f"{'':>12}" if row.limit is None else f"{row.limit:>12.4f}"
         print(f"{row.name:<{width}}{counts}{allowed}{'  TOO SLOW' if row.too_slow else ''}")
     for row in rows:
+        if row.which:
+            print(f"slowest: {row.name}: {row.which}")
         for example in row.examples:
             print(f"wrong: {row.name}: {example}")
     bad = sum(row.wrong for row in rows), sum(row.too_slow for row in rows)

@@ -3,6 +3,48 @@
 import re
 
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 4 3\nf 1 2 4\nf 2 3 4\n"
+#: Meshes that are converted before MuJoCo sees them; COLLADA is XML and names pictures and other documents.
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<library_images><image id="i"><init_from>PICTURE</init_from></image></library_images>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="f" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common>
+<accessor source="#f" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 3 2 0 1 3 1 2 3</p></triangles>
+</mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="s"><node>
+<instance_geometry url="WHERE#g"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+ENTITY = '<!DOCTYPE x [<!ENTITY e SYSTEM "file://OUT/canary.xml">]>'
+PLY = """ply
+format ascii 1.0
+element vertex 4
+property float x
+property float y
+property float z
+element face 4
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+3 0 2 1
+3 0 3 2
+3 0 1 3
+3 1 2 3
+"""
+_FACET = "facet normal 0 0 0 outer loop vertex {} vertex {} vertex {} endloop endfacet\n"
+_CORNERS = ("0 0 0", "1 0 0", "0 1 0", "0 0 1")
+STL = (
+    "solid a\n"
+    + "".join(
+        _FACET.format(*(_CORNERS[i] for i in face)) for face in ((0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3))
+    )
+    + "endsolid a\n"
+)
+CONVERTED = {"a.dae": DAE, "a.ply": PLY, "text.stl": STL}
 BODY = '<worldbody><body name="b"><freejoint/><geom type="mesh" mesh="a"/></body></worldbody>'
 ASSET = '<asset><mesh name="a" file="NAME"/></asset>'
 CHILD = f'<mujoco><compiler meshdir="DIRECTORY"/>{ASSET}{BODY}</mujoco>'
@@ -13,9 +55,15 @@ CANARIES = {
     "canary.xml": f"<mujoco>{BODY}</mujoco>",
     "canary.png": "x",
     "canary.mtl": "newmtl x\n",
+    "canary.dae": DAE,
+    "canary.ply": PLY,
 }
 _INSIDE = ["a.obj"] * 8 + ["sub/a.obj", "sub/deep/a.obj", "canary.obj", "canary.obj", "missing.obj", ""]
+_INSIDE += [*CONVERTED] * 2
 _OUTSIDE = [
+    "../../out/canary.dae",
+    "link/canary.ply",
+    "OUT/canary.dae",
     "../../out/canary.obj",
     "OUT/canary.obj",
     "link/canary.obj",
@@ -43,6 +91,9 @@ _PACKAGES = [
     "package://beside/a.obj",
     "package://beside/link.obj",
     "package://rospkg/a.obj",
+    "package://rospkg/a.dae",
+    "package://rospkg/link/canary.dae",
+    "package://amentpkg/link/canary.ply",
     "package://rospkg/link/canary.obj",
     "package://rospkg/link.obj",
     "package://rospkg/../../out/canary.obj",

@@ -102,9 +102,9 @@ def test_modes_that_differ_by_less_than_the_threshold_are_one_row(routh_command)
     assert len(rows["0.9"]) < len(rows[None])
     assert sum(row["combinations"] for row in rows["0.9"]) == len(rows["0"])
     _, out, _ = routh_command(*words, "--merge", "0.9")
-    assert "--merge 0 shows them" in " ".join(out.split())
+    assert "--merge 0 shows all" in " ".join(out.split())
     _, out, _ = routh_command(*words, "--merge", "0")
-    assert "shows them" not in out
+    assert "shows all" not in out
 
 
 def test_no_outcome_no_claim(routh_command):

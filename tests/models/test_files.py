@@ -182,6 +182,7 @@ INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0
     [
         ("a.obj", "mtllib ../secret.mtl\n" + OBJ, "outside"),
         ("a.obj", "v 0 0 0\rmtllib \\\n../secret.mtl\n" + OBJ, "outside"),
+        ("a.obj", "mtllib ../secret\x00.mtl\n" + OBJ, "zero byte"),
     ],
 )
 def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words):

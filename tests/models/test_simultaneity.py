@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from routh.auditing import growth as growing
 from routh.auditing.growth import growth
+from routh.cli import landings
+from routh.cli.landings import window_line
+from routh.models import landing
 from routh.models import mujoco as adapter
 from routh.models.base import State
 from routh.models.robot import allowed_velocities, distinct_names, time_to_contact
@@ -89,3 +93,33 @@ def test_helpers():
     np.testing.assert_allclose([1.0, 1.0, 0.0] @ basis, 0.0, atol=1e-14)
     with pytest.raises(ModelError, match="allow no velocity"):
         allowed_velocities(np.eye(3))
+
+
+def test_thresholds_with_the_same_contacts_are_sampled_once(monkeypatch):
+    drawn, sample = [], growing.sample
+
+    def counted(part, n, **options):
+        drawn.append(part.names)
+        return sample(part, n, **options)
+
+    monkeypatch.setattr(growing, "sample", counted)
+    rows = growth(landing(compiled_crate(), drop=1.0).problem, windows=[1e-3, 5e-3, 20e-3], n=4)
+    assert [row.threshold for row in rows] == [1e-3, 5e-3, 20e-3]
+    assert [len(row.contacts) for row in rows] == [4, 4, 4]
+    assert rows[0].ambiguity == rows[2].ambiguity
+    assert len(drawn) == 1
+
+
+def test_the_line_about_windows_draws_only_where_that_is_cheap(monkeypatch):
+    found = landing(compiled_crate(), drop=1.0)
+    assert "1 ms 4 (" in window_line(found, "cone", 0)
+    monkeypatch.setattr(landings, "_MOST_DRAWN", 3)
+    assert window_line(found, "cone", 0).endswith("1 ms 4, 5 ms 4, 20 ms 4")
+
+
+def compiled_crate():
+    mujoco = pytest.importorskip("mujoco")
+    return mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 0.5"><freejoint/>
+        <geom name="crate" type="box" size="0.2 0.15 0.1"/></body></worldbody></mujoco>"""
+    )

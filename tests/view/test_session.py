@@ -116,6 +116,37 @@ def test_a_click_on_the_board_shows_one_ghost_and_plays_its_path(block):
     assert session.scene._ghost_count == 1
 
 
+def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeypatch):
+    """The dot goes from where the velocity begins to where it ends, the arrows grow to the impulses."""
+    session = settled(block.session)
+    dots, arrows, scene = [], [], session.scene
+    draw_dot, draw_arrows = scene._scene.add_icosphere, scene._arrows
+
+    def dot(name, **options):
+        dots.append(options["position"])
+        return draw_dot(name, **options)
+
+    def grown(name, ends, color):
+        arrows.append(ends)
+        return draw_arrows(name, ends, color)
+
+    monkeypatch.setattr(scene._scene, "add_icosphere", dot)
+    monkeypatch.setattr(scene, "_arrows", grown)
+    session.pick(5)
+    shown, index = session.shown, session.picked
+    problem, placed = shown.placed.problem, shown.placed
+    ends = session.board.places(
+        session._contact_axes(problem, np.array([problem.v, shown.outcomes.v[index]]))
+    )
+    assert len(dots) == len(arrows) == 30
+    np.testing.assert_allclose([dots[0], dots[-1]], ends, atol=1e-6)
+    lengths = np.linalg.norm(arrows[-1][:, 1] - arrows[-1][:, 0], axis=1)
+    assert not np.any(arrows[0][:, 1] - arrows[0][:, 0])  # nothing yet
+    impulse = np.linalg.norm(shown.outcomes.impulse[index], axis=1)
+    np.testing.assert_allclose(lengths / lengths.max(), impulse / impulse.max(), atol=1e-6)
+    np.testing.assert_allclose(arrows[-1][:, 0], placed.points, atol=1e-6)
+
+
 def test_extreme_outcomes(block):
     session, actions = settled(block.session), block.session.actions
     actions._along.value = "A normal"

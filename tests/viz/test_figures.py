@@ -9,9 +9,9 @@ from routh.text import for_matplotlib
 from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.futures import centre_maps, futures_figure
-from routh.viz.outcomes import panels_of_most_interest
+from routh.viz.panels import Axis, contact_panel, normal_panel, panels_of_most_interest
 from routh.viz.snapshots import snapshot_figure, state_figure
-from routh.viz.velocity import Axis, velocity_figure
+from routh.viz.velocity import velocity_figure
 
 BLOCK = systems.get("rocking-block")
 
@@ -66,14 +66,15 @@ def test_the_figure_shows_each_law_once(outcomes):
     shown = compare(outcomes)
     fig = velocity_figure(shown)
     assert labels(fig) == [
-        "velocities on the way",
-        "where it ends: the post-impact set",
-        "one at a time: A, B, …",
-        "one at a time: B, A, …",
+        velocity.WAY,
+        velocity.SAMPLES,
         "all at once",
+        "one at a time, A first",
+        "one at a time, B first",
         "before",
+        velocity.APPROACH,
     ]
-    middle = fig.axes[1]
+    (middle,) = fig.axes  # neither foot ever slips, so its own panel has nothing to add
     assert middle.get_xlabel() == "A normal velocity (m/s)"
     assert middle.get_ylabel() == "B normal velocity (m/s)"
     ends = [line.get_xydata()[-1] for line in middle.lines if line.get_marker() == "s"]
@@ -86,7 +87,7 @@ def test_samples_with_restitution_stand_alone():
     shown = compare(outcomes)
     assert (shown.simultaneous, shown.sequential) == ((), {})
     assert not np.array_equal(shown.intermediate, compare(routh.sample(bouncy, 4)).intermediate)
-    assert labels(outcomes.plot()) == ["where it ends: the post-impact set"]
+    assert labels(outcomes.plot()) == [velocity.SAMPLES, velocity.APPROACH]
 
 
 def test_everything_that_is_drawn_is_inside_the_panels(outcomes):
@@ -101,7 +102,6 @@ def test_everything_that_is_drawn_is_inside_the_panels(outcomes):
 
 def test_plot_returns_a_figure_that_can_be_saved(outcomes, tmp_path):
     fig = outcomes.plot()
-    assert len(fig.axes) == 3
     assert "before" not in labels(fig)  # it is outside of the view
     assert "before" in labels(outcomes.plot(view="way"))
     assert style.save(fig, tmp_path / "set.png").stat().st_size > 10_000
@@ -112,7 +112,7 @@ def test_plot_of_a_spatial_problem_uses_tangential_speeds():
     J = rng.normal(size=(3, 6))
     problem = routh.ImpactProblem(np.eye(6), J[:1], J[None, 1:], 0.5, -J[0])
     fig = routh.sample(problem, 4).plot()
-    assert fig.axes[0].get_xlabel() == "contact-0 tangential speed (m/s)"
+    assert fig.axes[0].get_xlabel() == "contact-0\ntangential speed (m/s)"
     speeds = Axis(0, "t").values(problem, problem.v)
     assert speeds == pytest.approx(np.linalg.norm(J[1:] @ problem.v))
 
@@ -125,7 +125,11 @@ def test_many_contacts_are_reduced_to_those_that_vary_most():
     outcomes = routh.Outcomes(
         problem, moved, np.zeros((nc, nc, 2)), np.ones(nc), np.zeros(nc, np.int8), np.zeros(nc)
     )
-    assert [panel[0].contact for panel in panels_of_most_interest(outcomes)] == [3, 4, 5, 6, 7, 8]
+    panels = panels_of_most_interest(problem, outcomes.v)
+    assert {axis.contact for panel in panels for axis in panel} == set(range(nc))  # no tangents: in pairs
+    assert all(axis.component == "n" for panel in panels for axis in panel)
+    slipping = problem.replace(Jt=np.eye(nc)[:, None])
+    assert [panel[0].contact for panel in panels_of_most_interest(slipping, outcomes.v)] == [3, 4, 5, 6, 7, 8]
 
 
 def test_futures_show_where_the_centres_of_mass_go(outcomes):
@@ -144,21 +148,30 @@ def test_plot_says_when_there_is_no_set(outcomes):
 def test_snapshots_show_before_and_each_distinct_outcome():
     fig = snapshot_figure(BLOCK)
     titles = [ax.get_title(loc="left") for ax in fig.axes]
-    assert titles == ["(a)  before", "(b)  all at once", "(c)  first A", "(d)  first B"]
+    assert titles == ["(a)  before", "(b)  all at once", "(c)  A first", "(d)  B first"]
     wall = [ax.get_title(loc="left") for ax in snapshot_figure(systems.get("box-wall")).axes]
-    assert not any("first A" in title for title in wall)  # A slides along the floor, it does not approach
+    assert wall[2:] == ["(c)  B first"]  # A slides along the floor, it does not approach
+    said = [ax.texts[-1].get_text() for ax in fig.axes[1:]]
+    assert said == ["A sticks · B sticks", "A separates · B sticks", "A sticks · B separates"]
     compass = snapshot_figure(systems.get("compass-gait"))
     assert len(compass.axes) == 4  # three simultaneous solutions; both sequences equal one of them
 
 
 @pytest.mark.parametrize("name", [n for n in systems.names() if systems.get(n).kind == "motion"])
-def test_first_states_of_planar_motions_can_be_drawn(name):
+def test_first_states_of_motions_can_be_drawn(name):
     system = systems.get(name)
-    if system.model.nt == 1:
-        assert state_figure(system).axes[0].get_title(loc="left") == name
-    else:
-        with pytest.raises(ValueError, match="planar"):
-            state_figure(system)
+    axes = state_figure(system).axes[0]
+    assert axes.get_title(loc="left") == name
+    assert axes.patches or axes.lines
+    assert system.summary.split()[0] in axes.texts[-1].get_text()
+
+
+def test_a_box_in_space_shows_three_faces_over_its_ground():
+    system = systems.get("box-drop")
+    axes = state_figure(system).axes[0]
+    assert len(axes.patches) == 1 + 3
+    with pytest.raises(ValueError, match="planar"):
+        snapshot_figure(system)
 
 
 def test_the_facet_figure_shows_each_number_of_facets_once():
@@ -189,7 +202,7 @@ def test_long_names_of_contacts_become_titles():
 def test_names_that_matplotlib_would_obey_are_drawn(names):
     shown = compare(routh.sample(systems.get("rocking-block").problem.replace(names=names), 8), ways=False)
     fig, axes = style.figure(1, 2)
-    for ax, panel in zip(axes, (velocity.contact_panel(0), velocity.normal_panel(0, 1)), strict=True):
+    for ax, panel in zip(axes, (contact_panel(0), normal_panel(0, 1)), strict=True):
         velocity.prepare(ax, shown, panel)
         velocity.draw_velocities(ax, shown, panel)
         ax.legend()

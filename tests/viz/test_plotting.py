@@ -10,7 +10,7 @@ import pytest
 import routh
 from routh import laws, systems
 from routh.results import Drawable
-from routh.viz import plot
+from routh.viz import plot, style
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -39,6 +39,15 @@ def test_every_result_draws_itself_into_a_figure_or_into_given_axes(result):
     assert axes.has_data()
 
 
+def test_figures_of_our_own_have_our_style_and_given_axes_that_of_the_caller():
+    after = laws.Simultaneous()(systems.get("rocking-block").problem)
+    ours = after.plot().axes[0].get_legend().get_texts()[0].get_fontsize()
+    given = Figure().subplots()
+    after.plot(given)
+    assert ours == style.RC["legend.fontsize"]
+    assert given.get_legend().get_texts()[0].get_fontsize() != ours
+
+
 def test_every_drawable_class_is_drawn_by_plot_and_by_nothing_else():
     """One signature: the result, ``axes=None``, then keywords; and no class has a ``plot`` of its own."""
     for module in pkgutil.walk_packages(routh.__path__, "routh."):
@@ -63,7 +72,7 @@ def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():
     pytest.importorskip("ppl")
     exact = routh.exact_set(systems.get("rocking-block").problem)
     axes = exact.plot().axes[0]
-    assert axes.get_xlabel() == "normal velocity of A (m/s)"
+    assert axes.get_xlabel() == "A normal velocity (m/s)"
     assert axes.has_data()
     mine = Figure()
     assert exact.plot(mine.subplots(), rows=np.eye(3)[:2]) is mine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,10 +50,12 @@ def growth(
     thresholds = (
         np.unique(values[np.isfinite(values)]) if given is None else np.asarray(given, dtype=np.float64)
     )
-    rows = []
+    rows: list[GrowthRow] = []
     for threshold in thresholds:
         kept = [name for name, value in zip(problem.names, values, strict=True) if value <= threshold]
-        if kept:
+        if rows and tuple(kept) == rows[-1].contacts:
+            rows.append(replace(rows[-1], threshold=float(threshold)))
+        elif kept:
             part = problem.subset(kept)
             rows.append(_growth_row(float(threshold), part, n=n, seed=seed, friction=friction))
     return rows

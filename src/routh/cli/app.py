@@ -14,6 +14,7 @@ from routh.cli.base import app, command
 from routh.cli.output import Output
 
 __all__ = ["app", "looking"]  # whose commands are registered by importing it
+_ORDER = ("list", "run", "impact", "scan", "sweep", "audit", "animate", "view", "precompile", "reproduce")
 
 
 def _version(wanted: bool) -> None:
@@ -32,7 +33,7 @@ def before_commands(
 
 
 @command("list")
-def list_systems(name: options.SystemName = None, json: options.Json = False) -> None:
+def list_systems(output: Output, name: options.SystemName = None) -> None:
     """List the systems that come with routh, or the parameters of one with their units and defaults.
 
     Run one with [bold]routh run NAME[/bold], and change its parameters with --set. Systems of kind "impact"
@@ -46,40 +47,30 @@ def list_systems(name: options.SystemName = None, json: options.Json = False) ->
     from routh.cli.listing import show_system, show_systems
 
     if name is None:
-        show_systems(Output(json=json))
+        show_systems(output)
     else:
-        show_system(name, Output(json=json))
+        show_system(name, output)
 
 
 @command("precompile")
-def precompile(json: options.Json = False) -> None:
+def precompile(output: Output) -> None:
     """Compile all kernels now, once for this machine, so that no later command waits for it."""
     from routh.cli.precompile import precompile as compile_all
 
-    raise typer.Exit(compile_all(Output(json=json)))
+    raise typer.Exit(compile_all(output))
 
 
 @command("run")
 def run(
     name: options.System,
-    samples: options.Samples = None,
+    request: options.Request,
+    picture: options.PictureFile,
+    output: Output,
     change: options.Change = None,
-    merge: options.Merge = None,
     exact: Annotated[
         bool,
         typer.Option("--exact", help="Compute the set exactly instead of sampling it (extra: exact)."),
     ] = False,
-    step: options.Step = None,
-    max_steps: options.MaxSteps = None,
-    points: options.Points = options.PointKind.random,
-    seed: options.Seed = 0,
-    device: options.Device = "cpu",
-    threads: options.Threads = None,
-    budget: options.Budget = None,
-    out: options.Picture = None,
-    no_picture: options.NoPicture = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """How ambiguous a system's impact is: the answer, a table by contact mode, and a picture.
 
@@ -96,10 +87,8 @@ def run(
       routh run box-wall --json | jq '.ambiguity.score'
       routh run compass-gait --exact
     """
-    from routh.cli.run import Request, run_system
+    from routh.cli.run import run_system
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads, "cone", budget, merge)
-    output = Output(json=json, quiet=quiet)
     if exact:
         from routh.cli.exact import run_exact
 
@@ -107,10 +96,9 @@ def run(
             replace(request, budget=None),
             "given together with --exact, which does not sample; wanted one of them",
         )
-        place = options.picture_place(out, no_picture, f"{name}-exact.png")
-        raise typer.Exit(run_exact(name, change or [], place, output, budget))
-    place = options.picture_place(out, no_picture, f"{name}.png")
-    raise typer.Exit(run_system(name, change or [], request, place, output))
+        place = picture.place(f"{name}-exact.png")
+        raise typer.Exit(run_exact(name, change or [], place, output, request.budget))
+    raise typer.Exit(run_system(name, change or [], request, picture.place(f"{name}.png"), output))
 
 
 @command("impact")
@@ -122,37 +110,12 @@ def impact(
             show_default=False,
         ),
     ],
-    samples: options.Samples = None,
-    merge: options.Merge = None,
-    keyframe: robots.Keyframe = None,
-    qpos: robots.Qpos = None,
-    qvel: robots.Qvel = None,
-    gap: robots.Gap = None,
-    window: robots.Window = None,
-    floating: robots.Floating = False,
-    ground: robots.Ground = None,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    deepest: robots.Deepest = robots.DEEPEST,
-    past_limit: robots.PastLimit = robots.PAST_LIMIT,
-    root: robot_files.Roots = None,
-    state: robot_files.StateFile = None,
-    max_bytes: options.MaxBytes = None,
+    request: options.Request,
+    placed: robots.Placed,
+    picture: options.PictureFile,
+    output: Output,
     friction: robots.Friction = "cone",
-    step: options.Step = None,
-    max_steps: options.MaxSteps = None,
-    points: options.Points = options.PointKind.random,
-    seed: options.Seed = 0,
-    device: options.Device = "cpu",
-    threads: options.Threads = None,
-    budget: options.Budget = None,
-    out: options.Picture = None,
-    no_picture: options.NoPicture = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    max_bytes: options.MaxBytes = None,
 ) -> None:
     """How ambiguous a robot's impact is, or your own, given by its matrices.
 
@@ -175,13 +138,9 @@ def impact(
 
     Then: routh impact problem.npz --samples 65536
     """
-    from routh.cli.run import Request, run_file
+    from routh.cli.run import run_file
 
-    request = Request(samples, step, max_steps, points.value, seed, device, threads, friction, budget, merge)
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    placed = robots.Placed(keyframe, qpos, qvel, gap, window, floating, ground, landed, deepest, past_limit)
-    placed = replace(placed, root=tuple(root or ()), state=state)
-    place, output = options.picture_place(out, no_picture, f"{file.stem}.png"), Output(json=json, quiet=quiet)
+    request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
     if robot_files.is_robot(file):
         if max_bytes is not None:
             raise ValueError(f"--max-bytes: {file} is a robot; wanted an .npz file with it")
@@ -193,27 +152,17 @@ def impact(
 @command("audit")
 def audit(
     file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    placed: robots.Standing,
+    output: Output,
     duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html"),
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256,
-    keyframe: robots.Keyframe = None,
-    qpos: robots.Qpos = None,
-    qvel: robots.Qvel = None,
-    gap: robots.Gap = None,
-    floating: robots.Floating = False,
-    ground: robots.Ground = None,
-    root: robot_files.Roots = None,
-    state: robot_files.StateFile = None,
     friction: robots.Friction = "cone",
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
-    deepest: robots.Deepest = robots.DEEPEST,
-    past_limit: robots.PastLimit = robots.PAST_LIMIT,
     impact_deepest: robots.ImpactDeepest = None,
     impact_past_limit: robots.ImpactPastLimit = None,
     budget: options.Budget = None,
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Roll a robot out in MuJoCo and ask of each of its impacts whether rigid bodies could do that.
 
@@ -225,16 +174,15 @@ def audit(
 
       routh audit robot.xml --duration 3 --out audit.html
     """
-    placed = robots.Placed(keyframe, qpos, qvel, gap, None, floating, ground)
-    placed = replace(placed, root=tuple(root or ()), state=state, deepest=deepest, past_limit=past_limit)
     options.output_file(out, (".html", ".htm"))
     soft = (impact_deepest, impact_past_limit)
     settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts, soft, budget)
-    raise typer.Exit(robots.run_audit(file, placed, settings, out, Output(json=json, quiet=quiet)))
+    raise typer.Exit(robots.run_audit(file, placed, settings, out, output))
 
 
 @command("reproduce")
 def reproduce(
+    output: Output,
     out: Annotated[
         Path, typer.Option("--out", help="Folder for the figures, the numbers and the report.")
     ] = Path("results"),
@@ -255,8 +203,6 @@ def reproduce(
     listing: Annotated[bool, typer.Option("--list", help="Only list the exhibits.")] = False,
     seed: options.Seed = 0,
     device: options.Device = "cpu",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Draw the papers' figures and tables again, and compare every published number with ours.
 
@@ -272,10 +218,10 @@ def reproduce(
     from routh.cli.reproduce import list_exhibits, reproduce_all
     from routh.reproduce import Settings
 
-    output = Output(json=json, quiet=quiet)
     if listing:
         list_exhibits(output)
         return
+    options.output_folder(out)
     code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
     raise typer.Exit(code)
 
@@ -283,6 +229,9 @@ def reproduce(
 @command("animate")
 def animate(
     source: options.PlanarSource,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    output: Output,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
@@ -298,14 +247,6 @@ def animate(
     ] = None,
     fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
     change: options.Change = None,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    keyframe: robots.Keyframe = None,
-    state: robot_files.StateFile = None,
-    root: robot_files.Roots = None,
     window: robots.Window = None,
     rigid: Annotated[
         bool,
@@ -317,8 +258,6 @@ def animate(
     ] = False,
     seed: options.Seed = 0,
     budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Write a film of a planar system's futures, or of a robot's landing.
 
@@ -336,10 +275,7 @@ def animate(
     from routh.cli.robot_film import RobotFilm, animate_robot
     from routh.cli.run import parse_changes
 
-    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     target = options.output_file(Path(f"{Path(source).stem}.gif") if out is None else out, options.FILMS)
-    output = Output(json=json, quiet=quiet)
     if robot_files.is_robot(source):
         if change:
             raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
@@ -361,3 +297,6 @@ def animate(
         futures, 2.0 if duration is None else duration, fps, 1.0 if speed is None else speed, seed, budget
     )
     raise typer.Exit(animate_system(source, parse_changes(change or []), film, target, output))
+
+
+app.registered_commands.sort(key=lambda one: _ORDER.index(str(one.name)))  # as the help lists them

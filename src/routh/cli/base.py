@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 
+from routh.cli.groups import with_groups
 from routh.cli.pipes import until_nobody_reads
 
 GUIDE = """Every outcome that a rigid-body impact can have.
@@ -51,10 +52,12 @@ def command(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Re
     """A command whose help is its docstring."""
 
     def add(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        @wraps(function)
-        def guarded(*arguments: Given.args, **named: Given.kwargs) -> Result:
+        flat = with_groups(function)
+
+        @wraps(flat)
+        def guarded(**named: object) -> Result:
             with until_nobody_reads():
-                return function(*arguments, **named)
+                return flat(**named)
 
         app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(guarded)
         return function

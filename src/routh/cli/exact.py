@@ -9,6 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from routh import systems
+from routh.auditing.comparison import compare
 from routh.cli.output import Output
 from routh.cli.run import parse_changes
 from routh.exact.build import exact_set
@@ -16,7 +17,7 @@ from routh.exact.result import ExactSet
 from routh.sampling.filling import fill
 from routh.status import Status
 from routh.text import for_rich
-from routh.viz.exact import exact_figure
+from routh.viz.velocity import velocity_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +71,8 @@ def _table(exact: ExactSet) -> Table:
 
 def _figure(exact: ExactSet) -> Figure:
     """The set over samples that fill it."""
-    return exact_figure(exact, fill(exact.problem, max_samples=1024).outcomes, {})
+    shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
+    return velocity_figure(shown, exact=exact, view="ends")
 
 
 def _as_data(exact: ExactSet) -> dict[str, object]:

@@ -15,25 +15,17 @@ from routh.cli.output import Output
 @command("scan")
 def scan(
     source: options.Source,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    picture: options.PictureFile,
+    output: Output,
     over: options.Over = None,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    keyframe: robots.Keyframe = None,
-    state: robot_files.StateFile = None,
-    root: robot_files.Roots = None,
     window: robots.Window = None,
     deepest: robots.Deepest = robots.DEEPEST,
     past_limit: robots.PastLimit = robots.PAST_LIMIT,
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
     seed: options.Seed = 0,
     budget: options.Budget = None,
-    out: options.Picture = None,
-    no_picture: options.NoPicture = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """How ambiguous the impact is over a grid: a heat map, and the worst points.
 
@@ -46,26 +38,19 @@ def scan(
     """
     from routh.cli.scan import ScanRequest, run_scan
 
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
     request = ScanRequest(tuple(over or ()), samples, seed, window, robot, deepest, past_limit, budget)
-    place = options.picture_place(out, no_picture, f"{Path(source).stem}-scan.png")
-    raise typer.Exit(run_scan(source, landed, request, place, Output(json=json, quiet=quiet)))
+    place = picture.place(f"{Path(source).stem}-scan.png")
+    raise typer.Exit(run_scan(source, landed, request, place, output))
 
 
 @command("sweep")
 def sweep(
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    output: Output,
     source: options.OptionalSource = None,
     over: options.Over = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    keyframe: robots.Keyframe = None,
-    state: robot_files.StateFile = None,
-    root: robot_files.Roots = None,
     window: robots.Window = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Go on with the study in this folder.")
@@ -77,8 +62,6 @@ def sweep(
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 4096,
     seed: options.Seed = 0,
     budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
 
@@ -95,15 +78,13 @@ def sweep(
     from routh.cli.sweep import resume as resume_study
 
     request = SweepRequest(executor, workers, samples, seed, budget)
-    output = Output(json=json, quiet=quiet)
     if resume is not None:
         if source is not None or over or out is not None:
             raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
         raise typer.Exit(resume_study(resume, request, output))
     if source is None or out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
-    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
+    options.output_folder(out)
     problems = source_of(source, landed, over or [], robot, window)
     raise typer.Exit(run_sweep(problems, over or [], out, request, output))
 
@@ -111,14 +92,8 @@ def sweep(
 @command("view")
 def view(
     source: options.PlanarSource,
-    drop: landings.Drop = None,
-    roll: landings.Roll = 0.0,
-    pitch: landings.Pitch = 0.0,
-    yaw: landings.Yaw = 0.0,
-    joint: landings.Joint = None,
-    keyframe: robots.Keyframe = None,
-    state: robot_files.StateFile = None,
-    root: robot_files.Roots = None,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
     grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
     restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
     window: robots.Window = None,
@@ -142,9 +117,7 @@ def view(
     """
     from routh.cli.view import run_view, start_of
 
-    landed = landings.Landed(drop, roll, pitch, yaw, tuple(joint or ()))
     further = {"friction": grip, "restitution": restitution, "window": window}
-    robot = robot_files.RobotFile(tuple(root or ()), state, keyframe)
     start = start_of(source, landed, change or [], further, robot)
     serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
     raise typer.Exit(run_view(source, start, robot, serving, Output(quiet=quiet)))

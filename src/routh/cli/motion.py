@@ -36,7 +36,7 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
     else:
         output.say("  trajectory = routh.simulate(system.model, system.state, duration=2.0)")
     written = None
-    if place is not None and model.nt == 1:
+    if place is not None:
         written = output.picture(place, lambda: state_figure(system))
     output.emit(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -105,7 +105,7 @@ Samples = Annotated[
         "--samples",
         "-n",
         min=1,
-        help="How many outcomes to draw. Default: 16384, fewer where there are more than 8 contacts.",
+        help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many contacts.",
         show_default=False,
     ),
 ]
@@ -171,13 +171,24 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     if path.suffix.lower() not in kinds:
         known = ", ".join(kind or "a folder" for kind in kinds)
         raise ValueError(f"--out: got {shown!r}; wanted a file of a known kind: {known}")
-    folder = path.parent
+    if path.suffix and path.is_dir():
+        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
+    return _writable(path)
+
+
+def output_folder(path: Path) -> Path:
+    """The path, if a folder is there or can be made there: likewise."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"--out: got {for_terminal(path)!r}, which is a file; wanted a folder")
+    return _writable(path)
+
+
+def _writable(path: Path) -> Path:
+    shown, folder = for_terminal(path), path.parent
     if not folder.is_dir():
         raise ValueError(
             f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; make it first"
         )
-    if path.suffix and path.is_dir():
-        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ValueError(f"--out: {shown!r} cannot be written there; wanted a place that can")
     return path
@@ -193,8 +204,31 @@ def refuse(settings: object, why: str) -> None:
             raise ValueError(f"--{field.name.replace('_', '-')}: {why}")
 
 
-def picture_place(out: Path | None, without: bool, default: str) -> Path | None:
-    """Where the picture goes, checked before the work; None where none is wanted."""
-    if out is not None and without:
-        raise ValueError("--out: given together with --no-picture; wanted one of them")
-    return None if without else output_file(out or Path(default), PICTURES)
+@dataclass(frozen=True)
+class Request:
+    """How to sample."""
+
+    samples: Samples = None
+    merge: Merge = None
+    step: Step = None
+    max_steps: MaxSteps = None
+    points: Points = PointKind.random
+    seed: Seed = 0
+    device: Device = "cpu"
+    threads: Threads = None
+    budget: Budget = None
+    friction: str = "cone"  # an option of robots only
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """Where the picture goes."""
+
+    out: Picture = None
+    no_picture: NoPicture = False
+
+    def place(self, default: str) -> Path | None:
+        """The file, checked before the work; None where none is wanted."""
+        if self.out is not None and self.no_picture:
+            raise ValueError("--out: given together with --no-picture; wanted one of them")
+        return None if self.no_picture else output_file(self.out or Path(default), PICTURES)

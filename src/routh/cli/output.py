@@ -21,6 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from routh.cli.options import Json, Quiet
 from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
@@ -46,8 +47,8 @@ class _Console(Console):
 class Output:
     """What the user wants to see."""
 
-    json: bool = False
-    quiet: bool = False
+    json: Json = False
+    quiet: Quiet = False
     console: Console = field(default_factory=_Console)
     errors: Console = field(default_factory=lambda: _Console(stderr=True))
 

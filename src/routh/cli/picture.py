@@ -9,10 +9,12 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.problem import ImpactProblem
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.viz.density import limits
-from routh.viz.velocity import Axis, Panel, contact_panel, normal_panel
+from routh.viz.panels import Axis, Panel, telling_panel
+from routh.viz.velocity import known
 
 WIDTH, HEIGHT = 60, 15  # characters; a braille character has 2 by 4 dots
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille character
@@ -22,13 +24,13 @@ _SHADES = ("blue", "bright_blue", "bold bright_cyan")  # few, more, most samples
 def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
     """Where the impact ends, in the two contact velocities that tell most."""
     problem, outcomes = shown.problem, shown.outcomes
-    panel = telling_panel(shown)
+    panel = telling_panel(problem, known(shown))
     width = max(min(WIDTH, console.width - 14), 20)
     ends = outcomes.v[outcomes.terminated]
     marks = [("◆", "bright_red", result.v) for result in shown.simultaneous]
     marks += [("■", "bright_yellow", result.v) for result in shown.sequential.values()]
     everything = np.concatenate([ends, *(v[None] for _, _, v in marks)])
-    floor = [1e-4 * float(problem.scaling.velocity[axis.contact]) for axis in panel]
+    floor = [1e-4 * axis.size(problem) for axis in panel]
     x, y = (axis.values(problem, everything) for axis in panel)
     extent = (*limits(x, smallest=floor[0]), *limits(y, smallest=floor[1]))
     rows = _canvas(x[: len(ends)], y[: len(ends)], extent, width, _is_unicode(console))
@@ -36,22 +38,6 @@ def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
         column, row = _cell(px, py, extent, width)
         rows[row][column] = (sign if _is_unicode(console) else "X", color)
     return Group(*_lines(rows, panel, extent, shown))
-
-
-def telling_panel(shown: Comparison) -> Panel:
-    """For two contacts their normal velocities, for one contact its own; else the pair that spreads most."""
-    problem, outcomes = shown.problem, shown.outcomes
-    if problem.nc == 1:
-        return contact_panel(0)
-    ends = outcomes.v[outcomes.terminated]
-    axes = [Axis(i, component) for i in range(problem.nc) for component in "nt"]
-    spread = {axis: float(np.ptp(axis.values(problem, ends))) for axis in axes}
-    if problem.nc == 2:
-        normals = normal_panel(0, 1)
-        if min(spread[axis] for axis in normals) > 0.02 * max(spread.values()):
-            return normals
-    first, second = sorted(axes, key=lambda axis: -spread[axis])[:2]
-    return first, second
 
 
 def _canvas(
@@ -100,13 +86,13 @@ def _lines(
     left, right, bottom, top = extent
     width = len(rows[0])
     margin = 11
-    lines = [Text(f"{'':{margin}}{for_terminal(panel[1].label(shown.problem))}")]
+    lines = [Text(f"{'':{margin}}{_label(panel[1], shown.problem)}")]
     for i, row in enumerate(rows):
         number = f"{top:.3g}" if i == 0 else f"{bottom:.3g}" if i == len(rows) - 1 else ""
         runs = groupby(row, key=lambda cell: cell[1])  # few changes of colour, little for a terminal to do
         spans = [("".join(sign for sign, _ in run), color) for color, run in runs]
         lines.append(Text.assemble(f"{number:>{margin - 1}} ", *spans))
-    label = for_terminal(panel[0].label(shown.problem))
+    label = _label(panel[0], shown.problem)
     low, high = f"{left:.3g}", f"{right:.3g}"
     lines.append(Text(f"{'':{margin}}{low}{label:^{max(width - len(low) - len(high), 1)}}{high}"))
     key = Text.assemble(" " * margin, ("⣿", _SHADES[1]), " the set")
@@ -115,6 +101,10 @@ def _lines(
         key.append("■", "bright_yellow").append(" one at a time")
     lines.append(key)
     return lines
+
+
+def _label(axis: Axis, problem: ImpactProblem) -> str:
+    return f"{for_terminal(problem.names[axis.contact])} {axis.quantity(problem)}"
 
 
 def _is_unicode(console: Console) -> bool:

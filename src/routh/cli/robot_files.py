@@ -17,7 +17,7 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")
 _PANEL = "Robots"
 
 Roots = Annotated[
-    list[Path] | None,
+    tuple[Path, ...],
     typer.Option(
         "--root",
         metavar="FOLDER",
@@ -35,6 +35,12 @@ StateFile = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Keyframe = Annotated[
+    str | None,
+    typer.Option(
+        help="Keyframe to start from, by name or number.", show_default=False, rich_help_panel=_PANEL
+    ),
+]
 
 
 def is_robot(file: str | Path) -> bool:
@@ -46,9 +52,9 @@ def is_robot(file: str | Path) -> bool:
 class RobotFile:
     """How a robot's file is read."""
 
-    root: tuple[Path, ...] = ()
-    state: Path | None = None
-    keyframe: str | None = None
+    root: Roots = ()
+    state: StateFile = None
+    keyframe: Keyframe = None
 
     def load(
         self,

@@ -22,17 +22,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
-    from routh.cli.run import Request
     from routh.models.robot import RobotProblem
 
 _ROBOT = "Robots"
 
-Keyframe = Annotated[
-    str | None,
-    typer.Option(
-        help="Keyframe to start from, by name or number.", show_default=False, rich_help_panel=_ROBOT
-    ),
-]
 Qpos = Annotated[
     str | None,
     typer.Option(
@@ -108,26 +101,24 @@ Friction = Annotated[
 
 
 @dataclass(frozen=True)
-class Placed:
+class Standing(RobotFile):
     """Where the robot is and how it moves, as given on the command line."""
 
-    keyframe: str | None = None
-    qpos: str | None = None
-    qvel: str | None = None
-    gap: float | None = None
-    window: float | None = None
-    floating: bool = False
-    ground: float | None = None
-    landed: Landed = field(default_factory=Landed)
-    deepest: float = DEEPEST
-    past_limit: float = PAST_LIMIT
-    root: tuple[Path, ...] = ()
-    state: Path | None = None
+    qpos: Qpos = None
+    qvel: Qvel = None
+    gap: Gap = None
+    floating: Floating = False
+    ground: Ground = None
+    deepest: Deepest = DEEPEST
+    past_limit: PastLimit = PAST_LIMIT
 
-    @property
-    def source(self) -> RobotFile:
-        """How the file is read."""
-        return RobotFile(self.root, self.state, self.keyframe)
+
+@dataclass(frozen=True)
+class Placed(Standing):
+    """The same, or how it lands."""
+
+    window: Window = None
+    landed: Landed = field(default_factory=Landed)
 
     def refuse_for(self, file: Path) -> None:
         """An option that a file of matrices cannot honour is an error."""
@@ -147,7 +138,9 @@ class AuditRequest:
     budget: float | None = None
 
 
-def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, output: Output) -> int:
+def run_robot(
+    file: Path, placed: Placed, request: options.Request, place: Path | None, output: Output
+) -> int:
     """Sample the impact of a robot; the exit code."""
     from routh.cli.run import sample_and_show
 
@@ -159,7 +152,7 @@ def run_robot(file: Path, placed: Placed, request: Request, place: Path | None, 
     return sample_and_show(problem, title, source, request, place, output, notes=said)
 
 
-def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, output: Output) -> int:
+def run_audit(file: Path, placed: Standing, request: AuditRequest, out: Path, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
     from routh.models import simultaneity
@@ -197,7 +190,7 @@ def run_audit(file: Path, placed: Placed, request: AuditRequest, out: Path, outp
     return 0 if found.impacts else 1
 
 
-def refuse_impossible_state(model: MjModel, data: MjData, placed: Placed) -> None:
+def refuse_impossible_state(model: MjModel, data: MjData, placed: Standing) -> None:
     """Raise `routh.status.StateError` where the state given cannot be; one without contacts can."""
     from routh.models import UnrepresentedWarning, mujoco
     from routh.models.robot import NoContactError
@@ -207,13 +200,12 @@ def refuse_impossible_state(model: MjModel, data: MjData, placed: Placed) -> Non
         mujoco.problem(model, data, deepest=placed.deepest, past_limit=placed.past_limit)
 
 
-def load_state(file: Path, placed: Placed) -> tuple[MjModel, MjData]:
+def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[MjModel, MjData]:
     """The MjModel of a file and the MjData of the state that was asked for."""
     from routh.models import mujoco
     from routh.models.states import read_state
 
-    lands = placed.landed.drop is not None
-    model = placed.source.load(file, floating=placed.floating, ground=placed.ground, lands=lands)
+    model = placed.load(file, floating=placed.floating, ground=placed.ground, lands=lands)
     qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)
     if placed.state is None:
         return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)
@@ -228,7 +220,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
     from routh.models import UnrepresentedWarning, mujoco, simultaneity
 
     placed.landed.refuse_without_drop()
-    model, data = load_state(file, placed)
+    model, data = load_state(file, placed, lands=placed.landed.drop is not None)
     if placed.landed.drop is not None:
         problem = _landing_problem(model, data, placed, output)
     else:

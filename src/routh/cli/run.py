@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
 from routh.cli.nothing import approaching, notes_shown, tell_nothing_approaches
+from routh.cli.options import Request
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
@@ -21,33 +22,16 @@ from routh.sampling import Outcomes, sample
 from routh.sampling.answers import SAME_MODE
 from routh.sampling.sampler import check_count
 from routh.storage import MAX_BYTES
+from routh.systems import System
 from routh.text import for_rich
 from routh.validation import Options
-from routh.viz.outcomes import outcomes_figure
+from routh.viz.outcomes import outcomes_figure, system_figure
 
-SAMPLES = 2**14
-CHEAP_CONTACTS = 8
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Request:
-    """How to sample."""
-
-    samples: int | None = None
-    step: float | None = None
-    max_steps: int | None = None
-    points: str = "random"
-    seed: int = 0
-    device: str = "cpu"
-    threads: int | None = None
-    friction: str = "cone"
-    budget: float | None = None
-    merge: float | None = None
-
-    @property
-    def threshold(self) -> float:
-        """Combinations of modes that differ by less, a share of the speed before, are one row."""
-        return SAME_MODE if self.merge is None else self.merge
+SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
+CHEAP_CONTACTS = {1: 8, 2: 4}
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -60,7 +44,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run_problem(system.problem, title, system.paper.source, request, place, output)
+    return _run_problem(system.problem, title, system.paper.source, request, place, output, system)
 
 
 def run_file(
@@ -79,18 +63,25 @@ def _run_problem(
     request: Request,
     place: Path | None,
     output: Output,
+    system: System | None = None,
 ) -> int:
     """Sample what has a set."""
     if has_single_elastic_contact(problem):
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
-    return sample_and_show(problem, title, source, request, place, output)
+    return sample_and_show(problem, title, source, request, place, output, system=system)
+
+
+def _threshold(request: Request) -> float:
+    """Combinations of modes that differ by less, a share of the speed before, are one row."""
+    return SAME_MODE if request.merge is None else request.merge
 
 
 def default_samples(problem: ImpactProblem) -> int:
-    """16384, and fewer where a step costs more: a step's cost grows with the cube of its contacts."""
-    return max(int(SAMPLES * min(1.0, (CHEAP_CONTACTS / problem.nc) ** 3)), 256)
+    """Fewer where a step costs more: its cost grows with the cube of its contacts, and in space by ten."""
+    share = min(1.0, (CHEAP_CONTACTS[problem.nt] / problem.nc) ** 3)
+    return max(int(SAMPLES[problem.nt] * share), 256)
 
 
 def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
@@ -127,6 +118,7 @@ def sample_and_show(
     place: Path | None,
     output: Output,
     *,
+    system: System | None = None,
     notes: str = "",
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
@@ -138,7 +130,7 @@ def sample_and_show(
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
-    answer = outcomes.answer(request.threshold)
+    answer = outcomes.answer(_threshold(request))
     output.answer(answer.lines())
     output.show("", title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
@@ -146,10 +138,16 @@ def sample_and_show(
     _show(shown, request, output)
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:
-        written = output.picture(place, lambda: outcomes_figure(outcomes))
-    data = tables.as_data(shown, answer, seconds, request.threshold)
+        written = output.picture(place, lambda: _figure(outcomes, shown, system))
+    data = tables.as_data(shown, answer, seconds, _threshold(request))
     output.emit({**data, "picture": None if written is None else str(written)})
     return 0 if ended else 1
+
+
+def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Figure:
+    if system is None:
+        return outcomes_figure(outcomes, shown=shown)
+    return system_figure(system, outcomes, shown=shown)
 
 
 def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Outcomes, float]:
@@ -181,10 +179,10 @@ def _method_of(request: Request) -> Options:
 
 def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
-    output.show(tables.mode_table(shown.outcomes, request.threshold))
+    output.show(tables.mode_table(shown.outcomes, _threshold(request)))
     for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{for_rich(line)}[/dim]")
-    output.show(*tables.remarks(shown.outcomes, request.threshold))
+    output.show(*tables.remarks(shown.outcomes, _threshold(request)))
     output.say()
     if shown.simultaneous:
         output.show(tables.law_table(shown))

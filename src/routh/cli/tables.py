@@ -105,9 +105,10 @@ def remarks(outcomes: Outcomes, threshold: float = SAME_MODE) -> list[str]:
         found.append(f"{len(rows)} combinations of contact modes among {n} samples")
     merged = sum(row.combinations - 1 for row in rows)
     if merged:
+        which = "1 combination that differs" if merged == 1 else f"{merged} combinations that differ"
         found.append(
-            f"[dim]{merged} combinations that differ by less than {threshold:g} of the speed before are in "
-            "the rows of others (--merge 0 shows them)[/dim]"
+            f"[dim]{which} by less than {threshold:g} of the speed before: counted in the rows above "
+            "(--merge 0 shows all)[/dim]"
         )
     unfinished = n - int(np.count_nonzero(outcomes.terminated))
     if unfinished:

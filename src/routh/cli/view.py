@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot
 from routh.cli.run import parse_changes
 from routh.validation import Options
+
+if TYPE_CHECKING:
+    from routh.view.mechanism import Mechanism
 
 
 def start_of(
@@ -37,16 +41,7 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
     """Serve the viewer; the exit code."""
     from routh.view import show
 
-    what: object = source
-    if is_robot(source):
-        from routh.view.robot import RobotMechanism
-
-        file = Path(source)
-        model = robot.load(file, lands=True)
-        what = RobotMechanism(
-            model, name=file.stem, start=start, source=source_words(source, robot), **robot.posture(model)
-        )
-    viewer = show(what, state=start, **serving)
+    viewer = show(mechanism_of(source, start, robot), **serving)
     try:
         print(viewer.address, flush=True)  # alone on its line: terminals make it a link, scripts read it
         output.say("[dim]open this address in a browser; Ctrl-C ends it[/dim]")
@@ -54,6 +49,20 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
             time.sleep(0.2)
     finally:
         viewer.close()
+
+
+def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mechanism:
+    """What the command line asks to be shown."""
+    from routh.view.show import as_mechanism
+
+    if not is_robot(source):
+        return as_mechanism(source, start)
+    from routh.view.robot import RobotMechanism
+
+    file = Path(source)
+    model = robot.load(file, lands=True)
+    words = source_words(source, robot)
+    return RobotMechanism(model, name=file.stem, start=start, source=words, **robot.posture(model))
 
 
 def source_words(source: str, robot: RobotFile) -> tuple[str, ...]:

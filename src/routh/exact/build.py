@@ -10,7 +10,6 @@ from routh.exact.algebra import Vector, dot, simplest
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.budget import Budget
 from routh.exact.displacement import Displacement, displacement
-from routh.exact.energy_outer import outer_polytopes
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
 from routh.exact.rational import RationalProblem
 from routh.exact.reach import Reach
@@ -146,6 +145,8 @@ def _outer(
         parts = [piece.poly for piece in terminal_pieces(reach, room)]
         if all(part.is_bounded() for part in parts):
             return _union(parts, auto, frame, shift.radius), "reachable set of the relaxed inclusion"
+    from routh.exact.energy_outer import outer_polytopes  # sparse matrices, which complete sets do not need
+
     return _union(outer_polytopes(given, auto, room), auto, frame), "energy and momentum bound"
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from routh.exact.algebra import times
 from routh.exact.automaton import Automaton
@@ -201,6 +200,8 @@ def _lift(generator: Generator, automaton: Automaton) -> Vertex:
 
 def _distance_to_hull(points: Array, target: Array) -> float:
     """Distance from a point to the convex hull of (k, n) points: least squares with weights >= 0, sum 1."""
+    from scipy.optimize import nnls  # half a second, and only distances need it
+
     offsets = points - target
     scale = float(np.max(np.abs(offsets))) or 1.0
     # min |X^T w|^2 with 1.w = 1: by homogeneity, minimise |X^T w|^2 + (1.w - 1)^2 and renormalise (exact)

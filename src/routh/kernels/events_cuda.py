@@ -113,6 +113,7 @@ def clear_sample(
 @lru_cache(maxsize=1)
 def _begin_kernel() -> CudaKernel:
     """Every sample as it stands before it is drawn."""
+    load_cuda()
     cleared = on_device(clear_sample)
 
     def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
@@ -128,6 +129,7 @@ def _begin_kernel() -> CudaKernel:
 @lru_cache(maxsize=16)
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
+    load_cuda()
     prepared = on_device(prepare_row)
     n = nc * (1 + nt)
 
@@ -149,6 +151,7 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
 @lru_cache(maxsize=16)
 def _plane_kernel(nc: int) -> CudaKernel:
     """The sampler in the plane for at most so many contacts."""
+    load_cuda()
     instead = ((find_known_rates, find_shared_rates), (events_plane.forget_patterns, keep_patterns))
     sampled = on_device(events_plane.run_range, instead=instead)
     values, marks, flags, _, known = (array.shape for array in events_plane.workspace(nc, 1))
@@ -191,6 +194,7 @@ def same_corners(corners: DeviceArray) -> DeviceArray:
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
+    load_cuda()
     sampled = on_device(events_space.run_range, APART)
     given = on_device(no_corners if curved else same_corners)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
@@ -262,7 +266,6 @@ class Sampler:
         elastic: bool,
         patterns: tuple[np.ndarray, Array] | None = None,
     ) -> None:
-        load_cuda()
         self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
         if self.nt == 1:
             self.kernel = _plane_kernel(nc)
@@ -301,7 +304,6 @@ class Sampler:
 
 def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int, nt: int) -> Rows:
     """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
-    load_cuda()
     count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
     n = nc * (1 + nt)
     shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (3, nc), ()]
@@ -340,6 +342,7 @@ def run_batch(
 @lru_cache(maxsize=1)
 def _slots_kernel() -> CudaKernel:
     """Move the results of the contacts that there are, which come first, to their places in the batch."""
+    load_cuda()
 
     def entry(present: DeviceArray, outputs: Outputs) -> None:
         number = cuda.grid(1)

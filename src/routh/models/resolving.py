@@ -152,6 +152,8 @@ def _targets(
 
 def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
     """Where a name can lead from a folder: as it is, without its scheme, with the other kind of slashes."""
+    if "\0" in name:  # a parser in C would stop there and open another file than the one that was checked
+        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, a name with a zero byte")
     scheme, separator, rest = name.partition("://")
     if separator and scheme not in _SCHEMES:
         raise ModelError(f"{source}: refers to {for_terminal(name)!r}; wanted a file in {source.parent}")

@@ -21,6 +21,8 @@ from routh.systems.hp23 import GRAVITY
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.density import draw_density, limits
+from routh.viz.exact import cheap_exact, draw_exact
+from routh.viz.velocity import EXACT, SAMPLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,29 +110,32 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
         (angle, 1e3 * np.degrees(angle.values), "angle before (0.001 deg)"),
     ]
     reached = np.concatenate([known @ problem.Jn.T, stiffness.contact_velocity, angle.contact_velocity])
+    exact = cheap_exact(problem)
     for ax, (swept, colors, label) in zip(axes, panels, strict=True):
         ax.set_xlim(limits(reached[:, 0], pad=0.1))
         ax.set_ylim(limits(reached[:, 1], pad=0.1))
-        _draw_sweep(ax, known @ problem.Jn.T, swept, colors, label)
+        style.zero_lines(ax)
+        if exact is not None:
+            draw_exact(ax, exact, problem.Jn, label=EXACT)
+        else:
+            draw_density(ax, *(known @ problem.Jn.T).T, lightest=0.6, label=SAMPLES)
+        _draw_sweep(ax, swept, colors, label)
+        for name, at in (("x", known @ problem.Jn[0]), ("y", known @ problem.Jn[1])):
+            line: style.Look = {"color": style.SET, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1.0}
+            (ax.axvline if name == "x" else ax.axhline)(at.max(), **line, label="there the set ends")
+        style.plain_ticks(ax)
     style.letter(axes)
-    style.legend_below(fig, axes[:1])
+    style.legend_below(fig, axes)
     return fig
 
 
-def _draw_sweep(ax: Axes, normals: Array, swept: Sweep, colors: Array, label: str) -> None:
-    style.zero_lines(ax)
-    draw_density(ax, normals[:, 0], normals[:, 1], color=style.GREY, lightest=0.6, label="post-impact set")
-    drawn = ax.scatter(
-        swept.contact_velocity[:, 0],
-        swept.contact_velocity[:, 1],
-        c=colors,
-        cmap="cividis",
-        s=16,
-        linewidths=0.4,
-        edgecolors="white",
-        zorder=4,
-        label="compliant contact",
-    )
+def _draw_sweep(ax: Axes, swept: Sweep, colors: Array, label: str) -> None:
+    import matplotlib.colors
+
+    dark = matplotlib.colors.ListedColormap(matplotlib.colormaps["plasma"](np.linspace(0.0, 0.8, 256)))
+    look: style.Look = {"cmap": dark, "s": 8, "linewidths": 0.3, "edgecolors": "white", "zorder": 4}
+    a, b = swept.contact_velocity.T
+    drawn = ax.scatter(a, b, c=colors, **look, label="compliant contacts, one run each")
     ax.set_xlabel("A normal velocity (m/s)")
     ax.set_ylabel("B normal velocity (m/s)")
     ax.figure.colorbar(drawn, ax=ax, label=label, shrink=0.9)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh import laws, systems
+from routh.auditing.comparison import compare
 from routh.exact.build import exact_set
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
@@ -19,7 +20,7 @@ from routh.reproduce.compliant import stiffness_sweep as compliant_sweep
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
-from routh.viz.exact import exact_figure
+from routh.viz.velocity import velocity_figure
 
 SYSTEMS = {
     "rocking-block": ("Rocking block", "HP23 Fig. 9"),
@@ -60,7 +61,7 @@ def _maker(name: str) -> Callable[[Settings], Exhibit]:
             device=settings.device,
         )
         singles = single_outcomes(exact)
-        figure = exact_figure(exact, outcomes, singles)
+        figure = velocity_figure(compare(outcomes, ways=False), exact=exact, view="ends")
         return Exhibit({f"exact-{name}": figure}, _rows(exact, outcomes, singles, spent), _TEXT)
 
     return make
@@ -98,7 +99,7 @@ _WHY_MISSED = (
     "not say which one its solver does"
 )
 _TEXT = (
-    "Blue: the exact set of outcomes, a union of polytopes with rational vertices. Grey: samples of "
+    "Light blue: the exact set of outcomes, a union of polytopes with rational vertices. Dots: samples of "
     "Algorithm 1 with the paper's step. The set is computed without sampling; the rows say how many of its "
     "vertices an independent checker confirmed by rebuilding a solution that ends there."
 )

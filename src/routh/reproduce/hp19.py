@@ -13,7 +13,7 @@ from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
 from routh.sampling import Outcomes, sample
 from routh.viz.explain import two_feet_figure
-from routh.viz.outcomes import outcomes_figure
+from routh.viz.outcomes import system_figure
 from routh.viz.snapshots import snapshot_figure
 
 SEPARATES, STICKS, _ = ContactMode
@@ -95,10 +95,14 @@ def poster_billiards(settings: Settings) -> Exhibit:
 def _poster(
     name: str, stem: str, settings: Settings, *, most: int = 2**17, quick: int = QUICK_SAMPLES
 ) -> Exhibit:
-    problem = problem_of(systems.get(name))
+    system = systems.get(name)
+    problem = problem_of(system)
     n = quick if settings.quick else most
     outcomes = sample(problem, n, method="algorithm1", seed=settings.seed, device=settings.device)
-    figures = {f"{stem}a": snapshot_figure(systems.get(name)), f"{stem}b": outcomes_figure(outcomes)}
+    figures = {
+        f"{stem}a": snapshot_figure(systems.get(name)),
+        f"{stem}b": system_figure(systems.get(name), outcomes),
+    }
     combinations = len(outcomes.summary())
     rows = (
         Row("combinations of contact modes among the samples", None, combinations),

@@ -51,16 +51,17 @@ def _case(name: str) -> Case:
 
 @style.context()
 def _panels(names: list[str]) -> Figure:
-    columns = min(len(names), 2)
-    width = style.TWO_COLUMNS if columns == 2 else style.COLUMN
-    figure, axes = style.figure(-(-len(names) // 2), columns, width=width, aspect=0.85)
-    for ax in axes[len(names) :]:
-        ax.set_axis_off()
-    for ax, name in zip(axes, names, strict=False):
+    columns = 2 if len(names) == 4 else len(names)
+    width = style.TWO_COLUMNS if columns > 1 else style.COLUMN
+    figure, axes = style.figure(
+        len(names) // columns, columns, width=width, aspect=1.15 if columns == 3 else 0.85
+    )
+    for ax, name in zip(axes, names, strict=True):
         W, v, mu, e = _case(name)
         course = hodograph(W, v, mu, e, event_tolerance=CAPTION_TOLERANCE)
-        viz.draw_hodograph(ax, course, invariant_directions(W, mu))
+        viz.draw_hodograph(ax, course, invariant_directions(W, mu), event_tolerance=CAPTION_TOLERANCE)
         ax.set_title(f"{name}: μ = {mu:g}, events {course.events}")
+    style.legend_below(figure, axes, columns=3)
     return figure
 
 
@@ -193,29 +194,45 @@ def figure_5(settings: Settings) -> Exhibit:
 
 @exhibit("jw17-fig-6", title="Bundle of hodographs that end in stick", source="JW17 Fig. 6")
 def figure_6(settings: Settings) -> Exhibit:
-    """Fifteen unit sliding velocities, friction 0.8, approach 0.2 m/s."""
-    return _bundle("jw17-fig-6", 0.8, -0.2, 15, "11 of 15")
+    """Fifteen unit sliding velocities, friction 0.8, approach 0.2 m/s; 1 and 5 are centripetal."""
+    first, second = invariant_directions(data.ICOSAHEDRON_W, 0.8).angles
+    turn = first + 2.0 * np.pi / 15 * np.arange(15)
+    angles = np.concatenate([turn[:4], [second], _without(turn[4:], second)])
+    return _bundle("jw17-fig-6", 0.8, -0.2, angles, "11 of 15")
 
 
 @exhibit("jw17-fig-8", title="Bundle of hodographs with a centrifugal direction", source="JW17 Fig. 8")
 def figure_8(settings: Settings) -> Exhibit:
-    """Thirteen unit sliding velocities, friction 0.25, approach 0.8 m/s."""
-    return _bundle("jw17-fig-8", 0.25, -0.8, 13, "2 of 13")
+    """Thirteen unit sliding velocities, friction 0.25, approach 0.8 m/s.
+
+    Numbered as in the paper: 2 starts in the centripetal direction and 6 in the centrifugal one, 3 passes the
+    origin, and 1, 4 and 5 reach the centrifugal direction without it.
+    """
+    first, second = invariant_directions(data.ICOSAHEDRON_W, 0.25).angles
+    turn = first + 2.0 * np.pi / 12 * np.arange(-1, 11)
+    beside = first + np.radians(6.5)
+    angles = np.array([turn[0], first, beside, turn[2], turn[3], second, *_without(turn[4:], second)])
+    return _bundle("jw17-fig-8", 0.25, -0.8, angles, "2 of 13")
 
 
-def _bundle(name: str, mu: float, normal_velocity: float, count: int, paper: str) -> Exhibit:
-    first = invariant_directions(data.ICOSAHEDRON_W, mu).angles
-    # the paper does not list the directions: evenly spread, with the invariant ones among them
-    spread = np.linspace(-np.pi, np.pi, count - len(first), endpoint=False) + 0.05
+def _without(angles: Array, near: float) -> Array:
+    """Angles less the one nearest to another angle."""
+    return np.delete(angles, np.argmin(np.abs(np.angle(np.exp(1j * (angles - near))))))
+
+
+def _bundle(name: str, mu: float, normal_velocity: float, angles: Array, paper: str) -> Exhibit:
+    normal = np.full(len(angles), normal_velocity)
+    v = np.column_stack([np.cos(angles), np.sin(angles), normal])
     with style.context():
-        figure, axes = style.figure(width=style.COLUMN, aspect=0.95)
-        angles = np.concatenate([spread, first])
-        reached = viz.draw_bundle(axes[0], data.ICOSAHEDRON_W, mu, 0.95, normal_velocity, angles)
+        figure, axes = style.figure(width=1.25 * style.COLUMN, aspect=0.95)
+        reached = viz.draw_bundle(axes[0], data.ICOSAHEDRON_W, mu, 0.95, v, event_tolerance=CAPTION_TOLERANCE)
         axes[0].set_title(f"μ = {mu:g}, $v_z$ = {normal_velocity:g} m/s")
-    why = "the paper does not list its initial directions; ours are evenly spread plus the invariant ones"
-    return Exhibit(
-        {name: figure}, (Row("hodographs that reach the origin", paper, f"{reached} of {count}", why),)
+        style.legend_below(figure, axes, columns=2)
+    why = (
+        "the paper does not list its initial directions; ours are evenly spread plus those that it describes"
     )
+    ours = f"{reached} of {len(angles)}"
+    return Exhibit({name: figure}, (Row("hodographs that reach the origin", paper, ours, why),))
 
 
 @exhibit("jw17-fig-7", title="Sliding that vanishes and resumes", source="JW17 Fig. 7")

@@ -3,6 +3,7 @@
 from routh.robust.guarantees import Answer, Guarantee, holds
 from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
+from routh.robust.sensitivity import Sensitivity, sensitivity
 from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
@@ -12,9 +13,11 @@ __all__ = [
     "Objective",
     "Own",
     "Quadratic",
+    "Sensitivity",
     "WorstCase",
     "WorstCases",
     "holds",
+    "sensitivity",
     "worst_case",
     "worst_cases",
 ]

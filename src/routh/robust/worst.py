@@ -34,6 +34,7 @@ _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
 _RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
+_TIED = 1e-9  # share by which vertices and their values may differ and be the same
 _GROWTH = 1e-9  # share of the value: a round that adds less is the last
 
 
@@ -47,6 +48,8 @@ class WorstCase:
     bound: float | None  # no outcome is worse than this; None where nothing is proved
     status: Status  # SOLVED; NO_IMPACT; INCOMPLETE where samples are all there is, or a budget ran out
     method: str  # "exact" or "fill"
+    tied: bool = False  # another vertex of the exact set is as bad
+    sample: tuple[Outcomes, int] | None = field(default=None, repr=False)  # where filling found it
 
     @property
     def gap(self) -> float | None:
@@ -125,9 +128,10 @@ def _by_the_exact_set(problem: ImpactProblem, objective: Objective, seconds: flo
     values = objective.values(points)
     worst = int(np.argmax(values))
     path = _exact_path(exact, vertices[worst])
-    return WorstCase(
-        float(values[worst]), points[worst], path, _outer_bound_of(exact, objective), exact.status, "exact"
-    )
+    near = np.linalg.norm((points - points[worst]) @ problem.cholesky, axis=1) <= _TIED * problem.speed
+    tied = values[worst] - values <= _TIED * max(abs(float(values[worst])), np.ptp(values))
+    bound, value = _outer_bound_of(exact, objective), float(values[worst])
+    return WorstCase(value, points[worst], path, bound, exact.status, "exact", bool(np.any(tied & ~near)))
 
 
 def _outer_bound_of(exact: ExactSet, objective: Objective) -> float | None:
@@ -186,7 +190,9 @@ def _by_filling(
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, sample = best
-    return WorstCase(value, outcomes.v[sample], outcomes.path(sample), bound, Status.INCOMPLETE, "fill")
+    found = (outcomes, sample)
+    path = outcomes.path(sample)
+    return WorstCase(value, outcomes.v[sample], path, bound, Status.INCOMPLETE, "fill", sample=found)
 
 
 def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str) -> float | None:

@@ -144,8 +144,9 @@ class Answer:
         differ = [i for i, (a, b) in enumerate(zip(first.modes, second.modes, strict=True)) if a != b]
         if differ:
             apart = self._apart().max(axis=1)
-            told = sorted(sorted(differ, key=lambda i: -apart[i])[:_MOST_CONTACTS])
-            more = f" and {len(differ) - len(told)} more" if len(differ) > len(told) else ""
+            few = _few(len(differ))
+            told = sorted(sorted(differ, key=lambda i: -apart[i])[:few])
+            more = f" and {len(differ) - few} more" if len(differ) > few else ""
             words = [
                 ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in told) + more
                 for one in self.between
@@ -276,9 +277,15 @@ def _together(contacts: Sequence[ContactRange]) -> ContactRange:
 
 
 def _listed(names: Sequence[str]) -> str:
-    if len(names) > _MOST_CONTACTS:
-        return f"{', '.join(names[:_MOST_CONTACTS])} and {len(names) - _MOST_CONTACTS} more"
+    few = _few(len(names))
+    if len(names) > few:
+        return f"{', '.join(names[:few])} and {len(names) - few} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _few(count: int) -> int:
+    """How many of so many contacts a sentence names; one more than usual, before one is left out."""
+    return count if count <= _MOST_CONTACTS + 1 else _MOST_CONTACTS
 
 
 def _number(value: float) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.sampling.breeding import Herd
 from routh.sampling.climbing import climb
-from routh.sampling.events import event_samples, scaled_pieces, straight_path
+from routh.sampling.events import Again, event_samples, scaled_pieces, straight_path
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
 from routh.sampling.redrawing import make_settings
@@ -220,13 +221,35 @@ class _Search:
             seeds = [walk for walk in seeds if walk.sequence]
             self._add(*climb(self.polisher.extreme, seeds, row, (tries + 1) // 2, self.rng))
 
-    def path(self, _: Outcomes, sample: int) -> ImpactPath:
+    def path(self, sample: int) -> ImpactPath:
         """The pieces of a sample, drawn again by its keys."""
         integer("sample", sample, at_least=0, at_most=len(self) - 1)
         drawn = len(self) - len(self._walks)
         if sample >= drawn:
             return self._walks[sample - drawn].path
         return straight_path(self.problem, self._pieces(sample), kind=self.kind)
+
+    def pull(self, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
+        """Derivatives of all samples, see `routh.sampling.gradients.pull`; NaN for those of programs."""
+        parts, start = [], 0
+        for row, (out, keys) in enumerate(self._rounds):
+            stop = start + len(keys)
+            told = {"method": "events", "row": row, **self.settings}
+            told |= {name: self.options[name] for name in ("friction", "facets")}
+            drawn = Outcomes(
+                *(self.problem, out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0]),
+                settings=told,
+            )
+            given = cotangents if len(cotangents) == 1 else cotangents[start:stop]
+            parts.append(Again(keys=keys).pull(drawn, given, **options))
+            start = stop
+        return {name: self._joined([part[name] for part in parts]) for name in parts[0]}
+
+    def _joined(self, rounds: list[np.ndarray]) -> np.ndarray:
+        """Arrays of the rounds, followed by what is said of samples by linear programs: nothing."""
+        k, first = len(self._walks), rounds[0]
+        unknown = np.ones(k, bool) if first.dtype == bool else np.full((k, *first.shape[1:]), np.nan)
+        return np.concatenate([*rounds, unknown])
 
     def outcomes(self, tolerance: float) -> Outcomes:
         """All samples."""
@@ -248,7 +271,7 @@ class _Search:
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
             error=found["error"] if self.kind is PathKind.CURVED else None,
-            replay=self.path,
+            replay=_Replay(self),
         )
 
     def _add(self, *walks: Walk) -> None:
@@ -278,3 +301,16 @@ class _Search:
     def _walk(self, sample: int) -> Walk:
         assert self.polisher is not None
         return self.polisher.walk(self._pieces(sample))
+
+
+class _Replay:
+    """Draws samples of a search again, for their paths and derivatives."""
+
+    def __init__(self, search: _Search) -> None:
+        self.search = search
+
+    def __call__(self, _: Outcomes, sample: int) -> ImpactPath:
+        return self.search.path(sample)
+
+    def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
+        return self.search.pull(cotangents, **options)

@@ -25,7 +25,7 @@ class Program:
     sequence: tuple[Statuses, ...]  # of the segments
 
     @cached_property
-    def _unknowns(self) -> list[tuple[int, int, int]]:
+    def places(self) -> list[tuple[int, int, int]]:
         """Segment, place of the impulse in (n_1, f_1, ...) and status, one for each unknown."""
         found = []
         for k, statuses in enumerate(self.sequence):
@@ -42,12 +42,12 @@ class Program:
     @cached_property
     def segments(self) -> np.ndarray:
         """The segment of each unknown, (n,)."""
-        return np.array([k for k, _, _ in self._unknowns], dtype=np.int64)
+        return np.array([k for k, _, _ in self.places], dtype=np.int64)
 
     @cached_property
     def positive(self) -> np.ndarray:
         """Which unknowns are normal impulses, (n,) bool; friction may have either sign."""
-        return np.array([place % 2 == 0 for _, place, _ in self._unknowns], dtype=bool)
+        return np.array([place % 2 == 0 for _, place, _ in self.places], dtype=bool)
 
     @property
     def bounds(self) -> list[tuple[float | None, None]]:
@@ -57,41 +57,52 @@ class Program:
     @cached_property
     def effects(self) -> Array:
         """(2 nc, n): the impulse of a unit of each unknown; friction of a sliding contact goes with it."""
-        columns = np.zeros((len(self.start), len(self._unknowns)))
-        for column, (_, place, status) in enumerate(self._unknowns):
+        columns = np.zeros((len(self.start), len(self.places)))
+        for column, (_, place, status) in enumerate(self.places):
             columns[place, column] = 1.0
             if status in (1, -1):
                 columns[place + 1, column] = -self.mu[place // 2] * status
         return columns
 
     @cached_property
-    def equal(self) -> tuple[Array, Array]:
-        """``A x = b``: slip of sticking contacts is zero when their segments begin and end."""
-        rows = [
+    def zeros(self) -> list[tuple[int, int, float]]:
+        """Place in (y_1, t_1, ...), breakpoint and sign of what must vanish: slip of sticking contacts."""
+        return [
             (2 * i + 1, end, 1.0)
             for k, statuses in enumerate(self.sequence)
             for i, status in enumerate(statuses)
             if self._sticks(i, status)
             for end in (k, k + 1)
         ]
-        return self._conditions(rows)
 
     @cached_property
-    def below(self) -> tuple[Array, Array]:
-        """``A x <= b``: who pushes approaches, slips have their signs, friction its cone; it ends."""
-        rows, begins = [], []
+    def signs(self) -> list[tuple[int, int, float]]:
+        """The same of what must not be positive: who pushes approaches, slips have their signs, it ends."""
+        rows = []
         for k, statuses in enumerate(self.sequence):
-            pushing = [i for i, status in enumerate(statuses) if status != APART]
-            begins.append(([2 * i for i in pushing], k))
-            for i in pushing:
+            for i in self.pushing(k):
                 for end in (k, k + 1):
                     rows.append((2 * i, end, 1.0))
                     if statuses[i] in (1, -1):
                         rows.append((2 * i + 1, end, -float(statuses[i])))
-        rows += [(2 * i, len(self.sequence), -1.0) for i in range(len(self.mu))]
-        A, b = self._conditions(rows)
-        some = np.array([self._row(places, k) for places, k in begins])
-        least = np.array([-NOT_ENDED - self.start[places].sum() for places, _ in begins])
+        return rows + [(2 * i, len(self.sequence), -1.0) for i in range(len(self.mu))]
+
+    def pushing(self, segment: int) -> list[int]:
+        """The contacts that push in a segment; when it begins they are not all at rest."""
+        return [i for i, status in enumerate(self.sequence[segment]) if status != APART]
+
+    @cached_property
+    def equal(self) -> tuple[Array, Array]:
+        """``A x = b``: slip of sticking contacts is zero when their segments begin and end."""
+        return self._conditions(self.zeros)
+
+    @cached_property
+    def below(self) -> tuple[Array, Array]:
+        """``A x <= b``: those of `signs`, that no segment begins after the end, and the friction cones."""
+        A, b = self._conditions(self.signs)
+        begins = [[2 * i for i in self.pushing(k)] for k in range(len(self.sequence))]
+        some = np.array([self._row(places, k) for k, places in enumerate(begins)])
+        least = np.array([-NOT_ENDED - self.start[places].sum() for places in begins])
         cone = self._cones
         return np.concatenate([A, some, cone]), np.concatenate([b, least, np.zeros(len(cone))])
 
@@ -102,8 +113,7 @@ class Program:
 
     def unknowns(self, pieces: Array) -> Array:
         """The unknowns of impulses (k, 2 nc) with these statuses."""
-        places = [(k, place) for k, place, _ in self._unknowns]
-        return np.array([pieces[k, place] for k, place in places])
+        return np.array([pieces[k, place] for k, place, _ in self.places])
 
     @cached_property
     def _moved(self) -> Array:
@@ -125,10 +135,10 @@ class Program:
     def _cones(self) -> Array:
         """``|friction| <= mu normal`` of sticking contacts, the normal impulse standing before friction."""
         rows = []
-        for column, (_, place, _) in enumerate(self._unknowns):
+        for column, (_, place, _) in enumerate(self.places):
             if place % 2:
                 for sign in (1.0, -1.0):
-                    row = np.zeros(len(self._unknowns))
+                    row = np.zeros(len(self.places))
                     row[column - 1], row[column] = -self.mu[place // 2], sign
                     rows.append(row)
-        return np.array(rows).reshape(len(rows), len(self._unknowns))
+        return np.array(rows).reshape(len(rows), len(self.places))

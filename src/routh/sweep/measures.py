@@ -255,12 +255,11 @@ def _drawn(
             end += 1
         inside = np.asarray(rows[begin:end]) - rows[begin]
         slots: list[ImpactProblem | None] = [None] * (int(inside[-1]) + 1)
-        for row, problem in zip(inside.tolist(), problems[begin:end], strict=True):
-            slots[row] = problem
+        for slot, problem in zip(inside.tolist(), problems[begin:end], strict=True):
+            slots[slot] = problem
         batch = ImpactBatch.from_problems(slots)
-        drawn = sample(
-            batch, samples, seed=seed, row=int(rows[begin]), friction=friction, device=device, threads=1
-        )
+        row, threads = int(rows[begin]), 1 if device == "cpu" else None
+        drawn = sample(batch, samples, seed=seed, row=row, friction=friction, device=device, threads=threads)
         yield np.arange(begin, end), inside, drawn
         begin = end
 

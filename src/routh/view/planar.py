@@ -34,6 +34,7 @@ class PlanarMechanism:
         self.size = float(np.linalg.norm(np.ptp(lines, axis=0)))
         self._middle = lines.mean(axis=0)
         self.controls = _parameters(name, start or {})
+        self._usual = {control.name: control.value for control in _parameters(name, {})}
         self._owners, self.parts = self._solids(self._model)
         self.ground = self._half_planes(self._model)
 
@@ -82,9 +83,9 @@ class PlanarMechanism:
 
     def command(self, values: Values) -> str:
         """``routh view NAME`` with these parameters."""
-        changed = [c for c in self.controls if values[c.name] != c.value]
+        changed = [c.name for c in self.controls if values[c.name] != self._usual[c.name]]
         return " ".join(
-            ["routh view", self.title, *(f"--set {c.name}={values[c.name]:.6g}" for c in changed)]
+            ["routh view", self.title, *(f"--set {name}={values[name]:.12g}" for name in changed)]
         )
 
     def _solids(self, model: PlanarModel) -> tuple[np.ndarray, tuple[Part, ...]]:

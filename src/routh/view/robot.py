@@ -69,7 +69,8 @@ class RobotMechanism:
         corners = self._data.xipos[np.unique(self._bodies)]
         reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
         self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
-        self.controls = (*_general_controls(self._root.kind, start or {}), *self._joint_controls(start or {}))
+        self.controls = self._controls(start or {})
+        self._usual = {control.name: control.value for control in self._controls({})}
 
     def place(self, values: Values) -> Placed:
         """The landing with these controls."""
@@ -148,16 +149,19 @@ class RobotMechanism:
         parts = ["routh view", *map(shlex.quote, self._source)]
         for control in self.controls:
             value = values[control.name]
-            if value == control.value and control.name != "drop":
+            if value == self._usual[control.name] and control.name != "drop":
                 continue
             known = control.name in _GENERAL
             scale = 1e-3 if control.name == "window" else 1.0
             parts.append(
-                f"--{control.name} {scale * value:.6g}"
+                f"--{control.name} {scale * value:.12g}"
                 if known
-                else f"--joint {shlex.quote(f'{control.name}={value:.6g}')}"
+                else f"--joint {shlex.quote(f'{control.name}={value:.12g}')}"
             )
         return " ".join(parts)
+
+    def _controls(self, start: Values) -> tuple[Control, ...]:
+        return (*_general_controls(self._root.kind, start), *self._joint_controls(start))
 
     def _joint_controls(self, start: Values) -> tuple[Control, ...]:
         mujoco, model = engine(), self.model

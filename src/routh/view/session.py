@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
-DRAFT, PAUSE = 0.04, 0.25  # s of sampling while something is dragged; s without a change until all are drawn
+DRAFT, PAUSE = 0.025, 0.25  # s of sampling while something is dragged; s without a change until all are drawn
 
 
 class Session:

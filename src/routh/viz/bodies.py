@@ -49,9 +49,16 @@ def _is_rod(outline: Sequence[Array]) -> bool:
     return bool(outline) and len(outline[0]) == 2
 
 
-def frame(ax: Axes, model: PlanarModel, configurations: Sequence[ArrayLike], *, pad: float = 0.16) -> None:
-    """Equal axes without ticks that hold all bodies at all the configurations."""
-    points = np.concatenate([line for q in configurations for _, line in model.outlines(q)])
+def frame(
+    ax: Axes,
+    model: PlanarModel,
+    configurations: Sequence[ArrayLike],
+    *,
+    more: Sequence[Array] = (),
+    pad: float = 0.16,
+) -> None:
+    """Equal axes without ticks that hold all bodies at all the configurations, and ``more`` points (k, 2)."""
+    points = np.concatenate([*(line for q in configurations for _, line in model.outlines(q)), *more])
     low, high = points.min(axis=0), points.max(axis=0)
     air = pad * float(max(high - low)) or 1.0  # a single point has no size
     ax.set_xlim(low[0] - air, high[0] + air)
@@ -107,6 +114,14 @@ def contact_normals(model: PlanarModel, q: ArrayLike) -> Array:
     return normals
 
 
+def contact_velocities(model: PlanarModel, state: State) -> Array:
+    """Velocities of all contact points in world coordinates, (nc, 2) m/s."""
+    Jn, Jt = model.jacobians(state.q)
+    normals = contact_normals(model, state.q)
+    tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
+    return (Jn @ state.v)[:, None] * normals + (Jt[:, 0] @ state.v)[:, None] * tangents
+
+
 def draw_contacts(
     ax: Axes,
     model: PlanarModel,
@@ -118,16 +133,14 @@ def draw_contacts(
     names: bool = True,
 ) -> None:
     """Closed contacts as points with their names and velocities; ``scale`` is metres on paper per m/s."""
-    Jn, Jt = model.jacobians(state.q)
     normals = contact_normals(model, state.q)
     tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
-    points, gaps = model.contact_points(state.q), model.gaps(state.q)
+    points, velocities = model.contact_points(state.q), contact_velocities(model, state)
     size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
-    for i in np.flatnonzero(gaps <= gap):
-        velocity = (Jn[i] @ state.v) * normals[i] + (Jt[i, 0] @ state.v) * tangents[i]
+    for i in np.flatnonzero(model.gaps(state.q) <= gap):
         ax.plot(*points[i], "o", markersize=3.0, color=color, zorder=6)
-        if np.linalg.norm(velocity) * scale > 0.012 * size:
-            draw_arrow(ax, points[i], scale * velocity, color=color)
+        if np.linalg.norm(velocities[i]) * scale > 0.012 * size:
+            draw_arrow(ax, points[i], scale * velocities[i], color=color)
         if names:
             beside = points[i] - size * (0.055 * normals[i] + 0.045 * tangents[i])  # not under an arrow
             ax.text(

@@ -40,7 +40,7 @@ def _largest_in_disc(counts: Array, radius: int) -> Array:
     largest = counts.copy()
     for down in range(-radius, radius + 1):
         for right in range(-radius, radius + 1):
-            if down * down + right * right <= radius * radius + 0.5:
+            if down * down + right * right <= radius * (radius + 0.8):
                 moved = padded[radius + down :, radius + right :][:rows, :columns]
                 np.maximum(largest, moved, out=largest)
     return largest
@@ -70,8 +70,7 @@ def draw_density(
     ax.set_xlim(extent[:2])
     ax.set_ylim(extent[2:])
     if label is not None:
-        face = shade(0.35) if lightest < 0.9 else shade(0.2)
-        ax.fill_between([np.nan], [np.nan], [np.nan], color=face, label=label)
+        ax.plot([], [], "o", color=shade(0.5), markersize=3.0, markeredgewidth=0.0, label=label)
 
 
 def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[float, float]:

@@ -14,7 +14,8 @@ from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_arrow
 from routh.viz.density import limits
-from routh.viz.velocity import mark_approach, normal_panel
+from routh.viz.panels import normal_panel
+from routh.viz.velocity import mark_approach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

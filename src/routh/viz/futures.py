@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.auditing.comparison import compare
 from routh.models.planar import PlanarModel
 from routh.sampling import Outcomes
 from routh.systems import System
 from routh.validation import Array, real
 from routh.viz import style
+from routh.viz.answers import labelled_answers
 from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes
 from routh.viz.density import draw_density
 from routh.viz.snapshots import planar
@@ -80,27 +81,6 @@ def _frame(ax: Axes, model: PlanarModel, q: Array, later: Array) -> None:
 
 def _draw_classical(ax: Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
     """Where single answers put the centres."""
-    problem = outcomes.problem
-    solutions, _ = simultaneous_solutions(problem, enumerated=4)
-    for i, result in enumerate(solutions):
-        _mark(ax, centres + moves @ result.v, "D", style.SIMULTANEOUS, "all at once" if i == 0 else None)
-    sequential = zip(
-        sequences(problem).values(), style.SEQUENTIAL, ("contacts in order", "in reverse order"), strict=False
-    )
-    for result, color, order in sequential:
-        _mark(ax, centres + moves @ result.v, "s", color, f"one at a time, {order}")
-
-
-def _mark(ax: Axes, points: Array, marker: str, color: str, label: str | None) -> None:
-    ax.plot(
-        points[:, 0],
-        points[:, 1],
-        marker,
-        color=color,
-        markersize=3.5,
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        linestyle="none",
-        zorder=6,
-        label=label,
-    )
+    for answer, label, looks in labelled_answers(compare(outcomes, ways=False, enumerated=4)):
+        places = centres + moves @ answer.v
+        ax.plot(*places.T, **{**looks, "markersize": 3.5, "markeredgewidth": 0.5}, zorder=6, label=label)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatch
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import singledispatch, wraps
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.auditing.comparison import compare
@@ -18,12 +20,13 @@ from routh.sim.many import Bundle
 from routh.sim.trajectory import Trajectory
 from routh.sweep.studies import Study
 from routh.viz import style
-from routh.viz.exact import contact_rows, draw_exact
-from routh.viz.outcomes import outcomes_figure, panels_of_most_interest
+from routh.viz.exact import cheap_exact, draw_exact
+from routh.viz.outcomes import outcomes_figure
+from routh.viz.panels import Axis, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
 from routh.viz.simulation import draw_motions
 from routh.viz.sweeps import draw_study
-from routh.viz.velocity import draw_path, draw_velocities, prepare
+from routh.viz.velocity import draw_path, draw_velocities, known, prepare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,30 +52,49 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 
 
+def _in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """In the style of this package where the figure is its own, in that of the caller in given axes."""
+
+    @wraps(draw)
+    def drawn(result: object, axes: Axes | None = None, **options: object) -> Figure:
+        with nullcontext() if axes is not None else style.context():
+            return draw(result, axes, **options)
+
+    return drawn
+
+
 @plot.register(Outcomes)
 def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = "ends") -> Figure:
     if axes is None:
         return outcomes_figure(outcomes, view=view)
-    shown, panel = compare(outcomes, ways=False), panels_of_most_interest(outcomes)[0]
-    prepare(axes, shown, panel, view=view)
+    shown, exact = compare(outcomes, ways=view != "ends"), cheap_exact(outcomes.problem)
+    panel = telling_panel(outcomes.problem, known(shown, exact))
+    prepare(axes, shown, panel, view=view, exact=exact)
     figure = _figure(axes)
     figure.draw_without_rendering()  # so that the axes have their size when densities are binned
-    draw_velocities(axes, shown, panel, view=view)
+    draw_velocities(axes, shown, panel, view=view, exact=exact)
     return figure
 
 
 @plot.register(ExactSet)
+@_in_style
 def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
     axes = _axes(axes)
     if rows is None:
-        two = exact.problem.nc > 1
-        rows, (x_label, y_label) = contact_rows(exact.problem, (0, 0), (1, 0) if two else (0, 1))
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
+        problem = exact.problem
+        panel = telling_panel(problem, np.concatenate([piece.points for piece in exact.inner]))
+        if problem.nt == 2:  # tangential speeds are no projection
+            panel = (Axis(0), Axis(1)) if problem.nc > 1 else (Axis(0), Axis(0, "1"))
+        axes.set_xlabel(panel[0].label(problem))
+        axes.set_ylabel(panel[1].label(problem))
+        draw_exact(axes, exact, [axis.row(problem) for axis in panel])
+        style.plain_ticks(axes)
+        return _figure(axes)
     return _figure(draw_exact(axes, exact, rows))
 
 
 @plot.register(ImpactResult)
+@_in_style
 def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
     axes = _axes(axes)
     draw_path(axes, result)
@@ -81,6 +103,7 @@ def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
 
 
 @plot.register(Audit)
+@_in_style
 def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audited one") -> Figure:
     axes = _axes(axes)
     draw_audit(audit, axes, name=name)
@@ -89,16 +112,19 @@ def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audi
 
 
 @plot.register(Scan)
+@_in_style
 def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
     return _figure(draw_scan(scan, _axes(axes, aspect=0.75)))
 
 
 @plot.register(Study)
+@_in_style
 def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
     return _figure(draw_study(study, _axes(axes, aspect=0.75)))
 
 
 @plot.register(Trajectory)
+@_in_style
 def _plot_trajectory(
     trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
 ) -> Figure:
@@ -106,6 +132,7 @@ def _plot_trajectory(
 
 
 @plot.register(Bundle)
+@_in_style
 def _plot_motions(
     motions: Bundle | Sequence[Trajectory],
     axes: Axes | None = None,
@@ -119,8 +146,7 @@ def _plot_motions(
 def _axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
     if axes is not None:
         return axes
-    with style.context():
-        found: Axes = style.figure(aspect=aspect)[1][0]
+    found: Axes = style.figure(aspect=aspect)[1][0]
     return found
 
 

@@ -48,11 +48,18 @@ def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int, angle
     still = np.abs(np.einsum("ijk,k->ij", model.jacobians(trajectory.q[i])[1], trajectory.v[i])[:, 0])
     normal = np.abs(model.jacobians(trajectory.q[i])[0] @ trajectory.v[i])
     for c in np.flatnonzero((gaps < 1e-6) & (still + normal < 1e-6)):
-        ax.plot(*model.contact_points(trajectory.q[i])[c], "o", color=style.BLACK, markersize=4, zorder=7)
+        at = model.contact_points(trajectory.q[i])[c]
+        ax.plot(*at, "o", color=style.BLACK, markersize=4, zorder=7)
+        ax.annotate(
+            model.contacts[c].name, at, (0, -5), textcoords="offset points", ha="center", va="top", fontsize=7
+        )
     x, y = trajectory.q[i, :2]
-    words = f"{rate:+.2f} rad/s" if abs(rate) > 1e-3 else "at rest"
-    ax.text(x, y - 0.2, words, ha="center", va="center", fontsize=7, zorder=8)
-    if abs(rate) > 1e-3:
+    turning = abs(rate) > 0.02 * float(
+        np.abs(trajectory.v[:, angle]).max()
+    )  # an apex lies between two samples
+    words = f"{rate:+.2f} rad/s".replace("-", "\N{MINUS SIGN}") if turning else "at rest,\nturns back"
+    ax.text(x, y - 0.25, words, ha="center", va="center", fontsize=7, zorder=8)
+    if turning:
         turn = np.linspace(0.25 * np.pi, 0.75 * np.pi, 20)[:: 1 if rate > 0 else -1]
         arc = np.array([x + 0.3 * np.cos(turn), y + 0.3 * np.sin(turn)])
         ax.plot(*arc[:, :-2], color=style.BLUE, zorder=8)

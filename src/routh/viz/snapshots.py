@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.models.base import State
-from routh.models.planar import PlanarModel
+from routh.models.planar import PlanarModel, PlaneContact
+from routh.models.spatial import SpatialModel
 from routh.problem import ImpactProblem
+from routh.sampling.answers import contact_modes
 from routh.systems import System
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_contacts, draw_planes, frame
+from routh.viz.answers import first_pushing
+from routh.viz.bodies import (
+    centres_of_mass,
+    contact_normals,
+    contact_velocities,
+    draw_bodies,
+    draw_body_velocities,
+    draw_contacts,
+    draw_planes,
+    frame,
+)
+from routh.viz.solids import draw_solids
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TRAVEL = 0.06  # how far bodies are shown to have moved after the impact, as a share of their size
+TRAVEL = 0.08  # how far bodies are shown to have moved after the impact, as a share of their size
 MANY_CONTACTS = 10  # more than this: velocities of the bodies are shown instead
+MANY_NAMES = 3  # more than this: what each contact does is not put in words
+NEAR = 12.0  # times its size: a plane that is farther from a system is not drawn
 REST = 1e-6  # of the speed before: slower counts as at rest
 
 
@@ -39,16 +56,23 @@ def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
     extent = _extent(model, state)
     moved = {name: _moved(model, state, result, extent) for name, result in results.items()}
     everything = [state.q, *(later.q for later in moved.values())]
-    for ax in axes[:count]:
-        frame(ax, model, everything)
-        draw_planes(ax, model)
     scale, longer = _arrow_scales(problem, results, extent)
+    motions = [(state.v, scale), *((later.v, scale * longer) for later in moved.values())]
+    tips = [_tips(model, State(state.q, v), size) for v, size in motions]
+    for ax in axes[:count]:
+        frame(ax, model, everything, more=tips, pad=0.1)
+        draw_planes(ax, model)
     draw_bodies(axes[0], model, state.q)
     draw_motion(axes[0], model, state, scale=scale)
     axes[0].set_title("before")
     for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
         draw_after(ax, model, state, later, scale=scale * longer)
         ax.set_title(for_matplotlib(name))
+        if problem.nc <= MANY_NAMES:
+            modes = contact_modes(problem, results[name].v)
+            pairs = zip(map(for_matplotlib, problem.names), map(ContactMode, modes), strict=True)
+            deeds = " · ".join(f"{contact} {mode.word}" for contact, mode in pairs)
+            ax.text(0.5, -0.02, deeds, transform=ax.transAxes, ha="center", va="top", fontsize=7)
     for ax in axes[count:]:
         ax.set_visible(False)
     style.letter(axes[:count])
@@ -56,23 +80,44 @@ def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
         fig.supxlabel(f"velocities after the impact (blue) are drawn {longer:g} times longer", fontsize=7)
     width, height = np.ptp(axes[0].get_xlim()), np.ptp(axes[0].get_ylim())
     panel = style.TWO_COLUMNS / across
-    fig.set_size_inches(style.TWO_COLUMNS, rows * (panel * height / width + 0.25))
+    fig.set_size_inches(style.TWO_COLUMNS, rows * (panel * height / width + 0.4))
     return fig
 
 
 @style.context()
 def state_figure(system: System) -> Figure:
-    """A planar system in its first state."""
+    """A system in its first state, with a sentence about it."""
+    fig, (ax,) = style.figure(1, 1)
+    if isinstance(system.model, SpatialModel) and system.state is not None:
+        draw_solids(ax, system.model, system.state)
+    else:
+        _draw_first(ax, system)
+    ax.set_title(for_matplotlib(system.name))
+    words = textwrap.fill(for_matplotlib(system.summary), 52)
+    ax.text(0.5, -0.04, words, transform=ax.transAxes, ha="center", va="top", fontsize=7)
+    return fig
+
+
+def _draw_first(ax: Axes, system: System) -> None:
+    """A planar system over whatever it can touch, its constraints as dashed lines from the fixed point."""
     model, state = planar(system)
-    fig, axes = style.figure(1, 1)
-    frame(axes[0], model, [state.q])
-    draw_planes(axes[0], model)
-    draw_bodies(axes[0], model, state.q)
+    points = model.contact_points(state.q).reshape(-1, 2)
+    touched = [isinstance(contact, PlaneContact) for contact in model.definitions]
+    feet = (points - model.gaps(state.q)[:, None] * contact_normals(model, state.q))[touched]
+    near = np.linalg.norm(feet - points[touched], axis=1) < NEAR * max(_extent(model, state), 1e-9)
+    held = [str(constraint.name) for constraint in getattr(system, "constraints", ())]
     Jn, Jt = model.jacobians(state.q)
     speed = float(np.abs(np.concatenate([Jn, Jt[:, 0]]) @ state.v).max(initial=0.0))
-    draw_contacts(axes[0], model, state, scale=0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0)
-    axes[0].set_title(for_matplotlib(system.name))
-    return fig
+    scale = 0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0
+    fixed = np.zeros((int(bool(held)), 2))
+    frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
+    draw_planes(ax, model)
+    draw_bodies(ax, model, state.q)
+    for centre in centres_of_mass(model, state.q) if held else ():
+        ax.plot(*np.stack([np.zeros(2), centre]).T, color=style.BLUE, linestyle=(0, (3, 2)), zorder=1.5)
+        ax.plot(0.0, 0.0, "^", color=style.BLUE, markersize=6, zorder=3)
+        ax.annotate(", ".join(held), centre / 2, (0, 4), textcoords="offset points", ha="center", fontsize=7)
+    draw_contacts(ax, model, state, scale=scale)
 
 
 def _arrow_scales(
@@ -117,17 +162,18 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
     for i, result in enumerate(solutions):
         name = "all at once" + (f" ({i + 1} of {len(solutions)})" if len(solutions) > 1 else "")
         found[name] = result
-    for order, result in sequences(problem).items():
+    for order, result in zip((1, -1), sequences(problem).values(), strict=False):
         if not any(np.allclose(other.v, result.v, atol=1e-9 * problem.speed) for other in found.values()):
-            found[_begins(problem, order)] = result
+            found[f"{problem.names[first_pushing(problem, order)]} first"] = result
     return found
 
 
-def _begins(problem: ImpactProblem, order: str) -> str:
-    """How a sequence begins; a contact that does not approach has no impact to begin with."""
-    names = [name for name in order.split(", ") if name in problem.names]
-    pushing = [name for name in names if problem.approaching[problem.index(name)]]
-    return f"first {pushing[0]}" if pushing[:1] == names[:1] else f"one by one, {names[0]} before {names[1]}"
+def _tips(model: PlanarModel, state: State, scale: float) -> Array:
+    """Where the arrows of the closed contacts end, (k, 2) m."""
+    closed = model.gaps(state.q) <= 1e-6
+    if np.count_nonzero(closed) > MANY_CONTACTS:
+        return np.empty((0, 2))
+    return (model.contact_points(state.q) + scale * contact_velocities(model, state))[closed]
 
 
 def planar(system: System) -> tuple[PlanarModel, State]:

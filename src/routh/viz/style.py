@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from io import BytesIO
@@ -46,8 +46,9 @@ ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 #: What a colour stands for, the same in every figure.
 BEFORE = BLACK  # the velocity before an impact
 SET = BLUE  # the post-impact set
+RARE = GREEN  # samples of it that are few of their kind
 SIMULTANEOUS = VERMILION  # solutions of the simultaneous law
-SEQUENTIAL = (ORANGE, PURPLE, GREEN, SKY)  # sequences of single impacts, in order
+SEQUENTIAL = (ORANGE, PURPLE, SKY)  # sequences of single impacts, in order
 BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
 GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
@@ -90,6 +91,8 @@ RC: Look = {
     "patch.linewidth": 0.8,
     "grid.color": "#E3E3E3",
     "grid.linewidth": 0.5,
+    "axes.formatter.useoffset": False,  # an offset over an axis is easily missed
+    "axes.formatter.limits": (-9, 9),
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "pdf.fonttype": 42,
@@ -97,7 +100,13 @@ RC: Look = {
 }
 
 
-# Constrained layout may leave a title over the edge where panels keep their aspect: save all that is drawn.
+#: groups of Matplotlib's parameters that say how things are drawn
+_DRAWING = (
+    *("axes", "axes3d", "contour", "errorbar", "figure", "font", "grid", "hatch", "hist", "image", "legend"),
+    *("lines", "markers", "mathtext", "patch", "path", "pcolor", "pcolormesh", "pdf", "polaraxes", "ps"),
+    *("savefig", "scatter", "svg", "text", "xaxis", "xtick", "yaxis", "ytick"),
+)
+
 PICTURES = (".png", ".pdf", ".svg")
 WHOLE: Look = {"bbox_inches": "tight", "pad_inches": 0.03}
 
@@ -114,10 +123,20 @@ def matplotlib() -> ModuleType:
 def context() -> Iterator[None]:
     """Draw in the style: ``with style.context():`` or ``@style.context()``."""
     mpl = matplotlib()
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update({**RC, "axes.prop_cycle": mpl.cycler(color=CYCLE)})
+    with mpl.rc_context(_parameters()):
         yield
+
+
+@lru_cache(maxsize=1)
+def _parameters() -> Look:
+    """Matplotlib's defaults and this style; what belongs to the program and not to a figure is left out."""
+    mpl = matplotlib()
+    kept = {
+        name: value
+        for name, value in mpl.rcParamsDefault.items()
+        if name.split(".")[0] in _DRAWING and name != "savefig.directory"
+    }
+    return {**kept, **RC, "axes.prop_cycle": mpl.cycler(color=CYCLE)}
 
 
 def figure(
@@ -181,8 +200,13 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     kind = picture_kind(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with replacing(target) as file:
-        fig.savefig(file, format=kind, dpi=dpi, metadata=_metadata(f".{kind}"), **WHOLE)
+        fig.savefig(file, format=kind, dpi=dpi, metadata=_metadata(f".{kind}"), **_cropping(fig))
     return target
+
+
+def _cropping(fig: Figure) -> Look:
+    """Where panels keep their aspect, layouts leave margins, or a title over the edge: save what is drawn."""
+    return WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
 
 
 def picture_kind(path: str | Path) -> str:
@@ -196,7 +220,7 @@ def picture_kind(path: str | Path) -> str:
 def png(fig: Figure, *, dpi: int = 160, crop: bool = True) -> bytes:
     """A figure as the bytes of a PNG file; with ``crop`` as large as what is drawn, else as the figure."""
     buffer = BytesIO()
-    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **(WHOLE if crop else {}))
+    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **(_cropping(fig) if crop else {}))
     return buffer.getvalue()
 
 
@@ -230,19 +254,64 @@ def zero_lines(ax: Axes) -> None:
     ax.axvline(0.0, color=GREY, linewidth=0.5, zorder=0.5)
 
 
+def lay_out(fig: Figure) -> None:
+    """Give the panels their places, once and for all: what is drawn later can count on their size."""
+    engine = fig.get_layout_engine()
+    if engine is not None:
+        engine.execute(fig)
+        fig.set_layout_engine("none")
+
+
 def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int = 4) -> None:
-    """One legend under the panels, each label once, in the order of drawing."""
+    """One legend under the panels, each label once, in the order of drawing.
+
+    The figure grows by the legend's height, and the legend has as many columns, up to ``columns``, as fit.
+    """
     entries: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    if entries:
-        fig.legend(
-            list(entries.values()),
-            list(entries),
-            loc="outside lower center",
-            ncols=min(columns, len(entries)),
+    if not entries:
+        return
+    lay_out(fig)
+    for count in range(min(columns, len(entries)), 0, -1):
+        legend = fig.legend(
+            list(entries.values()), list(entries), loc="lower center", ncols=count, borderaxespad=0.1
         )
+        box = legend.get_window_extent()
+        if count == 1 or box.width < fig.bbox.width:
+            break
+        legend.remove()
+    width, height = fig.get_size_inches()
+    more = box.height / fig.dpi + 0.05
+    places = [(ax, ax.get_position(original=True)) for ax in fig.axes]
+    fig.set_size_inches(width, height + more)
+    for ax, at in places:  # as large as before, higher up
+        bottom, tall = (at.y0 * height + more) / (height + more), at.height * height / (height + more)
+        ax.set_position((at.x0, bottom, at.width, tall))
+
+
+def plain_ticks(ax: Axes, *, most: int = 5) -> None:
+    """Few ticks with short numbers; a power of ten that they share stands in the label, beside the unit."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    for axis in (ax.xaxis, ax.yaxis):
+        largest = max(abs(x) for x in axis.get_view_interval())
+        power = int(np.floor(np.log10(largest) / 3.0)) * 3 if largest > 0.0 else 0
+        power = 0 if -2.0 <= np.log10(max(largest, 1e-300)) < 4.0 else power
+        axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(_number_over(10.0**power)))
+        text = axis.get_label_text()
+        if power and text.endswith(")"):
+            head, _, unit = text.rpartition("(")
+            axis.set_label_text(f"{head}($10^{{{power}}}$ {unit}")
+
+
+def _number_over(unit: float) -> Callable[[float, int], str]:
+    def write(value: float, position: int) -> str:
+        return f"{round(value / unit, 9) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
+
+    return write
 
 
 def _metadata(suffix: str) -> dict[str, object]:

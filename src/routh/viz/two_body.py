@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from routh.laws.two_body import contact_space
 from routh.problem import HYPOTHESES, ImpactProblem
 from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_directions
+from routh.two_body.curve import EVENT_TOLERANCE
 from routh.validation import Array
 from routh.viz import style
 
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
 PLANE, MARK = style.SKY, style.GREEN
-LABELS = {"c": "$g_c$", "r": "$g_r$", "s": "s", "k": "$g_k$"}
+#: events off the origin: marker, size, colour, what happens; at one place all can be seen within each other
+EVENTS: dict[str, tuple[str, float, str, str]] = {
+    "r": ("s", 7.5, style.PURPLE, "$g_r$: the impact ends"),
+    "c": ("o", 5.5, style.GREEN, "$g_c$: compression ends"),
+    "k": ("o", 5.5, style.SKY, "$g_k$: compression begins again"),
+    "l": ("^", 6.0, style.ORANGE, "$g_l$: slides straight from here"),
+}
 
 
 @style.context()
@@ -78,11 +85,13 @@ def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
 
 
 def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> None:
-    """Dashed rays of length ``reach`` (m/s) along the invariant directions; arrows show where speed goes."""
+    """Dashed lines from the origin along the invariant directions; arrows show where speed goes."""
     for angle, out in zip(directions.angles, directions.centrifugal, strict=True):
         tip = reach * np.array([np.cos(angle), np.sin(angle)])
         color = CENTRIFUGAL if out else CENTRIPETAL
-        ax.plot([0.0, tip[0]], [0.0, tip[1]], linestyle=(0, (5, 3)), color=color, linewidth=1.0)
+        label = f"{'centrifugal' if out else 'centripetal'} invariant direction"
+        line: style.Look = {"linestyle": (0, (5, 3)), "color": color, "linewidth": 1.0, "label": label}
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], **line)
         near, far = (0.62, 0.74) if out else (0.74, 0.62)
         ax.annotate(
             "",
@@ -92,46 +101,107 @@ def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> 
         )
 
 
-def draw_hodograph(ax: Axes, course: Hodograph, directions: InvariantDirections | None = None) -> None:
+def draw_hodograph(
+    ax: Axes,
+    course: Hodograph,
+    directions: InvariantDirections | None = None,
+    *,
+    event_tolerance: float = EVENT_TOLERANCE,
+) -> None:
     """The sliding velocity's path with its start, its events and, where given, the invariant directions."""
     path = course.sliding
     reach = 1.1 * float(np.hypot(path[:, 0], path[:, 1]).max())
+    marks = list(course.marks)
     if directions is not None:
         draw_directions(ax, directions, reach)
+        marks += _straight_from(course, directions, event_tolerance)
     ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.6, zorder=3)
-    ax.plot(*path[0], marker="o", color=CURVE, markersize=4.5, zorder=4)
+    ax.plot(
+        *path[0], marker="o", color=CURVE, markersize=4.5, zorder=4, linestyle="none", label="$γ^-$: start"
+    )
     rises_right = path[1, 0] > path[0, 0] and path[1, 1] > path[0, 1]
-    _label(ax, path[0], "$γ^-$", (-8, 7) if rises_right else (5, 5))
-    for row, text in _joined(course, reach):
-        ax.plot(*path[row], marker="o", color=MARK, markersize=4.0, zorder=5)
-        _label(ax, path[row], text)
+    _label(ax, path[0], "$γ^-$", (-8, 8) if rises_right else (6, 8))
+    groups: list[tuple[int, list[str]]] = []
+    for letter, row in sorted(marks, key=lambda mark: mark[1]):
+        if letter == "s":
+            continue  # the origin
+        marker, size, color, words = EVENTS[letter]
+        look: style.Look = {"markersize": size, "linestyle": "none", "zorder": 6.0 - 0.1 * size}
+        ax.plot(
+            *path[row],
+            marker=marker,
+            color=color,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            **look,
+            label=words,
+        )
+        if groups and np.hypot(*(path[row] - path[groups[-1][0]])) < 0.05 * reach:
+            groups[-1][1].append(f"$g_{letter}$")
+        else:
+            groups.append((row, [f"$g_{letter}$"]))
+    for k, (row, names) in enumerate(groups):  # neighbours on different sides of the path
+        _label(ax, path[row], ", ".join(names), (-1) ** k * 11.0 * _right_of(path[: row + 1]))
+    _finish_plane(ax)
     ax.plot(path[0, 0], path[0, 1] + 0.2 * reach, alpha=0.0)  # room for the label
-    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4)
+
+
+def _right_of(path: Array) -> Array:
+    """The unit vector to the right of where a path (k, 2) went last."""
+    steps = np.diff(path, axis=0)
+    moving = steps[np.hypot(*steps.T) > 1e-6 * np.hypot(*path[0])]
+    ahead = moving[-3:].sum(axis=0) if len(moving) else np.array([0.0, -1.0])
+    return np.array([ahead[1], -ahead[0]]) / np.hypot(*ahead)
+
+
+def _straight_from(
+    course: Hodograph, directions: InvariantDirections, tolerance: float
+) -> list[tuple[str, int]]:
+    """Where event l is declared: from there on slip is within an angle of an invariant direction."""
+    if "l" not in course.events or not len(directions.angles):  # in a central impact all are invariant
+        return []
+    moving = np.hypot(*course.sliding.T) > 1e-9 * np.hypot(*course.sliding[0])
+    angle = np.arctan2(course.sliding[:, 1], course.sliding[:, 0])
+    off = np.abs(np.angle(np.exp(1j * (angle[:, None] - directions.angles)))).min(axis=1)
+    near = np.flatnonzero(moving & (off <= tolerance))
+    return [("l", int(near[0]))] if len(near) else []
+
+
+def _finish_plane(ax: Axes) -> None:
+    """The origin, where sliding vanishes (event s), and the axes of sliding velocities."""
+    label = "origin: sliding vanishes"
+    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4, linestyle="none", label=label)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("$v_x$ (m/s)")
     ax.set_ylabel("$v_y$ (m/s)")
 
 
 def draw_bundle(
-    ax: Axes, W: ArrayLike, mu: float, e: float, normal_velocity: float, angles: Array, *, speed: float = 1.0
+    ax: Axes, W: ArrayLike, mu: float, e: float, v: ArrayLike, *, event_tolerance: float = EVENT_TOLERANCE
 ) -> int:
-    """Hodographs from equal speeds in several directions; returns how many of them reach the origin."""
+    """Hodographs from several velocities (n, 3), numbered; returns how many of them reach the origin."""
+    starts = np.asarray(v, dtype=np.float64)
+    reach = 1.15 * float(np.hypot(*starts[:, :2].T).max())
     directions = invariant_directions(W, mu)
-    draw_directions(ax, directions, 1.15 * speed)
+    draw_directions(ax, directions, reach)
     reached = 0
-    for angle in angles:
-        v = [speed * np.cos(angle), speed * np.sin(angle), normal_velocity]
-        course = hodograph(W, v, mu, e)
+    for number, start in enumerate(starts, start=1):
+        course = hodograph(W, start, mu, e, event_tolerance=event_tolerance)
         path = course.sliding
         ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.0, zorder=3)
-        ax.plot(*path[0], marker="o", color=CURVE, markersize=3.0, zorder=4)
+        begin: style.Look = {"marker": "o", "color": CURVE, "markersize": 3.0, "linestyle": "none"}
+        ax.plot(*path[0], **begin, zorder=4, label="$γ_i$: start" if number == 1 else None)
+        ax.annotate(
+            f"$γ_{{{number}}}$", path[0], 11.0 * path[0] / np.hypot(*path[0]),
+            textcoords="offset points", ha="center", va="center", fontsize=7,
+        )  # fmt: skip
         reached += "s" in course.events
         if "s" not in course.events or not directions.sticks:
-            ax.plot(*path[-1], marker="o", color=MARK, markersize=3.0, zorder=5)
-    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xlabel("$v_x$ (m/s)")
-    ax.set_ylabel("$v_y$ (m/s)")
+            marker, size, color, words = EVENTS["r"]
+            last: style.Look = {"marker": marker, "color": color, "markersize": 0.6 * size}
+            ax.plot(*path[-1], **last, linestyle="none", zorder=5, label=words)
+    _finish_plane(ax)
+    ax.margins(0.12)
     return reached
 
 
@@ -164,26 +234,11 @@ def draw_impulse(ax: Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike) -> N
     ax.view_init(elev=16.0, azim=-62.0)
 
 
-def _joined(course: Hodograph, reach: float) -> list[tuple[int, str]]:
-    """Rows of the events off the origin's own mark, those at one place under one label."""
-    groups: list[tuple[int, str]] = []
-    for letter, row in course.marks:
-        if letter == "s":
-            continue  # the origin
-        near = groups and np.hypot(*(course.sliding[row] - course.sliding[groups[-1][0]])) < 0.05 * reach
-        if near:
-            groups[-1] = (groups[-1][0], f"{groups[-1][1]}, {LABELS[letter]}")
-        else:
-            groups.append((row, LABELS[letter]))
-    return groups
-
-
-def _label(ax: Axes, at: Array, text: str, offset: tuple[float, float] = (6, -11)) -> None:
+def _label(ax: Axes, at: Array, text: str, offset: ArrayLike) -> None:
+    """Words beside a mark, so many points on paper away from it."""
+    right, up = (float(x) for x in np.asarray(offset))
+    side = "center" if abs(right) < 3.0 else "left" if right > 0.0 else "right"
+    words: style.Look = {"fontsize": 9, "zorder": 7, "ha": side, "va": "center"}
     ax.annotate(
-        text,
-        xy=(float(at[0]), float(at[1])),
-        xytext=offset,
-        textcoords="offset points",
-        fontsize=9,
-        zorder=6,
+        text, xy=(float(at[0]), float(at[1])), xytext=(right, up), textcoords="offset points", **words
     )

@@ -1,0 +1,34 @@
+"""Workers with a GPU: a measure with ``device="cuda"``, in numba's simulator, measures what the CPU does."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+import numpy as np
+from routh import sweep
+from routh.kernels import events_cuda
+events_cuda.BLOCK, events_cuda.MANY, events_cuda.FIRST = 4, 4, 8  # the simulator has a thread for each
+tables = []
+for device in ("cpu", "cuda"):
+    study = sweep.study(
+        f"{sys.argv[1]}/{device}",
+        problems=sweep.recipe("routh.systems:problem_of", name="rocking-block"),
+        over={"mu": [0.2, 0.8]},
+        measure=[sweep.ambiguity(samples=3, device=device), sweep.mode_shares(samples=3, device=device)],
+    )
+    study.run("here")
+    tables.append(study.table())
+for name in ("ambiguity", "ended", "contacts", "separates", "combinations"):
+    np.testing.assert_allclose(tables[1][name], tables[0][name], atol=1e-12)
+assert float(tables[0]["ended"].min()) == 1.0
+"""
+
+
+def test_a_study_on_the_gpu(tmp_path):
+    pytest.importorskip("xarray")
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", CODE, str(tmp_path)], check=True, env=environment)
