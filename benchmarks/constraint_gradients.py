@@ -14,6 +14,7 @@ method goes on to rounding here: differences magnify what an iteration leaves ov
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter, defaultdict
 from contextlib import contextmanager
 
@@ -198,6 +199,17 @@ def modes_met(seed: int) -> Counter:
     return Counter([*words, *rows, *["bilateral"] * solved.system.rows.nb])
 
 
+def ratio(count: int) -> float:
+    """Processor time of a derivative with one gradient over that of the solve before it."""
+    systems = [random_system(np.random.default_rng([25, seed])) for seed in range(count)]
+    start = time.process_time()
+    solved = [solve(system) for system in systems]
+    middle = time.process_time()
+    for found in solved:
+        differentiate(found).gradient(v=np.ones(found.system.nv))
+    return (time.process_time() - middle) / (middle - start)
+
+
 def main() -> None:
     """Print the largest and the median error of each field."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -220,6 +232,7 @@ def main() -> None:
         print(f"{field:34s} {what:8s} {len(found):9d} {np.median(found):10.1e} {np.max(found):10.1e}")
     every = np.concatenate(list(errors.values()))
     print(f"all: {len(every)} slopes, largest error {every.max():.1e}, above 1e-6: {np.sum(~(every < 1e-6))}")
+    print(f"one gradient takes {ratio(min(count, 200)):.1f} times as long as the solve")
     print(f"left out for a kink inside the stencil: {kinks}; systems flagged as near a kink: {flagged}")
 
 

@@ -32,13 +32,20 @@ ESCAPES = "\x1b]0;owned\x07[/red]foot[left]$x$\n"
         (["animate", "rocking-block", "--out", "a.webm"], "known kind: .gif, .mp4, a folder"),
         (["animate", "rocking-block", "--out", "no/a.gif"], "there is no folder 'no'"),
         (["audit", "robot.xml", "--out", "a.txt"], "known kind: .html"),
+        (["audit", "robot.xml", "--out", "no/a.html"], "there is no folder 'no'"),
+        (["sweep", "rocking-block", "--over", "mu=0,1", "--out", "no/study"], "there is no folder 'no'"),
+        (["sweep", "rocking-block", "--over", "mu=0,1", "--out", "file"], "is a file; wanted a folder"),
+        (["reproduce", "--quick", "--out", "no/results"], "there is no folder 'no'"),
+        (["reproduce", "--quick", "--out", "file"], "is a file; wanted a folder"),
+        (["scan", "rocking-block", "--over", "weight=0:1:3", "--no-picture"], "wanted width (1.0), "),
         (["run", "\x1b[31m"], r"\x1b[31m"),
     ],
 )  # fmt: skip
 def test_refused_before_anything_is_computed(routh_command, tmp_path, monkeypatch, arguments, words):
     (tmp_path / "folder.png").mkdir()
+    (tmp_path / "file").write_text("")
     monkeypatch.setattr("routh.cli.output.Output.busy", lambda *_: pytest.fail("it began to work"))
-    if "--samples" in arguments or "--step" in arguments or "--max-steps" in arguments:
+    if {"--samples", "--step", "--max-steps", "scan"} & set(arguments):
         monkeypatch.undo()
         monkeypatch.chdir(tmp_path)
     code, _, err = routh_command(*arguments)
@@ -46,7 +53,7 @@ def test_refused_before_anything_is_computed(routh_command, tmp_path, monkeypatc
     assert words in err
     assert err.count("\n") == 1
     assert "\x1b" not in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.png"]
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):

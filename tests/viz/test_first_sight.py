@@ -9,12 +9,14 @@ import routh
 from routh import systems
 from routh.auditing.comparison import compare
 from routh.models.robot import RobotContact, RobotProblem
+from routh.reproduce import jw17
+from routh.systems.two_body import ICOSAHEDRON_VARIATIONS as VARIATIONS
 from routh.viz import style, velocity
 from routh.viz.answers import answers, labelled_answers
 from routh.viz.exact import cheap_exact
 from routh.viz.outcomes import outcomes_figure, system_figure
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
-from routh.viz.snapshots import state_figure
+from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.two_body import restitution_figure
 
 NOWHERE = np.full(3, np.nan), np.full((3, 3), np.nan)
@@ -230,16 +232,13 @@ def hidden_ticks(fig):
     return gone
 
 
-@pytest.mark.parametrize("name", systems.names())
-def test_no_text_is_cut_off_or_lies_over_another(name):
-    fig = figure_of(name)
+def assert_all_can_be_read(fig):
+    """No text is cut off or lies over another one, and no axis has an offset."""
     shown = texts(fig)
     edge = fig.get_tightbbox().transformed(fig.dpi_scale_trans) if style._cropping(fig) else fig.bbox
     for text, box in shown:
-        assert box.x0 >= edge.x0 - 1.0, text.get_text()
-        assert box.x1 <= edge.x1 + 1.0, text.get_text()
-        assert box.y0 >= edge.y0 - 1.0, text.get_text()
-        assert box.y1 <= edge.y1 + 1.0, text.get_text()
+        assert edge.x0 - 1.0 <= box.x0 <= box.x1 <= edge.x1 + 1.0, text.get_text()
+        assert edge.y0 - 1.0 <= box.y0 <= box.y1 <= edge.y1 + 1.0, text.get_text()
     for ax in fig.axes:
         assert not ax.xaxis.get_offset_text().get_text()
         assert not ax.yaxis.get_offset_text().get_text()
@@ -247,6 +246,26 @@ def test_no_text_is_cut_off_or_lies_over_another(name):
         across = min(a.x1, b.x1) - max(a.x0, b.x0)
         up = min(a.y1, b.y1) - max(a.y0, b.y0)
         assert across < 1.0 or up < 1.0, (one.get_text(), other.get_text())
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_the_picture_of_every_system_can_be_read(name):
+    assert_all_can_be_read(figure_of(name))
+
+
+@pytest.mark.parametrize("names", [["4a", "4b", "4c", "4d"], ["10a", "10b", "10c"]])
+def test_hodographs_have_all_their_marks_and_can_be_read(names):
+    fig = jw17._panels(names)
+    assert_all_can_be_read(fig)
+    for ax, name in zip(fig.axes, names, strict=True):
+        written = " ".join(text.get_text() for text in ax.texts)
+        events = VARIATIONS[name].events
+        assert {letter for letter in "clr" if f"$g_{letter}$" in written} == set(events) - {"s"}
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "box-wall", "pushing", "compass-gait"])
+def test_snapshots_can_be_read(name):
+    assert_all_can_be_read(snapshot_figure(systems.get(name)))
 
 
 def test_small_velocities_have_short_numbers_and_their_power_in_the_label():

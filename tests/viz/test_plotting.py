@@ -10,7 +10,7 @@ import pytest
 import routh
 from routh import laws, systems
 from routh.results import Drawable
-from routh.viz import plot
+from routh.viz import plot, style
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -37,6 +37,15 @@ def test_every_result_draws_itself_into_a_figure_or_into_given_axes(result):
     axes = mine.subplots()
     assert result.plot(axes) is mine
     assert axes.has_data()
+
+
+def test_figures_of_our_own_have_our_style_and_given_axes_that_of_the_caller():
+    after = laws.Simultaneous()(systems.get("rocking-block").problem)
+    ours = after.plot().axes[0].get_legend().get_texts()[0].get_fontsize()
+    given = Figure().subplots()
+    after.plot(given)
+    assert ours == style.RC["legend.fontsize"]
+    assert given.get_legend().get_texts()[0].get_fontsize() != ours
 
 
 def test_every_drawable_class_is_drawn_by_plot_and_by_nothing_else():

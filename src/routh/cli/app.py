@@ -221,6 +221,7 @@ def reproduce(
     if listing:
         list_exhibits(output)
         return
+    options.output_folder(out)
     code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
     raise typer.Exit(code)
 

@@ -84,6 +84,7 @@ def sweep(
         raise typer.Exit(resume_study(resume, request, output))
     if source is None or out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
+    options.output_folder(out)
     problems = source_of(source, landed, over or [], robot, window)
     raise typer.Exit(run_sweep(problems, over or [], out, request, output))
 

@@ -171,13 +171,24 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     if path.suffix.lower() not in kinds:
         known = ", ".join(kind or "a folder" for kind in kinds)
         raise ValueError(f"--out: got {shown!r}; wanted a file of a known kind: {known}")
-    folder = path.parent
+    if path.suffix and path.is_dir():
+        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
+    return _writable(path)
+
+
+def output_folder(path: Path) -> Path:
+    """The path, if a folder is there or can be made there: likewise."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"--out: got {for_terminal(path)!r}, which is a file; wanted a folder")
+    return _writable(path)
+
+
+def _writable(path: Path) -> Path:
+    shown, folder = for_terminal(path), path.parent
     if not folder.is_dir():
         raise ValueError(
             f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; make it first"
         )
-    if path.suffix and path.is_dir():
-        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ValueError(f"--out: {shown!r} cannot be written there; wanted a place that can")
     return path

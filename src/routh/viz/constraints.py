@@ -48,7 +48,7 @@ def drift_figure(runs: Mapping[float, tuple[Array, Array]], worst: Mapping[float
     fig, axes = style.figure(1, len(runs) + 1, width=style.TWO_COLUMNS, aspect=0.85)
     for ax, (dt, (t, phi)) in zip(axes, runs.items(), strict=False):
         draw_lines(ax, [("x", t, phi[:, 0]), ("y", t, phi[:, 1])], ylabel="deviation of the pin (m)")
-        ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2))
+        style.plain_ticks(ax)
         ax.set_title(f"h = {dt:g} s")
         ax.legend(loc="best")
     ax, steps = axes[-1], np.array(sorted(worst))

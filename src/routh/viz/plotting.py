@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatch
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import singledispatch, wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,17 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 
 
+def _in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """In the style of this package where the figure is its own, in that of the caller in given axes."""
+
+    @wraps(draw)
+    def drawn(result: object, axes: Axes | None = None, **options: object) -> Figure:
+        with nullcontext() if axes is not None else style.context():
+            return draw(result, axes, **options)
+
+    return drawn
+
+
 @plot.register(Outcomes)
 def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = "ends") -> Figure:
     if axes is None:
@@ -65,6 +77,7 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
 
 
 @plot.register(ExactSet)
+@_in_style
 def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
     axes = _axes(axes)
     if rows is None:
@@ -81,6 +94,7 @@ def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | 
 
 
 @plot.register(ImpactResult)
+@_in_style
 def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
     axes = _axes(axes)
     draw_path(axes, result)
@@ -89,6 +103,7 @@ def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
 
 
 @plot.register(Audit)
+@_in_style
 def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audited one") -> Figure:
     axes = _axes(axes)
     draw_audit(audit, axes, name=name)
@@ -97,16 +112,19 @@ def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audi
 
 
 @plot.register(Scan)
+@_in_style
 def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
     return _figure(draw_scan(scan, _axes(axes, aspect=0.75)))
 
 
 @plot.register(Study)
+@_in_style
 def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
     return _figure(draw_study(study, _axes(axes, aspect=0.75)))
 
 
 @plot.register(Trajectory)
+@_in_style
 def _plot_trajectory(
     trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
 ) -> Figure:
@@ -114,6 +132,7 @@ def _plot_trajectory(
 
 
 @plot.register(Bundle)
+@_in_style
 def _plot_motions(
     motions: Bundle | Sequence[Trajectory],
     axes: Axes | None = None,
@@ -127,8 +146,7 @@ def _plot_motions(
 def _axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
     if axes is not None:
         return axes
-    with style.context():
-        found: Axes = style.figure(aspect=aspect)[1][0]
+    found: Axes = style.figure(aspect=aspect)[1][0]
     return found
 
 

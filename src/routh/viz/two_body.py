@@ -140,12 +140,18 @@ def draw_hodograph(
             groups[-1][1].append(f"$g_{letter}$")
         else:
             groups.append((row, [f"$g_{letter}$"]))
-    for row, names in groups:
-        ahead = path[row] - path[max(row - 3, 0)]
-        right = np.array([ahead[1], -ahead[0]]) / max(float(np.hypot(*ahead)), 1e-300)
-        _label(ax, path[row], ", ".join(names), 10.0 * right)
+    for k, (row, names) in enumerate(groups):  # neighbours on different sides of the path
+        _label(ax, path[row], ", ".join(names), (-1) ** k * 11.0 * _right_of(path[: row + 1]))
     _finish_plane(ax)
     ax.plot(path[0, 0], path[0, 1] + 0.2 * reach, alpha=0.0)  # room for the label
+
+
+def _right_of(path: Array) -> Array:
+    """The unit vector to the right of where a path (k, 2) went last."""
+    steps = np.diff(path, axis=0)
+    moving = steps[np.hypot(*steps.T) > 1e-6 * np.hypot(*path[0])]
+    ahead = moving[-3:].sum(axis=0) if len(moving) else np.array([0.0, -1.0])
+    return np.array([ahead[1], -ahead[0]]) / np.hypot(*ahead)
 
 
 def _straight_from(
