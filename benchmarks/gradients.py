@@ -68,6 +68,11 @@ def families() -> list[Family]:
     elastic = _elastic(lambda rng: _in_space(rng, 2))
     found.append(Family("polygon, energetic", elastic, polygon))
     found.append(Family("polygon, Poisson", elastic, {**polygon, "hypothesis": "poisson"}))
+    cone = {"tolerance": 1e-12}
+    for nc in (1, 2, 3):
+        found.append(Family(f"cone, {nc} contacts", lambda rng, nc=nc: _in_space(rng, nc), cone))
+    found.append(Family("cone, energetic", elastic, cone))
+    found.append(Family("cone, Poisson", elastic, {**cone, "hypothesis": "poisson"}))
     return found
 
 

@@ -44,6 +44,7 @@ ORDER = [
     "constraints",
     "sim",
     "robust",
+    "jax",
     "sweep",
     "systems",
     "viz",

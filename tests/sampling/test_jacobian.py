@@ -59,8 +59,9 @@ def compare_with_reference(outcomes, recorded, corners, rng):
             np.testing.assert_allclose(along(found[field][sample], change), expected, atol=1e-8 * size)
 
 
-UNTESTED = ("polygon, 1 contacts", "polygon, 3 contacts")  # they would test nothing new
-TESTED = [family for family in families() if family.name not in UNTESTED]
+# these would test little that is new, and compile for long
+UNTESTED = ("polygon, 1", "polygon, 3", "cone, 3", "cone, energetic", "cone, Poisson")
+TESTED = [family for family in families() if not family.name.startswith(UNTESTED)]
 
 
 @pytest.mark.parametrize("family", TESTED, ids=lambda family: family.name)

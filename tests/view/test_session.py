@@ -217,6 +217,14 @@ def test_fewer_outcomes_are_drawn_while_they_are_slow(block):
     assert session.draft() == 512
 
 
+def test_no_state_keeps_the_next_drag_waiting(block, monkeypatch):
+    session = settled(block.session)
+    monkeypatch.setattr(session, "_each", 0.02)
+    assert session.whole() == 100  # in two seconds
+    monkeypatch.setattr(session, "_each", 1e-5)
+    assert session.whole() == 512
+
+
 def test_the_scene_is_saved_as_one_page_that_loads_nothing(block, tmp_path):
     page = block.save(tmp_path / "scene.html").read_text()
     assert "__VISER_EMBED_DATA__" in page

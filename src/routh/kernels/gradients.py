@@ -14,10 +14,11 @@ from routh.kernels.arrays import Draw, Rows
 from routh.kernels.callback import rates_function
 from routh.kernels.events_plane import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.events_rates import TOTAL, PlaneWork
-from routh.kernels.events_space import NUMERICAL, finish, run_sample
+from routh.kernels.events_space import NUMERICAL, SLACK, finish, run_sample
 from routh.kernels.events_space import load_row as load_space
 from routh.kernels.pullback import Frame, Pull, pull_J, pull_M, pull_S, pull_v, pull_workspace, start_bars
 from routh.kernels.record import (
+    CURVE,
     ENTRIES,
     EVENT,
     FACE,
@@ -31,21 +32,19 @@ from routh.kernels.record import (
     make_record,
     note_margin,
 )
-from routh.kernels.reverse import (
+from routh.kernels.reverse import back_from, clear_bars, reverse
+from routh.kernels.reverse_rates import (
     OF_BOUNCE,
     OF_MU,
     PUSH,
     STATE,
     Given,
     ReverseWork,
-    back_from,
-    clear_bars,
-    reverse,
     reverse_workspace,
 )
 from routh.kernels.slices import run_slices
+from routh.kernels.space_names import ERROR, GLOBAL, ORDER, Books, Corners, SpaceWork
 from routh.kernels.space_names import TOTAL as SPACE_TOTAL
-from routh.kernels.space_names import Books, SpaceWork
 from routh.kernels.space_names import workspace as space_workspace
 from routh.validation import Array
 
@@ -93,6 +92,8 @@ def digest(record: Record, nc: int) -> np.uint64:
     """A number that tells sequences of pieces and events apart."""
     value = BASIS
     for k in range(int(record.total[ENTRIES])):
+        if record.head[k, EVENT] == CURVE:
+            continue  # how a curve is cut into steps is no decision
         for column in (EVENT, WHO, OTHER, SETTER):
             value = (value ^ np.uint64(record.head[k, column] + 8)) * MIX
         for i in range(nc):
@@ -102,7 +103,7 @@ def digest(record: Record, nc: int) -> np.uint64:
 
 
 @kernel
-def differentiate(task: Task, work: GradientWork, total: Array, sample: int) -> None:
+def differentiate(task: Task, work: GradientWork, curved: int | None, total: Array, sample: int) -> None:
     """All cotangents of one sample whose record is written; ``total``: its scaled impulse."""
     frame, own, pull, bars = task.frame, work.own, work.pull, task.bars
     nc = len(frame.root)
@@ -111,7 +112,7 @@ def differentiate(task: Task, work: GradientWork, total: Array, sample: int) -> 
     for q in range(task.cotangents.shape[1]):
         cotangent = task.cotangents[mine, q]
         start_bars(frame, cotangent, own)
-        reverse(work.record, task.given, own)
+        reverse(work.record, task.given, own, curved)
         of_speed = pull_S(frame, cotangent, total, own, pull)
         if task.wanted[V]:
             pull_v(frame, cotangent, of_speed, own, bars.v[sample, q])
@@ -127,7 +128,7 @@ def differentiate(task: Task, work: GradientWork, total: Array, sample: int) -> 
 
 
 @kernel
-def judge_ties(task: Task, work: GradientWork, total: Array) -> None:
+def judge_ties(task: Task, work: GradientWork, curved: int | None, total: Array) -> None:
     """Coordinates that vanish together: a change of piece is near unless they do so for all data nearby.
 
     They do where a piece was cut short for it, or where the coordinates depend on each other.
@@ -139,7 +140,7 @@ def judge_ties(task: Task, work: GradientWork, total: Array) -> None:
         for a in range(n):
             own.bars[PUSH, a] = 0.0
         own.bars[STATE, record.ties[tie, 1]] = 1.0
-        back_from(record, task.given, own, record.ties[tie, 0])
+        back_from(record, task.given, own, curved, record.ties[tie, 0])
         pull_S(frame, task.nothing, total, own, pull)
         worst = 0.0
         for i in range(len(frame.root)):
@@ -157,7 +158,9 @@ def judge_ties(task: Task, work: GradientWork, total: Array) -> None:
 
 
 @kernel
-def finish_sample(task: Task, work: GradientWork, total: Array, sample: int, status: int) -> None:
+def finish_sample(
+    task: Task, work: GradientWork, curved: int | None, total: Array, sample: int, status: int
+) -> None:
     """Write what is known of one drawn sample; without a solution, or room, its margin stays NaN."""
     frame, record = task.frame, work.record
     nv, n = frame.U.shape
@@ -169,7 +172,7 @@ def finish_sample(task: Task, work: GradientWork, total: Array, sample: int, sta
     elif status != SOLVED or task.entries[sample] > record.head.shape[0]:
         return
     if record.total[MARGIN] > 0.0:
-        judge_ties(task, work, total)
+        judge_ties(task, work, curved, total)
     task.margin[sample] = record.total[MARGIN]
     task.decisions[sample] = digest(record, len(frame.root))
     for r in range(nv):
@@ -177,7 +180,7 @@ def finish_sample(task: Task, work: GradientWork, total: Array, sample: int, sta
         for a in range(n):
             value += frame.U[r, a] * total[a]
         task.after[sample, r] = frame.v[r] + frame.speed * value
-    differentiate(task, work, total, sample)
+    differentiate(task, work, curved, total, sample)
 
 
 @kernel
@@ -190,7 +193,7 @@ def plane_range(
     elastic = load_row(rows, row, plane)
     for sample in range(begin, end):
         status, _, _ = one_sample(plane, nc, draw, row, sample, elastic, custom, work.record)
-        finish_sample(task, work, plane.values[TOTAL, : 2 * nc], sample, status)
+        finish_sample(task, work, None, plane.values[TOTAL, : 2 * nc], sample, status)
 
 
 def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
@@ -208,10 +211,12 @@ def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: 
     run_with_room(draw.n, task, scratch, work, threads)
 
 
-def gradient_workspace(room: int, task: Task) -> GradientWork:
+def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
     """Scratch arrays of one thread, with room for so many pieces."""
     nc, (n, nv) = len(task.frame.root), task.frame.S.shape
-    return GradientWork(make_record(room, nc, n // nc), reverse_workspace(nc, n // nc), pull_workspace(n, nv))
+    return GradientWork(
+        make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc), pull_workspace(n, nv)
+    )
 
 
 def run_with_room(
@@ -233,31 +238,40 @@ def run_with_room(
 
 @kernel
 def space_range(
-    rows: Rows, draw: Draw, task: Task, space: SpaceWork, work: GradientWork, books: Books,
-    custom: int | None, begin: int, end: int,
+    rows: Rows, draw: Draw, task: Task, works: tuple[SpaceWork, GradientWork], corners: Corners,
+    books: Books, custom: int | None, begin: int, end: int,
 ) -> None:  # fmt: skip
-    """The samples ``begin`` to ``end`` of the first row, in space with friction polygons."""
+    """The samples ``begin`` to ``end`` of the first row, in space; ``corners`` None: the true cone."""
     row, nc = begin - begin, rows.nc[0]
+    space, work = works
     load_space(rows, row, space)
-    corners = task.given.corners
     for sample in range(begin, end):
         status, _ = run_sample(space, nc, corners, books, work.record, draw, custom, draw.row, sample)
-        if status == SOLVED and not finish(space, nc, books) <= tolerances.RESIDUAL_HUGE_FRICTION:
+        limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
+        if status == SOLVED and not finish(space, nc, books) <= limit:
             status = NUMERICAL
-        finish_sample(task, work, space.values[SPACE_TOTAL, : 3 * nc], sample, status)
+        total = space.values[SPACE_TOTAL, : 3 * nc]
+        if corners is None:
+            finish_sample(task, work, 1, total, sample, status)
+        else:
+            finish_sample(task, work, None, total, sample, status)
 
 
-def run_space(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
-    """Draw the samples in space again and differentiate them."""
+def run_space(
+    rows: Rows, draw: Draw, task: Task, corners: Array | None, rates: Plain | None, threads: int | None
+) -> None:
+    """Draw the samples in space again and differentiate them; without corners: with the true cone."""
     nc = rows.contact.shape[2]
     own = None if rates is None else rates_function(rates)
     custom = None if own is None else own.address
     books = int(draw.poisson) if np.any(task.given.bounce > 0.0) else None
 
+    powers = ORDER + 1 if corners is None else 0
+
     def scratch(room: int) -> tuple[SpaceWork, GradientWork]:
-        return space_workspace(nc), gradient_workspace(room, task)
+        return space_workspace(nc), gradient_workspace(room, task, powers)
 
     def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
-        space_range(rows, draw, task, *given, books, custom, begin, end)
+        space_range(rows, draw, task, given, corners, books, custom, begin, end)
 
     run_with_room(draw.n, task, scratch, work, threads)

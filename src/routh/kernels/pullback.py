@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.reverse import PUSH, STATE, ReverseWork
+from routh.kernels.reverse_rates import PUSH, STATE, ReverseWork
 from routh.problem import ImpactProblem
 from routh.validation import Array
 

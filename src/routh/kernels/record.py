@@ -20,7 +20,10 @@ EVENT, WHO, OTHER, SETTER = range(4)
 # events: a direction of a contact's velocity vanishes; a budget of impulse or of work is used up; two
 # coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
 # has the rates with which the entry before looked for its corner
-VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, END = (wide(k) for k in range(7))
+VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
+# CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
+# after it; WHO says whether a slip ends or begins in it, OTHER which contact's slip is its clock
+STEADY, TO_ZERO, FROM_ZERO = (wide(k) for k in range(3))
 MORE, NOBODY = wide(-2), wide(-1)
 
 # rows of `marks`: role (none, driven, held, on the edge of its cone), direction of friction, what restitution
@@ -29,6 +32,7 @@ ROLE, FACE, BOOK = range(3)
 FREE, DRIVEN, HELD, EDGE = (wide(k) for k in range(4))
 # FACE: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
 FRICTIONLESS, STICKS, WALLS = wide(-1), wide(-2), wide(2**16)
+SLIDES, TURNS = wide(-3), wide(-4)  # with the true cone: along its slip; along its slip rate, from rest
 IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 
 # columns of `numbers`: length, the share of the way to the event, the share that SETTER took, and the
@@ -42,23 +46,25 @@ TIES = 64  # of a sample; more of them count as a change of piece
 
 
 class Record(NamedTuple):
-    """One sample in the problem's own units; after the last entry follows one with the END."""
+    """One sample in the problem's own units."""
 
     head: np.ndarray  # (room, 4) int64
     marks: np.ndarray  # (room, 3, nc) int64
     numbers: Array  # (room, 6)
     states: Array  # (room, 4, n)
+    curves: Array  # (room, n, powers): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (3,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
 
 
-def make_record(room: int, nc: int, width: int) -> Record:
+def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
     return Record(
         np.zeros((room, 4), dtype=np.int64),
         np.zeros((room, 3, nc), dtype=np.int64),
         np.zeros((room, 6)),
         np.zeros((room, 4, nc * width)),
+        np.zeros((room, nc * width, powers)),
         np.zeros(3),
         np.zeros((TIES, 2), dtype=np.int64),
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.curve_record import finish_curve, write_curve, write_end
+from routh.kernels.record import FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import DEGREE, TINY, clear_length, first_event, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
@@ -59,6 +61,7 @@ from routh.kernels.space_series import (
     alone_series,
     begin_series,
     fill_series,
+    find_clock,
     first_power,
     rate_of,
     size_of_power,
@@ -136,18 +139,26 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 
 @kernel
 def straight_on(
-    work: SpaceWork, nc: int, m: int, books: Books, left: float, slipping: int
+    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, left: float, slipping: int
 ) -> tuple[int, int]:
     """Follow the rates until a slip has vanished after the length ``left``, or another event comes first."""
     straighten(work, nc, m, books)
-    _, kind, who = first_event(work, nc, m, books, min(left, FAR), m < 2)
-    if kind == GO_ON:
-        if left >= FAR:
-            return CUT_SHORT, -1
+    entry = NOBODY
+    h, kind, who = first_event(work, nc, m, books, min(left, FAR), m < 2)
+    if kind == GO_ON and left >= FAR:
+        return CUT_SHORT, -1
+    ends = kind == GO_ON
+    if ends:
         kind, who = SLIP_ZERO, slipping
+    if record is not None:
+        entry = write_curve(record, work, nc, m, h, NOBODY, TO_ZERO if ends else STEADY)
+        write_end(record, work, nc, m, books, h, kind, who)
+    if ends:
         stop_slip(work, nc, m, slipping)
     write_trace(work, m, TRY)
     move(work, nc, m, books, kind, who)
+    if record is not None:
+        finish_curve(record, entry, work, nc, books)
     return kind, who
 
 
@@ -205,13 +216,15 @@ def move(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) ->
 
 
 @kernel
-def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> tuple[int, int]:
+def follow_curve(
+    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
+) -> tuple[int, int]:
     """Follow a curve to its first event: (kind, contact); BROKEN: slip begins too slowly for a series.
 
     LIST holds the m contacts that push, a driven one first; MOVES says what their slip does.
     """
     values = work.values
-    allowed = LOCAL * tolerance
+    allowed, entry = LOCAL * tolerance, NOBODY
     for _ in range(STEP_LIMIT):
         begins = begin_series(work, m, books)
         size = first_power(work, nc, m)
@@ -219,7 +232,7 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         values[GLOBAL, STEPS] += 1.0
         if slipping >= 0:
             values[GLOBAL, ERROR] += TAIL * cost
-            return straight_on(work, nc, m, books, left, slipping)
+            return straight_on(work, nc, m, books, record, left, slipping)
         alone = m == 1 and size == 0 and not begins
         if alone:
             alone_series(work, nc, work.marks[LIST, 0], books)
@@ -237,7 +250,15 @@ def follow_curve(work: SpaceWork, nc: int, m: int, books: Books, tolerance: floa
         values[GLOBAL, ERROR] += TAIL * last * h**DEGREE
         if work.trace.shape[0] > 0:
             trace_points(work, m, h)
+        if record is not None:
+            clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
+            entry = write_curve(record, work, nc, m, h, clock, FROM_ZERO if begins else STEADY)
+            write_end(record, work, nc, m, books, h, kind, who)
         move(work, nc, m, books, kind, who)
+        if record is not None:
+            finish_curve(record, entry, work, nc, books)
         if kind != GO_ON:
             return kind, who
+    if record is not None:
+        note_margin(record, 0.0)  # where the last step ends is no event
     return CUT_SHORT, -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.record import NOBODY, Record
+from routh.kernels.record import ENTRIES, NOBODY, Record
 from routh.kernels.space_curve import follow_curve
 from routh.kernels.space_moving import advance_straight
 from routh.kernels.space_names import (
@@ -135,14 +135,16 @@ def straight_piece(
 
 
 @kernel
-def curved_piece(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> int:
+def curved_piece(
+    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
+) -> int:
     """A piece of the true cone's curve: why it ended.
 
     Friction that leaves its cone cuts the stage short, which is always allowed: slip would begin there
     with the square of the length, too slowly for a series.
     """
     values, marks = work.values, work.marks
-    kind, who = follow_curve(work, nc, m, books, tolerance)
+    kind, who = follow_curve(work, nc, m, books, record, tolerance)
     if kind == SLIP_ZERO:
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
     if kind == LET_GO or kind == OUT_OF_CONE:
@@ -177,15 +179,17 @@ def run_stage(
             values[GLOBAL, CUT] = math.inf
             if share < 1.0:
                 values[GLOBAL, CUT] = share * min(normal_length(values, nc)[0], 4.0)
-        kind = GO_ON
+        kind, written = GO_ON, 0
+        if record is not None:
+            written = int(record.total[ENTRIES])
         if corners is not None:
             kind = straight_piece(work, nc, m, corners, books, record)
         elif is_curved(work, nc):
-            kind = curved_piece(work, nc, m, books, tolerance)
+            kind = curved_piece(work, nc, m, books, record, tolerance)
         else:
             kind = straight_piece(work, nc, m, corners, books, record)
         if record is not None and piece == 0:
-            write_stage(record, nc, share, kind)
+            write_stage(record, nc, share, written)
         if kind == BROKEN and is_curved(work, nc):
             return BROKEN, piece
         if kind != GO_ON:

@@ -24,6 +24,7 @@ from routh.kernels.record import (
     SHARE,
     STICKS,
     STORES,
+    TURNS,
     VANISHES,
     WALLS,
     WHO,
@@ -36,7 +37,6 @@ from routh.kernels.record import (
     write_event,
 )
 from routh.kernels.space_names import (
-    BROKEN,
     BUDGET,
     BUDGET_ZERO,
     CHANGE,
@@ -78,7 +78,7 @@ def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
 
 
 @kernel
-def write_pattern(record: Record, k: int, work: SpaceWork, nc: int) -> None:
+def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners) -> None:
     """Roles, directions of friction and rates, into entry k."""
     values, marks = work.values, work.marks
     for i in range(nc):
@@ -88,7 +88,9 @@ def write_pattern(record: Record, k: int, work: SpaceWork, nc: int) -> None:
         elif marks[ROLE, i] != FREE and marks[MOVES, i] == WALL:
             face = WALLS + marks[CORNER, i]
         elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
-            face = marks[CORNER, i]
+            face = TURNS  # with the disc only contacts that begin to slip go straight on
+            if corners is not None:
+                face = marks[CORNER, i]
         record.marks[k, book.ROLE, i], record.marks[k, FACE, i] = marks[ROLE, i], face
         record.marks[k, BOOK, i] = IDLE
         record.states[k, book.BUDGET, i] = values[BUDGET, i]
@@ -151,9 +153,11 @@ def write_straight(
 ) -> int:
     """A straight piece before it is walked, and what ends it; returns its entry."""
     k = next_entry(record)
-    write_pattern(record, k, work, nc)
+    write_pattern(record, k, work, nc, corners)
     if corners is not None:
         pattern_margin(record, k, work, nc, corners)
+    else:
+        cone_margin(record, k, nc, work.values[MU])
     record.numbers[k, LENGTH], record.numbers[k, SHARE], record.numbers[k, SET_SHARE] = length, 1.0, 0.0
     record.numbers[k, DIRECTION], record.numbers[k, DIRECTION + 1] = 1.0, 0.0
     record.numbers[k, DIRECTION + 2] = 0.0
@@ -170,10 +174,9 @@ def write_straight(
 
 
 @kernel
-def write_stage(record: Record, nc: int, share: float, kind: int) -> None:
-    """Who set the length of the stage whose first piece was written last, if it was one."""
-    first = int(record.total[book.ENTRIES]) - 1
-    if kind == BROKEN or first >= record.head.shape[0]:
+def write_stage(record: Record, nc: int, share: float, first: int) -> None:
+    """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
+    if first >= int(record.total[book.ENTRIES]) or first >= record.head.shape[0]:
         return
     length, who = math.inf, NOBODY
     for i in range(nc):
@@ -266,3 +269,22 @@ def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Boo
             elif not (own and not normal):
                 note_tie(record, k, 3 * i + 1)
                 note_tie(record, k, 3 * i + 2)
+
+
+@kernel
+def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
+    """How near the rates of an entry are to another pattern, with the true cone."""
+    size = 1e-300
+    for i in range(nc):
+        size = max(size, record.states[k, book.RATE, 3 * i])
+    for i in range(nc):
+        at, role, face = 3 * i, record.marks[k, book.ROLE, i], record.marks[k, FACE, i]
+        if role == HELD:
+            note_margin(record, record.states[k, book.RATE, at] / size)
+        if face == STICKS:
+            f0, f1 = record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2]
+            radius = mu[i] * max(record.states[k, book.RATE, at], 1e-300)
+            note_margin(record, 1.0 - math.sqrt(f0 * f0 + f1 * f1) / radius)
+        elif face == TURNS:
+            d0, d1 = record.states[k, book.CHANGE, at + 1], record.states[k, book.CHANGE, at + 2]
+            note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)

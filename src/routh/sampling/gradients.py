@@ -18,7 +18,7 @@ from routh.friction import facet_directions
 from routh.kernels.arrays import make_rows
 from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, V, run_plane, run_space
 from routh.kernels.pullback import frame_of
-from routh.kernels.reverse import Given
+from routh.kernels.reverse_rates import Given
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import Rates, redraw
 from routh.validation import Array, choice, count_that_fits, real
@@ -26,6 +26,7 @@ from routh.validation import Array, choice, count_that_fits, real
 #: Samples that come nearer than this to a change of piece are told to be one-sided. Without units.
 NEAR = 1e-9
 
+_EULER = 1e-4  # derivatives that miss Euler's theorem on homogeneous functions by more are none
 _SAME = 1e-6  # a sample drawn again is the same one up to this share of the speed
 _PLACES = {"v": V, "mu": MU, "M": M, "Jn": J, "Jt": J, "restitution": RESTITUTION}
 
@@ -53,6 +54,7 @@ def pull(
     problem = outcomes.problem
     moved = np.linalg.norm((task.after - outcomes.v) @ problem.cholesky, axis=1)
     lost = ~(task.margin >= 0.0) | ~(moved <= _SAME * problem.scaling.speed)
+    lost |= ~(_off_euler(outcomes, cotangents, task) <= _EULER)
     for array in task.bars:
         if array.size:
             array[lost] = np.nan
@@ -60,6 +62,17 @@ def pull(
     of_J = task.bars.J.reshape(*task.bars.J.shape[:2], problem.nc, 1 + problem.nt, problem.nv)
     arrays = {**task.bars._asdict(), "Jn": of_J[:, :, :, 0], "Jt": of_J[:, :, :, 1:]}
     return {**{name: arrays[name] for name in wrt}, "one_sided": task.margin < near, "margin": task.margin}
+
+
+def _off_euler(outcomes: Outcomes, cotangents: Array, task: Task) -> Array:
+    """By how much derivatives along v miss the velocity after, whose degree is one; shares of speed, (n,)."""
+    problem = outcomes.problem
+    given = np.broadcast_to(cotangents, task.bars.v.shape)  # (n, k, nv)
+    size = np.linalg.norm(np.linalg.solve(problem.cholesky, cotangents[..., None])[..., 0], axis=-1)
+    with np.errstate(all="ignore"):  # what overflows is far off
+        missed = np.abs(task.bars.v @ problem.v - np.einsum("skr,sr->sk", given, task.after))
+        off: Array = np.max(missed / (size * problem.scaling.speed + 1e-300), axis=1, initial=0.0)
+    return off
 
 
 def differentiate(
@@ -80,10 +93,9 @@ def differentiate(
     if problem.nt == 1:
         run_plane(rows, draw, task, own, threads)
         return task
-    if outcomes.settings.get("friction", "cone") == "polyhedral":
-        run_space(rows, draw, task, own, threads)
-        return task
-    raise ValueError("jacobian: got the true cone in space; wanted friction='polyhedral', or the plane")
+    polygon = outcomes.settings.get("friction", "cone") == "polyhedral"
+    run_space(rows, draw, task, task.given.corners if polygon else None, own, threads)
+    return task
 
 
 def decisions(outcomes: Outcomes) -> np.ndarray:
@@ -97,6 +109,7 @@ def _empty(outcomes: Outcomes, cotangents: Array, wrt: Sequence[str], poisson: i
     n, k, nv, nc = len(outcomes), cotangents.shape[1], problem.nv, problem.nc
     wanted = np.zeros(5, dtype=bool)
     wanted[[_PLACES[name] for name in wrt]] = True
+    wanted[V] = True  # what `pull` checks the pass backwards with
     shapes = [(nv,), (nc,), (nv, nv), (nc * (1 + problem.nt), nv), (nc,)]
     numbers = sum(int(np.prod(shape)) for shape, asked in zip(shapes, wanted, strict=True) if asked)
     count_that_fits("n", n, 8 * (k * numbers + nv + 3))

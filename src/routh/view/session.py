@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
+WHOLE = 2.0  # s of sampling once nothing is dragged any more: no longer, or the next drag would wait
 DRAFT, PAUSE = 0.025, 0.25  # s of sampling while something is dragged; s without a change until all are drawn
 
 
@@ -91,6 +92,10 @@ class Session:
     def draft(self) -> int:
         """How many outcomes are drawn while dragging: as many as take a moment, and one for each ghost."""
         return int(np.clip(DRAFT / self._each, min(self.panel.ghosts(), SAMPLES), SAMPLES))
+
+    def whole(self) -> int:
+        """How many outcomes are drawn when nothing is dragged: all, or as many as one can wait for."""
+        return int(np.clip(WHOLE / self._each, self.draft(), SAMPLES))
 
     def draw(self, shown: Shown) -> None:
         """Everything that depends on the state."""
@@ -185,7 +190,7 @@ class Session:
             try:
                 count = self.draft()
                 if self.refresh(count) is not None and count < SAMPLES and not self._wake.wait(PAUSE):
-                    self.refresh()
+                    self.refresh(self.whole())
             except Exception as error:  # the viewer stays up; what went wrong is told
                 LOG.exception("the viewer could not show this state")
                 self.panel.tell(f"{type(error).__name__}: {for_terminal(error)}")

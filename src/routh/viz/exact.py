@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TINT = "#BFDDEF"  # lighter than any sample
 CHEAP_CONTACTS = 4  # in the plane: beyond this nothing is known to be cheap
-CHEAP_PIECES, CHEAP_SECONDS = 200, 0.5  # of work, so that every machine draws the same; then of patience
+CHEAP_PIECES, CHEAP_SECONDS = 200, 2.0  # of work, alike on every machine; of patience, with loading it all
 
 
 def cheap_exact(problem: ImpactProblem) -> ExactSet | None:

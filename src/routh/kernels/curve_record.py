@@ -1,0 +1,199 @@
+"""Writing down a curve of the true cone, step by step, see `routh.kernels.record`."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels import record as book
+from routh.kernels.record import (
+    BOOK,
+    CURVE,
+    DIRECTION,
+    FACE,
+    FRICTIONLESS,
+    IDLE,
+    IMPULSE_RETURNED,
+    LENGTH,
+    LENGTH_OVER,
+    MORE,
+    NOBODY,
+    RETURNS,
+    SET_SHARE,
+    SETTER,
+    SHARE,
+    SLIDES,
+    STICKS,
+    STORES,
+    VANISHES,
+    WORK_RETURNED,
+    Record,
+    next_entry,
+    note_margin,
+    write_event,
+)
+from routh.kernels.space_events import power_sum
+from routh.kernels.space_names import (
+    BUDGET,
+    BUDGET_ZERO,
+    CHANNELS,
+    CUT_SHORT,
+    DRIVEN,
+    FREE,
+    GO_ON,
+    GRAM,
+    HELD,
+    LIST,
+    MOVES,
+    MU,
+    NORMAL_ZERO,
+    ORDER,
+    PUSH0,
+    RATE0,
+    ROLE,
+    SIZE,
+    SLIDE,
+    SLIP_ZERO,
+    UNIT0,
+    UNIT1,
+    ZERO,
+    Books,
+    C,
+    SpaceWork,
+)
+from routh.kernels.space_record import cone_margin
+
+
+@kernel
+def write_faces(record: Record, k: int, work: SpaceWork, nc: int) -> None:
+    """Roles, directions of friction, states and budgets, into entry k; no rates yet."""
+    values, marks = work.values, work.marks
+    for i in range(nc):
+        face = FRICTIONLESS
+        if marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO:
+            face = STICKS
+        elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
+            face = SLIDES
+        record.marks[k, book.ROLE, i], record.marks[k, FACE, i] = marks[ROLE, i], face
+        record.marks[k, BOOK, i] = IDLE
+        record.states[k, book.BUDGET, i] = values[BUDGET, i]
+    for a in range(3 * nc):
+        record.states[k, book.C, a] = values[C, a]
+        record.states[k, book.RATE, a] = 0.0
+    record.numbers[k, SHARE], record.numbers[k, SET_SHARE] = 1.0, 0.0
+    for part in range(3):
+        record.numbers[k, DIRECTION + part] = 0.0
+
+
+@kernel
+def write_changes(record: Record, k: int, work: SpaceWork, nc: int) -> None:
+    """What the rates of entry k change."""
+    for a in range(3 * nc):
+        value = 0.0
+        for b in range(3 * nc):
+            value += work.values[GRAM + a, b] * record.states[k, book.RATE, b]
+        record.states[k, book.CHANGE, a] = value
+
+
+@kernel
+def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, clock: int, way: int) -> int:
+    """A step of a curve before it is walked; ``way``: whether a slip begins or ends. Returns its entry."""
+    marks, series = work.marks, work.series
+    k = next_entry(record)
+    write_faces(record, k, work, nc)
+    for a in range(3 * nc):
+        for power in range(ORDER + 1):
+            record.curves[k, a, power] = 0.0
+    for a in range(m):
+        i = marks[LIST, a]
+        for part in range(3):
+            record.states[k, book.RATE, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
+            for power in range(1, ORDER + 1):
+                record.curves[k, 3 * i + part, power] = series[CHANNELS * i + PUSH0 + part, power]
+        if marks[MOVES, i] == SLIDE and series[CHANNELS * i + SIZE, 0] > 0.0:
+            note_margin(record, series[CHANNELS * i + SIZE, 0])
+    write_changes(record, k, work, nc)
+    cone_margin(record, k, nc, work.values[MU])
+    write_event(record, k, CURVE, way, clock)
+    record.numbers[k, LENGTH] = h
+    record.head[k, SETTER] = MORE
+    return k
+
+
+@kernel
+def write_end(
+    record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, kind: int, who: int
+) -> None:
+    """What ends the curve whose last step was written last, before that step is walked."""
+    marks, series, values = work.marks, work.series, work.values
+    step = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
+    if kind == GO_ON:
+        return
+    event = NOBODY
+    if kind == NORMAL_ZERO or kind == SLIP_ZERO:
+        event = VANISHES
+    elif kind == BUDGET_ZERO and books is not None:
+        event = IMPULSE_RETURNED if books == 1 else WORK_RETURNED
+    elif kind == CUT_SHORT and who != -2:
+        event = LENGTH_OVER
+    if event == NOBODY:  # friction leaves its cone, or a held contact is let go: where, is not differentiated
+        note_margin(record, 0.0)
+        return
+    k = next_entry(record)
+    write_faces(record, k, work, nc)
+    for a in range(3 * nc):
+        value = values[C, a]
+        for b in range(m):
+            i = marks[LIST, b]
+            for part in range(3):
+                value += values[GRAM + a, 3 * i + part] * power_sum(series, CHANNELS * i + PUSH0 + part, h)
+        record.states[k, book.C, a] = value
+    for a in range(m):
+        write_end_rates(record, k, step, work, marks[LIST, a], h)
+    write_changes(record, k, work, nc)
+    write_event(record, k, event, who, NOBODY)
+    record.head[k, SETTER], record.numbers[k, LENGTH] = MORE, 0.0
+    record.numbers[k, DIRECTION] = 1.0
+    if kind == SLIP_ZERO:
+        record.numbers[k, DIRECTION] = 0.0
+        t0, t1 = values[C, 3 * who + 1], values[C, 3 * who + 2]
+        length = math.sqrt(t0 * t0 + t1 * t1)
+        record.numbers[k, DIRECTION + 1], record.numbers[k, DIRECTION + 2] = t0 / length, t1 / length
+
+
+@kernel
+def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
+    """The rates of contact i at the end of a step of length h."""
+    series, first, at = work.series, CHANNELS * i, 3 * i
+    straight = record.curves[step, at, 2] == 0.0 and record.curves[step, at + 1, 2] == 0.0
+    normal = record.states[step, book.RATE, at]
+    if work.marks[ROLE, i] == HELD and not straight:
+        normal = power_sum(series, first + RATE0, h)
+    record.states[k, book.RATE, at] = normal
+    if work.marks[MOVES, i] == SLIDE and not straight:
+        u0, u1 = power_sum(series, first + UNIT0, h), power_sum(series, first + UNIT1, h)
+        push = -work.values[MU, i] * normal / math.sqrt(u0 * u0 + u1 * u1)
+        record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2] = push * u0, push * u1
+        return
+    for part in range(1, 3):
+        value = record.states[step, book.RATE, at + part]
+        if work.marks[MOVES, i] == ZERO and not straight:
+            value = power_sum(series, first + RATE0 + part, h)
+        record.states[k, book.RATE, at + part] = value
+
+
+@kernel
+def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
+    """After a step was walked: what restitution did, in it and at its end."""
+    for i in range(nc):
+        y, after = record.states[k, book.C, 3 * i], work.values[C, 3 * i]
+        role, what = record.marks[k, book.ROLE, i], IDLE
+        if books is not None and role != FREE:
+            if y < 0.0 or (y == 0.0 and after < 0.0):
+                what = STORES
+            elif role == DRIVEN and record.states[k, book.BUDGET, i] > 0.0:
+                what = RETURNS
+        record.marks[k, BOOK, i] = what
+        last = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
+        if last > k:
+            record.marks[last, BOOK, i] = what

@@ -1,0 +1,237 @@
+"""The data of a pass backwards, and its way through the rates of an entry; see `routh.kernels.reverse`.
+
+The rates solve linear equations: ``r = r0 + sum_e z_e col_e`` with ``row_e . G r = 0``, one unknown z for the
+normal rate of a held contact (or one on its edge) and for each direction in which friction is free. Columns
+and given rates contain friction coefficients, rows do not. With the true cone a contact that begins to slip
+turns by an unknown, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.kernels.events_rates import solve_linear
+from routh.kernels.record import (
+    CHANGE,
+    EDGE,
+    FACE,
+    FREE,
+    HELD,
+    RATE,
+    ROLE,
+    SLIDES,
+    STICKS,
+    TURNS,
+    WALLS,
+    C,
+    Record,
+)
+from routh.validation import Array
+
+# rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
+# multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
+# Along curves: the state and its rates at a point, the bar there, its slope, and the sum of slopes
+STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE = range(10)
+POINT, POINT_RATE, TRIAL, SLOPE, SLOPES = range(10, 15)
+
+
+class Given(NamedTuple):
+    """The problem in its own units, as far as a path depends on it."""
+
+    G: Array  # (n, n)
+    mu: Array  # (nc,)
+    bounce: Array  # (nc,) restitution
+    corners: Array  # (k, nt) of the friction polygon; in the plane +1 and -1
+    poisson: int
+
+
+class ReverseWork(NamedTuple):
+    """Scratch and results of one thread."""
+
+    bars: Array  # (15, n)
+    of_G: Array  # (n, n)
+    units: Array  # (nc, width - 1) directions against which friction acts where it is given
+    rows: Array  # (n, width) equations of the unknown rates, at their contacts
+    columns: Array  # (n, width)
+    whose: np.ndarray  # (n,) int64
+    system: Array  # (n, n + 1)
+
+
+def reverse_workspace(nc: int, width: int) -> ReverseWork:
+    """Scratch arrays of one thread."""
+    n = nc * width
+    return ReverseWork(
+        np.zeros((15, n)),
+        np.zeros((n, n)),
+        np.zeros((nc, width - 1)),
+        np.zeros((n, width)),
+        np.zeros((n, width)),
+        np.zeros(n, dtype=np.int64),
+        np.zeros((n, n + 1)),
+    )
+
+
+@kernel
+def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None:
+    """An unknown of contact i along coordinate ``column``, for which coordinate ``row`` rests."""
+    own.whose[m] = i
+    for part in range(own.rows.shape[1]):
+        own.rows[m, part] = 1.0 if part == row else 0.0
+        own.columns[m, part] = 1.0 if part == column else 0.0
+
+
+@kernel
+def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """Directions of friction of an entry, as its faces say."""
+    for i in range(len(given.mu)):
+        face, parts = record.marks[k, FACE, i], own.units.shape[1]
+        if face >= 0:
+            base = face - WALLS if face >= WALLS else face
+            for part in range(parts):
+                own.units[i, part] = given.corners[base, part]
+        elif face == TURNS or face == SLIDES:
+            first, row = (parts + 1) * i + 1, CHANGE if face == TURNS else C
+            t0, t1 = record.states[k, row, first], record.states[k, row, first + parts - 1]
+            for part in range(parts):
+                own.units[i, part] = record.states[k, row, first + part] / math.sqrt(t0 * t0 + t1 * t1)
+
+
+@kernel
+def is_given(face: int) -> bool:
+    """Whether friction acts against a direction in `ReverseWork.units`."""
+    return face >= 0 or face == SLIDES or face == TURNS
+
+
+@kernel
+def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int:
+    """The unknown rates of an entry; how many there are."""
+    nc, width, corners = len(given.mu), own.rows.shape[1], given.corners
+    m = nc - nc
+    for i in range(nc):
+        role, face = record.marks[k, ROLE, i], record.marks[k, FACE, i]
+        if role == FREE:
+            continue
+        if role == HELD or role == EDGE:  # in the plane only: on the edge its slip rests
+            add_unknown(own, m, i, 0 if role == HELD else 1, 0)
+            if is_given(face):
+                for part in range(1, width):
+                    own.columns[m, part] = -given.mu[i] * own.units[i, part - 1]
+            m += 1
+        if face == STICKS:
+            for part in range(1, width):
+                add_unknown(own, m, i, part, part)
+                m += 1
+        elif face >= WALLS:
+            base = face - WALLS
+            following = base + 1 if base + 1 < corners.shape[0] else 0
+            add_unknown(own, m, i, 0, 0)
+            own.rows[m, 0] = own.columns[m, 0] = 0.0
+            for part in range(1, width):
+                along = corners[following, part - 1] - corners[base, part - 1]
+                own.rows[m, part] = own.columns[m, part] = along
+            m += 1
+        elif face == TURNS and width == 3:  # turning: friction and slip rate turn together
+            friction = -given.mu[i] * record.states[k, RATE, width * i]
+            add_unknown(own, m, i, 0, 0)
+            own.rows[m, 0] = own.columns[m, 0] = 0.0
+            own.rows[m, 1], own.rows[m, 2] = -own.units[i, 1], own.units[i, 0]
+            own.columns[m, 1], own.columns[m, 2] = -friction * own.units[i, 1], friction * own.units[i, 0]
+            m += 1
+    return m
+
+
+@kernel
+def times_G(given: Given, of: Array, a: int) -> float:
+    """Coordinate a of ``G`` times a vector."""
+    value = 0.0
+    for b in range(len(of)):
+        value += given.G[a, b] * of[b]
+    return value
+
+
+@kernel
+def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """Turn the bars of an entry's rates and changes into those of G, friction and, by slips, the state."""
+    find_units(record, k, given, own)
+    m = list_unknowns(record, k, given, own)
+    pull_rates(record, k, given, own, record.states[k, RATE], 1.0, m)
+    for i in range(len(given.mu)):
+        if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE:
+            first = own.rows.shape[1] * i + 1
+            t0, t1 = record.states[k, C, first], record.states[k, C, first + 1]
+            turned0, turned1 = of_slip(given, own, i, record.states[k, RATE, first - 1], t0, t1)
+            own.bars[BEFORE, first] += turned0
+            own.bars[BEFORE, first + 1] += turned1
+
+
+@kernel
+def of_slip(
+    given: Given, own: ReverseWork, i: int, normal: float, t0: float, t1: float
+) -> tuple[float, float]:
+    """The bar of a slip through its direction, after `pull_rates`."""
+    u0, u1, first = own.units[i, 0], own.units[i, 1], own.rows.shape[1] * i + 1
+    b0, b1 = own.bars[OF_RATE, first], own.bars[OF_RATE, first + 1]
+    across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
+    return -u1 * across, u0 * across
+
+
+@kernel
+def pull_rates(
+    record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
+) -> None:
+    """The bars of G and friction, times ``weight``, for m unknowns; OF_RATE becomes that of given rates."""
+    bars, n, width = own.bars, own.bars.shape[1], own.rows.shape[1]
+    for a in range(n):
+        bars[LEVER, a] = bars[OF_CHANGE, a]
+    if m > 0:
+        for e in range(m):
+            at, right = width * own.whose[e], 0.0
+            for part in range(width):
+                if own.columns[e, part] != 0.0:
+                    wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
+                    right += own.columns[e, part] * wanted
+            own.system[e, m] = right
+            for f in range(m):  # transposed
+                own.system[e, f] = coupling(given, own, f, e)
+            if record.marks[k, FACE, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
+                own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
+        solve_linear(own.system, 0, m)
+        for e in range(m):
+            at = width * own.whose[e]
+            for part in range(width):
+                bars[LEVER, at + part] -= own.rows[e, part] * own.system[e, m]
+    for a in range(n):
+        bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
+        if bars[LEVER, a] != 0.0:
+            for b in range(n):
+                own.of_G[a, b] += weight * bars[LEVER, a] * rate[b]
+    for i in range(len(given.mu)):
+        if is_given(record.marks[k, FACE, i]) and record.marks[k, ROLE, i] != FREE:
+            for part in range(1, width):
+                along = own.units[i, part - 1] * bars[OF_RATE, width * i + part]
+                bars[OF_MU, i] -= weight * rate[width * i] * along
+
+
+@kernel
+def slip_rate(record: Record, k: int, own: ReverseWork, i: int) -> float:
+    """How fast a slip that begins grows."""
+    width, value = own.rows.shape[1], 0.0
+    for part in range(1, width):
+        value += own.units[i, part - 1] * record.states[k, CHANGE, width * i + part]
+    return value
+
+
+@kernel
+def coupling(given: Given, own: ReverseWork, e: int, f: int) -> float:
+    """``row_e . G col_f``."""
+    width = own.rows.shape[1]
+    i, j, value = width * own.whose[e], width * own.whose[f], 0.0
+    for p in range(width):
+        if own.rows[e, p] != 0.0:
+            for q in range(width):
+                value += own.rows[e, p] * given.G[i + p, j + q] * own.columns[f, q]
+    return value
