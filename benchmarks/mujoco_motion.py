@@ -102,6 +102,7 @@ def main() -> None:
     cases = {
         "no friction, e = 0.5": {"restitution": 0.5, "mu": 0.0},
         "sticks, e = 0": {"restitution": 0.0, "mu": 1.0},
+        "sticks, e = 0.5": {"restitution": 0.5, "mu": 1.0},
         "slips on, mu = 0.1, e = 0": {"restitution": 0.0, "mu": 0.1, "slip": -2.0},
     }
     print("one bounce of a rod        time of contact   |dv|      |dq|     s: routh, MuJoCo")

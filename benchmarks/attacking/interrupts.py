@@ -31,6 +31,8 @@ ROBOT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.
 
 def attack(count, seed):
     """Interrupt ``count`` commands."""
+    # a shell's background jobs ignore Ctrl-C, and so would every command that is started from here
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     found = Found("interrupts of commands", limit=WITHIN)
     for k in range(count):
         rng = random.Random(f"{seed}-{k}")
