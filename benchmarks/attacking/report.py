@@ -13,9 +13,9 @@ class Found:
     wrong: int = 0  # answers that are not true, files read outside, tracebacks, crashes, files lost
     honest: int = 0  # failures that say so: a status, a clear error
     slowest: float = 0.0  # s, of one case
-    which: str = ""  # the slowest one, where it has a name
     examples: list[str] = field(default_factory=list)  # the first wrong ones, to repeat them
     limit: float | None = None  # s: what the slowest may take; None: nothing is promised
+    which: str = ""  # the slowest one, where it has a name
 
     def count(self, seconds: float, *, wrong: str = "", honest: bool = False, case: str = "") -> None:
         """Add a case by its name; ``wrong`` says what is wrong with it."""
