@@ -12,8 +12,8 @@ from routh.models.robot import RobotContact, RobotProblem
 from routh.reproduce import jw17
 from routh.systems.two_body import ICOSAHEDRON_VARIATIONS as VARIATIONS
 from routh.viz import style, velocity
-from routh.viz.answers import answers, labelled_answers
 from routh.viz.exact import cheap_exact
+from routh.viz.law_answers import answers, labelled_answers
 from routh.viz.outcomes import outcomes_figure, system_figure
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
 from routh.viz.snapshots import snapshot_figure, state_figure

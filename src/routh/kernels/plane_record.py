@@ -6,6 +6,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels import events_rates as plane
+from routh.kernels.events_pieces import ZERO
 from routh.kernels.events_rates import BUDGET, CODES, CUT_AT, MU, NOW, SLIPS, START, THEN, PlaneWork
 from routh.kernels.record import (
     AHEAD,
@@ -43,7 +44,6 @@ from routh.kernels.record import (
 from routh.kernels.record import BUDGET as LEFT
 
 WIDTH = 2
-ZERO = 1e-12  # as in `routh.kernels.events_pieces`
 
 
 @kernel

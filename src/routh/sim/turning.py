@@ -38,9 +38,8 @@ def turning_rate(problem: ContactProblem, found: ModeForces, speed: Array) -> fl
         at = slice(k * (width - 1), (k + 1) * (width - 1))
         per_slip[at, at] = strength * across
         push = found.acceleration[i, 1:]
-        aside = float(
-            np.linalg.norm(across @ push) * speed[i]
-        )  # of slip, where it ends with this acceleration
+        # of slip, where it ends with this acceleration
+        aside = float(np.linalg.norm(across @ push) * speed[i])
         if aside > NO_SLIP * float(np.linalg.norm(push)):
             turning = max(turning, float(np.linalg.norm(push)) / float(speed[i]))
     # near a singular mode the held contacts answer without bound, though the motion may go on: without them

@@ -12,9 +12,9 @@ from routh.sampling import Outcomes
 from routh.systems import System
 from routh.validation import Array, real
 from routh.viz import style
-from routh.viz.answers import labelled_answers
 from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes
 from routh.viz.density import draw_density
+from routh.viz.law_answers import labelled_answers
 from routh.viz.snapshots import planar
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from routh.systems import System
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.answers import first_pushing
 from routh.viz.bodies import (
     centres_of_mass,
     contact_normals,
@@ -30,6 +29,7 @@ from routh.viz.bodies import (
     draw_planes,
     frame,
 )
+from routh.viz.law_answers import first_pushing
 from routh.viz.solids import draw_solids
 
 if TYPE_CHECKING:

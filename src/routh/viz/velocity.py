@@ -13,9 +13,9 @@ from routh.sampling.answers import combinations
 from routh.text import for_matplotlib
 from routh.validation import Array, choice
 from routh.viz import style
-from routh.viz.answers import draw_answers
 from routh.viz.density import draw_density
 from routh.viz.exact import draw_exact
+from routh.viz.law_answers import draw_answers
 from routh.viz.panels import Axis, Panel, extent, has_tangent, is_still, panels_of_most_interest, short_name
 
 if TYPE_CHECKING:

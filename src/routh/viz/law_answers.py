@@ -25,7 +25,7 @@ _APART = 5.5  # points on paper between marks side by side
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class LawAnswer:
     """One velocity after, and the laws that give it."""
 
     v: Array  # (nv,)
@@ -43,22 +43,22 @@ class Answer:
         return " = ".join(words)
 
 
-def answers(shown: Comparison) -> list[Answer]:
+def answers(shown: Comparison) -> list[LawAnswer]:
     """The distinct velocities of sequences and of simultaneous solutions, the latter first."""
     problem = shown.problem
-    found: list[Answer] = []
+    found: list[LawAnswer] = []
 
-    def place(result: ImpactResult) -> Answer:
+    def place(result: ImpactResult) -> LawAnswer:
         for answer in found:
             if np.linalg.norm((answer.v - result.v) @ problem.cholesky) <= _SAME * problem.speed:
                 answer.results.append(result)
                 return answer
-        found.append(Answer(result.v, [result]))
+        found.append(LawAnswer(result.v, [result]))
         return found[-1]
 
     for result in shown.simultaneous:
         place(result).at_once.append(result)
-    taken: dict[str, Answer] = {}
+    taken: dict[str, LawAnswer] = {}
     for order, result in zip((1, -1), shown.sequential.values(), strict=False):
         answer = place(result)
         words = f"{short_name(problem, first_pushing(problem, order))} first"
@@ -73,7 +73,7 @@ def first_pushing(problem: ImpactProblem, order: int = 1) -> int:
     return next((int(i) for i in np.arange(problem.nc)[::order] if problem.approaching[i]), 0)
 
 
-def look(answer: Answer, rank: int) -> style.Look:
+def look(answer: LawAnswer, rank: int) -> style.Look:
     """A diamond for all at once, a square for one at a time, both colours where they agree."""
     color = style.SEQUENTIAL[rank % len(style.SEQUENTIAL)] if answer.in_turn else style.SIMULTANEOUS
     if answer.at_once and answer.in_turn:
@@ -83,7 +83,7 @@ def look(answer: Answer, rank: int) -> style.Look:
     return {"color": color, "marker": "D" if answer.at_once else "s", "linestyle": "none", **edge}
 
 
-def labelled_answers(shown: Comparison) -> list[tuple[Answer, str, style.Look]]:
+def labelled_answers(shown: Comparison) -> list[tuple[LawAnswer, str, style.Look]]:
     """Every distinct answer with what the legend says of it and how its mark looks."""
     count = len(shown.simultaneous)
     at_once = AT_ONCE if count == 1 else f"{AT_ONCE} ({count} solutions)"
