@@ -13,7 +13,8 @@ LEG = """<body name="{0}" pos="{1} {2} 0"><joint name="{0}_hip" axis="0 1 0"/>
     <geom type="sphere" pos="0 0 -0.2" size="0.03" mass="0.1"/></body></body>"""
 PLACES = {"fl": (0.2, 0.12), "fr": (0.2, -0.12), "hl": (-0.2, 0.12), "hr": (-0.2, -0.12)}
 ROBOT = """<mujoco><default><joint armature="0.02"/></default><worldbody><geom type="plane" size="2 2 1"/>
-  <body pos="0 0 1"><freejoint/><geom type="box" size="0.25 0.12 0.05" mass="8"/>{}</body></worldbody></mujoco>"""
+  <body pos="0 0 1"><freejoint/><geom type="box" size="0.25 0.12 0.05" mass="8"/>{}</body>
+  </worldbody></mujoco>"""
 
 
 def landing_problem(hip: float):
