@@ -78,10 +78,26 @@ POINTS = 16  # of a step in the trace
 
 
 @kernel
+def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
+    """How quickly the slips of the other contacts turn, per length of the path; at least 1."""
+    fastest = 1.0
+    for a in range(m):
+        j = work.marks[LIST, a]
+        first = CHANNELS * j
+        length = work.series[first + SIZE, 0]
+        if j != i and work.marks[MOVES, j] == SLIDE and length > 0.0:
+            rate = math.sqrt(work.series[first + TURN0, 0] ** 2 + work.series[first + TURN1, 0] ** 2)
+            fastest = max(fastest, rate / length)
+    return fastest
+
+
+@kernel
 def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, float]:
     """The contact that goes straight on to the end of its slip: (length left, contact or -1, error).
 
-    It does where turning aside can no longer matter: slip times misalignment only falls from there.
+    It does where turning aside can no longer matter: slip times misalignment only falls from there. Beside
+    other contacts the way must be short, since their slips go straight on as well: one that closes slowly
+    would take them through zero and beyond, with friction along them.
     """
     values, series = work.values, work.series
     ending, left, cost = -1, math.inf, 0.0
@@ -104,11 +120,14 @@ def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, 
             missed = length * min(aside / (yields - closing), 4.0)
         else:
             missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
-        if m > 1:
-            missed = missed + length * length if closing > 0.0 else math.inf
-        if missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY:
-            ending, cost = i, min(missed, length) / math.sqrt(across)
-            left = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+        ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+        if m > 1 and ahead > 0.0:
+            missed += ahead * ahead * turning_of_others(work, m, i)
+        small = (closing > 0.0 and length <= LAST * allowed) or length <= TINY
+        if m > 1 and small and not missed <= allowed:
+            ahead = 0.0  # too far beside the others: what is left of it is within the error
+        if (missed <= allowed or small) and (ending < 0 or ahead < left):
+            ending, left, cost = i, ahead, min(missed, length) / math.sqrt(across)
     return left, ending, cost
 
 
