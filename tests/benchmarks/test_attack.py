@@ -191,7 +191,9 @@ def test_what_the_full_attack_found_in_space(family, number):
     assert found.wrong == 0
 
 
-@pytest.mark.parametrize(("name", "number"), [("one body in space, doubled", 1693), ("space, true cone", 3661)])
+@pytest.mark.parametrize(
+    ("name", "number"), [("one body in space, doubled", 1693), ("space, true cone", 3661)]
+)
 def test_where_slips_end_impulses_leave_their_cones_by_no_more_than_the_error_says(name, number):
     """Found by the attack at full size: several contacts stop together, and one of them was left outside."""
     rng = np.random.default_rng([0, list(physics.FAMILIES).index(name), number])
