@@ -37,7 +37,7 @@ START = {"mu": 0.2, "restitution": 0.3, "inertia": 1.0, "rounding": 0.005}
 NOMINAL = {"inertia": 1.0, "rounding": 0.0}
 WITHIN = (0.002, 0.003, 0.004, 0.006, 0.008)  # m
 SOON = (0.008, 0.010, 0.012, 0.014, 0.016)  # s
-FIT_SAMPLES = 32
+FIT_SAMPLES = 16
 TODAY, FITTED = "today: sharp corners, given inertia", "fitted inertia and rounding"
 REFITTED = "sharp, given inertia, refitted"
 
@@ -296,7 +296,7 @@ def main() -> None:
     one.set_defaults(run=cube)
     other = parts.add_parser("simulated")
     other.add_argument("--trials", type=int, default=200)
-    other.add_argument("--impacts", type=int, default=60)
+    other.add_argument("--impacts", type=int, default=40)
     other.add_argument("--samples", type=int, default=32)
     other.set_defaults(run=simulated)
     options = parser.parse_args()

@@ -19,8 +19,9 @@ from routh.validation import Array, Options
 
 _DIFFERENCE = 0.01  # of a range: over which slopes are compared for the curvature
 _ENOUGH = 1e-4  # share of the score: quasi-Newton steps that gain less are left to Newton's
-_STEPS = 5  # of Newton's method at the end
+_STEPS = 6  # of Newton's method at the end
 _LONGEST = 0.1  # of a range: the longest of these steps
+_NEARBY = 0.02  # of a range: how far curvatures hold
 _STILL = 1e-4  # of a range: a step that ends them
 
 
@@ -146,11 +147,14 @@ def _scanned(objective: Objective, start: Array, scan: int) -> Array:
 def _finished(objective: Objective, shares: Array) -> Fit:
     """Newton's steps to where the mean slope vanishes: slopes tell that place better than values.
 
-    Single samples jump where their decisions change, which values follow and slopes average out.
+    Single samples jump where their decisions change, which values follow and slopes average out. Curvatures
+    are those of a place nearby: after longer ways they are computed again.
     """
     scores, slopes = objective.slopes(shares)
-    curvatures = _curvatures(objective, shares)
+    centre, curvatures = shares, _curvatures(objective, shares)
     for _ in range(_STEPS):
+        if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
+            centre, curvatures = shares, _curvatures(objective, shares)
         mean = slopes.mean(axis=0)
         free = ~(((shares <= 0.0) & (mean > 0.0)) | ((shares >= 1.0) & (mean < 0.0)))
         trial = np.clip(shares + _newton(curvatures.mean(axis=0), mean, free), 0.0, 1.0)
@@ -161,6 +165,8 @@ def _finished(objective: Objective, shares: Array) -> Fit:
         if not np.linalg.norm(trial_slopes.mean(axis=0)[free]) < np.linalg.norm(mean[free]):
             break
         shares, scores, slopes = trial, trial_scores, trial_slopes
+    if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
+        curvatures = _curvatures(objective, shares)
     at_end = (shares <= 0.0) | (shares >= 1.0)
     return Fit(shares, scores, slopes, curvatures, at_end, step)
 
