@@ -1,5 +1,7 @@
-"""Acting on sets: the worst outcome of an impact, and what holds in every outcome."""
+"""Acting on sets: the worst outcome of an impact, what holds in every outcome, designs for all."""
 
+from routh.robust.candidates import Constraint, same_feet
+from routh.robust.designing import Design, Designed, design
 from routh.robust.guarantees import Answer, Guarantee, holds
 from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
@@ -8,6 +10,9 @@ from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
     "Answer",
+    "Constraint",
+    "Design",
+    "Designed",
     "Guarantee",
     "Linear",
     "Objective",
@@ -16,7 +21,9 @@ __all__ = [
     "Sensitivity",
     "WorstCase",
     "WorstCases",
+    "design",
     "holds",
+    "same_feet",
     "sensitivity",
     "worst_case",
     "worst_cases",
