@@ -1,6 +1,11 @@
-"""Acting on sets: the worst outcome of an impact, and what holds in every outcome."""
+"""Acting on sets: the worst outcome, what holds in every outcome, parameters from measured impacts."""
 
 from routh.robust.guarantees import Answer, Guarantee, holds
+from routh.robust.identify import identify, score_impacts
+from routh.robust.identify_body import TossedBox
+from routh.robust.identify_data import MeasuredImpacts
+from routh.robust.identify_report import Estimate, Identified, scores_table
+from routh.robust.identify_score import Scores
 from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
 from routh.robust.sensitivity import Sensitivity, sensitivity
@@ -8,15 +13,23 @@ from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
     "Answer",
+    "Estimate",
     "Guarantee",
+    "Identified",
     "Linear",
+    "MeasuredImpacts",
     "Objective",
     "Own",
     "Quadratic",
+    "Scores",
     "Sensitivity",
+    "TossedBox",
     "WorstCase",
     "WorstCases",
     "holds",
+    "identify",
+    "score_impacts",
+    "scores_table",
     "sensitivity",
     "worst_case",
     "worst_cases",
