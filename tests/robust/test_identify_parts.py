@@ -6,10 +6,11 @@ import pytest
 from routh.models.base import State
 from routh.models.spatial import PlaneContact, SpatialModel, box, corners
 from routh.models.spatial.rotations import exponential, rotation_matrices
-from routh.robust import TossedBox
-from routh.robust.identify_fit import Fit
+from routh.robust import MeasuredImpacts, TossedBox
+from routh.robust.identify_data import Bounds
+from routh.robust.identify_fit import Fit, Objective, curvatures_along
 from routh.robust.identify_intervals import intervals
-from routh.robust.identify_score import assess, energy_scores, score_slopes
+from routh.robust.identify_score import Errors, Scale, assess, energy_scores, score_slopes
 
 
 def test_the_score_is_the_mean_over_all_pairs():
@@ -166,3 +167,44 @@ def test_unknown_parameters_of_a_box_are_named():
         TossedBox(SIZE, rotation_matrices(q), before, INERTIA)({"radius": 0.1})
     with pytest.raises(ValueError, match=r"before: got shape"):
         TossedBox(SIZE, rotation_matrices(q), before[:2], INERTIA)
+
+
+def test_slopes_of_tossed_boxes_are_those_of_their_scores():
+    """In space, with the true cone: one, two and more corners; every parameter of the box."""
+    rng = np.random.default_rng(7)
+    q = exponential(np.concatenate([rng.normal(size=(2, 3)), 0.05 * rng.normal(size=(3, 3))]))
+    before = np.column_stack([rng.normal(size=(5, 2)), -rng.uniform(0.5, 1.5, 5), rng.normal(0, 2, (5, 3))])
+    toss = TossedBox(SIZE, rotation_matrices(q), before, INERTIA, 0.008, known={"mass": MASS})
+    counts = toss.contacts.sum(axis=1)
+    assert counts.min() == 1
+    assert counts.max() >= 2
+    impacts = MeasuredImpacts(toss, before * np.array([0.9, 0.9, -0.3, 0.5, 0.5, 0.5]))
+    ranges = {"mu": (0.1, 0.4), "restitution": (0.1, 0.6), "inertia": (0.7, 1.5), "rounding": (0.0, 0.02)}
+    bounds = Bounds.of({**ranges, "mass": (0.3, 0.5), "centre_x": (-0.005, 0.005)})
+    batch = impacts.batch(bounds.values(np.full(6, 0.5)))
+    errors = Errors(np.zeros(6), (5, 4, 6), 0)
+    objective = Objective(impacts, bounds, Scale.of(batch), errors, 4, {"seed": 0, "tolerance": 1e-10})
+    shares = np.array([0.31, 0.42, 0.37, 0.45, 0.4, 0.6])
+    _, slopes = objective.slopes(shares)
+    for k in range(6):
+        less, more = shares.copy(), shares.copy()
+        less[k] -= 1e-5
+        more[k] += 1e-5
+        wanted = (objective.values(more) - objective.values(less)) / 2e-5
+        np.testing.assert_allclose(slopes[:, k], wanted, atol=1e-4 * np.abs(slopes).max())
+    assert objective.lost == 0
+
+
+def test_curvatures_are_found_along_any_directions_and_at_the_ends_of_ranges():
+    rng = np.random.default_rng(8)
+    wanted = rng.normal(size=(3, 4, 4))
+    wanted += np.swapaxes(wanted, 1, 2)
+
+    class Quadratic:
+        def slopes(self, shares):
+            return np.zeros(3), wanted @ shares
+
+    axes = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    at = np.array([0.0, 0.5, 0.99, 0.3])
+    found = curvatures_along(Quadratic(), at, axes, np.array([0.1, 0.02, 0.05, 0.01]))
+    np.testing.assert_allclose(found, wanted, atol=1e-11)
