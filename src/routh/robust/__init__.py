@@ -1,5 +1,7 @@
-"""Acting on sets: the worst outcome, what holds in every outcome, parameters from measured impacts."""
+"""Acting on sets: worst cases, what holds in every outcome, designs, parameters from measurements."""
 
+from routh.robust.candidates import Constraint, same_feet
+from routh.robust.designing import Design, Designed, design
 from routh.robust.guarantees import Answer, Guarantee, holds
 from routh.robust.identify import identify, score_impacts
 from routh.robust.identify_body import TossedBox
@@ -13,6 +15,9 @@ from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
     "Answer",
+    "Constraint",
+    "Design",
+    "Designed",
     "Estimate",
     "Guarantee",
     "Identified",
@@ -26,8 +31,10 @@ __all__ = [
     "TossedBox",
     "WorstCase",
     "WorstCases",
+    "design",
     "holds",
     "identify",
+    "same_feet",
     "score_impacts",
     "scores_table",
     "sensitivity",
