@@ -14,8 +14,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ PARAMETERS = {
     "inertia": (0.7, 1.8),  # of the value that comes with the data
     "rounding": (0.0, 0.02),  # m
 }
-START = {"mu": 0.2, "restitution": 0.3, "inertia": 1.0, "rounding": 0.005}
+START = {"mu": 0.2, "restitution": 0.3, "inertia": 1.2, "rounding": 0.005}
 NOMINAL = {"inertia": 1.0, "rounding": 0.0}
 WITHIN = (0.002, 0.003, 0.004, 0.006, 0.008)  # m
 SOON = (0.008, 0.010, 0.012, 0.014, 0.016)  # s
@@ -57,24 +58,17 @@ def measured(contacts: list[Contact], within: float, soon: float) -> MeasuredImp
 
 def fitted_on(contacts: list[Contact], threads: int) -> tuple[Identified, float, float]:
     """Everything by the score of one half alone: the parameters, and which corners are simultaneous."""
-    within, soon = 0.004, 0.012
     options = {"metric": NOMINAL, "threads": threads}
-    found = identify(measured(contacts, within, soon), PARAMETERS, start=START, samples=8, scan=0, **options)
 
-    def score(a: float, b: float) -> float:
-        scores = score_impacts(measured(contacts, a, b), found.values, samples=FIT_SAMPLES, **options)
+    def score(within: float, soon: float) -> float:
+        scores = score_impacts(measured(contacts, within, soon), START, samples=FIT_SAMPLES, **options)
         return float(scores.energy.mean())
 
-    within, soon = min(((a, b) for a in WITHIN for b in SOON), key=lambda pair: score(*pair))
+    rule = min(((a, b) for a in WITHIN for b in SOON), key=lambda pair: score(*pair))
     found = identify(
-        measured(contacts, within, soon),
-        PARAMETERS,
-        start=found.values,
-        scan=0,
-        samples=FIT_SAMPLES,
-        **options,
+        measured(contacts, *rule), PARAMETERS, start=START, scan=0, samples=FIT_SAMPLES, **options
     )
-    return found, within, soon
+    return found, *rule
 
 
 def predicted(contacts: list[Contact], values: dict, rule: tuple, counts: np.ndarray, samples: int) -> list:
@@ -113,6 +107,7 @@ def predict_half(known: list[Impact], new: list[Impact], samples: int, threads: 
         {name: PARAMETERS[name] for name in ("mu", "restitution")},
         start={name: START[name] for name in ("mu", "restitution")},
         samples=FIT_SAMPLES,
+        scan=0,
         metric=NOMINAL,
         threads=threads,
     )
@@ -254,9 +249,14 @@ def one_trial(trial: int, impacts: int, samples: int) -> Identified:
 
 def simulated(options: argparse.Namespace) -> None:
     """How often the intervals contain the truth."""
-    begin = time.process_time()
     names = list(TRUE)
-    found = [one_trial(k, options.impacts, options.samples) for k in range(options.trials)]
+    jobs = [(k, options.impacts, options.samples) for k in range(options.trials)]
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        found = []
+        for trial in pool.map(one_trial, *zip(*jobs, strict=True)):
+            found.append(trial)
+            if len(found) % 20 == 0:
+                print(f"{len(found)} trials done", file=sys.stderr, flush=True)
     print(f"{options.trials} trials of {options.impacts} impacts, {options.samples} samples of each outcome")
     print("parameter     truth  mean estimate  standard deviation  mean width  inside  share [95 %]")
     inside = np.array(
@@ -270,9 +270,7 @@ def simulated(options: argparse.Namespace) -> None:
             f"  {inside[:, k].sum():6d}  {_share(int(inside[:, k].sum()), len(found))}"
         )
     print(f"all together: {_share(int(inside.sum()), inside.size)}, as if independent")
-    print(
-        f"converged: {sum(f.converged for f in found)}; {time.process_time() - begin:.0f} s of processor time"
-    )
+    print(f"converged: {sum(f.converged for f in found)}")
 
 
 def _share(hits: int, count: int) -> str:
@@ -298,11 +296,10 @@ def main() -> None:
     other.add_argument("--trials", type=int, default=200)
     other.add_argument("--impacts", type=int, default=40)
     other.add_argument("--samples", type=int, default=32)
+    other.add_argument("--jobs", type=int, default=1, help="processes")
     other.set_defaults(run=simulated)
     options = parser.parse_args()
-    begin = time.process_time()
     options.run(options)
-    print(f"\n{time.process_time() - begin:.0f} s of processor time")
 
 
 if __name__ == "__main__":

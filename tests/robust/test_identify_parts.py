@@ -8,7 +8,7 @@ from routh.models.spatial import PlaneContact, SpatialModel, box, corners
 from routh.models.spatial.rotations import exponential, rotation_matrices
 from routh.robust import MeasuredImpacts, TossedBox
 from routh.robust.identify_data import Bounds
-from routh.robust.identify_fit import Fit, Objective
+from routh.robust.identify_fit import Fit, Objective, curvatures_along
 from routh.robust.identify_intervals import intervals
 from routh.robust.identify_score import Errors, Scale, assess, energy_scores, score_slopes
 
@@ -193,3 +193,18 @@ def test_slopes_of_tossed_boxes_are_those_of_their_scores():
         wanted = (objective.values(more) - objective.values(less)) / 2e-5
         np.testing.assert_allclose(slopes[:, k], wanted, atol=1e-4 * np.abs(slopes).max())
     assert objective.lost == 0
+
+
+def test_curvatures_are_found_along_any_directions_and_at_the_ends_of_ranges():
+    rng = np.random.default_rng(8)
+    wanted = rng.normal(size=(3, 4, 4))
+    wanted += np.swapaxes(wanted, 1, 2)
+
+    class Quadratic:
+        def slopes(self, shares):
+            return np.zeros(3), wanted @ shares
+
+    axes = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    at = np.array([0.0, 0.5, 0.99, 0.3])
+    found = curvatures_along(Quadratic(), at, axes, np.array([0.1, 0.02, 0.05, 0.01]))
+    np.testing.assert_allclose(found, wanted, atol=1e-11)

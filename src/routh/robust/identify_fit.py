@@ -17,7 +17,8 @@ from routh.sampling.outcomes import DATA
 from routh.status import Status
 from routh.validation import Array, Options
 
-_DIFFERENCE = 0.01  # of a range: over which slopes are compared for the curvature
+_DIFFERENCE = 0.01  # of a range: the least over which slopes are compared for the curvature
+_FARTHEST = 0.1  # of a range: the most
 _ENOUGH = 1e-4  # share of the score: quasi-Newton steps that gain less are left to Newton's
 _STEPS = 6  # of Newton's method at the end
 _LONGEST = 0.1  # of a range: the longest of these steps
@@ -151,10 +152,10 @@ def _finished(objective: Objective, shares: Array) -> Fit:
     are those of a place nearby: after longer ways they are computed again.
     """
     scores, slopes = objective.slopes(shares)
-    centre, curvatures = shares, _curvatures(objective, shares)
+    centre, curvatures = shares, _curvatures(objective, shares, slopes)
     for _ in range(_STEPS):
         if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
-            centre, curvatures = shares, _curvatures(objective, shares)
+            centre, curvatures = shares, _curvatures(objective, shares, slopes)
         mean = slopes.mean(axis=0)
         free = ~(((shares <= 0.0) & (mean > 0.0)) | ((shares >= 1.0) & (mean < 0.0)))
         trial = np.clip(shares + _newton(curvatures.mean(axis=0), mean, free), 0.0, 1.0)
@@ -166,7 +167,7 @@ def _finished(objective: Objective, shares: Array) -> Fit:
             break
         shares, scores, slopes = trial, trial_scores, trial_slopes
     if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
-        curvatures = _curvatures(objective, shares)
+        curvatures = _curvatures(objective, shares, slopes)
     at_end = (shares <= 0.0) | (shares >= 1.0)
     return Fit(shares, scores, slopes, curvatures, at_end, step)
 
@@ -181,13 +182,27 @@ def _newton(curvature: Array, slope: Array, free: np.ndarray) -> Array:
     return step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0.0), _LONGEST))
 
 
-def _curvatures(objective: Objective, shares: Array) -> Array:
-    """Second derivatives of every impact's score, (n, p, p), by differences of slopes."""
+def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
+    """Second derivatives of every impact's score, (n, p, p), by differences of slopes.
+
+    First along the parameters; then again along the principal directions of what was found, each over about
+    its own standard error: single samples' jumps would hide the curvature of a weakly determined direction.
+    """
     p = len(shares)
-    found = np.zeros((len(objective.impacts), p, p))
-    for k in range(p):
-        ends = [np.array(shares), np.array(shares)]
-        ends[0][k], ends[1][k] = max(shares[k] - _DIFFERENCE, 0.0), min(shares[k] + _DIFFERENCE, 1.0)
+    first = curvatures_along(objective, shares, np.eye(p), np.full(p, _DIFFERENCE))
+    bent, axes = np.linalg.eigh(first.sum(axis=0))
+    spread = np.linalg.norm((slopes - slopes.mean(axis=0)) @ axes, axis=0)
+    errors = spread / np.maximum(bent, 1e-12 * max(bent.max(), 1e-300))
+    return curvatures_along(objective, shares, axes, np.clip(errors, _DIFFERENCE, _FARTHEST))
+
+
+def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Array) -> Array:
+    """From differences of slopes along the columns of ``axes``; ways end where ranges do."""
+    ways, differences = [], []
+    for axis, step in zip(axes.T, steps, strict=True):
+        ends = [np.clip(shares + sign * step * axis, 0.0, 1.0) for sign in (-1.0, 1.0)]
         less, more = (objective.slopes(end)[1] for end in ends)
-        found[:, k] = (more - less) / (ends[1][k] - ends[0][k])
+        ways.append(ends[1] - ends[0])
+        differences.append(more - less)
+    found = np.einsum("knp,kq->npq", np.array(differences), np.linalg.pinv(np.array(ways)).T)
     return 0.5 * (found + np.swapaxes(found, 1, 2))
