@@ -45,6 +45,7 @@ ORDER = [
     "sim",
     "robust",
     "jax",
+    "learn",
     "sweep",
     "systems",
     "viz",

@@ -16,7 +16,7 @@ def wrong_path(problem, path, v, impulse, scales, directions=None, curved=None):
 
     ``directions`` (k, nt): corners of the friction polygon, None for the cone (in the plane: the segment).
     ``curved``: of a path of the true cone in space, the error that the sample reports, a share of the speed;
-    where a slip ends, friction may miss its cone by the impulse that changes the velocity by so much.
+    what of its impulses is outside the cones, where slips end, may move the velocity by so much in all.
     """
     speed, momentum = scales
     loose = TOLERANCE * max(1.0, float(problem.mu.max()) / ROUND)
@@ -39,22 +39,33 @@ def wrong_path(problem, path, v, impulse, scales, directions=None, curved=None):
         return "momentum of a piece"
     c = np.einsum("ctv,kv->kct", rows, path.v) / speed[:, None]
     p = path.impulse / momentum[:, None]
-    outside = np.full(problem.nc, loose)
     if curved is not None:
-        least = [np.linalg.eigvalsh(Jt @ np.linalg.solve(problem.M, Jt.T))[0] for Jt in problem.Jt]
-        outside += curved * energy / (np.sqrt(least) * momentum)
-    return wrong_contacts(problem, c, p, directions, curved is not None, (loose, outside))
+        excess = outside_cones(path.impulse, problem.mu)
+        wasted = np.einsum("kct,ctv->kv", excess, rows)
+        moved = np.sqrt(np.abs(np.sum(wasted.T * np.linalg.solve(problem.M, wasted.T), axis=0)))
+        if not moved.sum() <= (loose + curved) * energy:
+            return "impulses outside their cones by more than the error"
+        p = p - excess / momentum[:, None]
+    return wrong_contacts(problem, c, p, directions, curved is not None, loose)
 
 
-def wrong_contacts(problem, c, p, directions, curved, tolerances):
+def outside_cones(impulse, mu):
+    """What must be taken away so that impulses (k, nc, 3) are in their cones."""
+    normal = np.maximum(impulse[:, :, :1], 0.0)
+    friction = np.linalg.norm(impulse[:, :, 1:], axis=2, keepdims=True)
+    allowed = mu[:, None] * normal
+    share = np.where(friction > allowed, allowed / np.where(friction > allowed, friction, 1.0), 1.0)
+    return impulse - np.concatenate([normal, share * impulse[:, :, 1:]], axis=2)
+
+
+def wrong_contacts(problem, c, p, directions, curved, loose):
     """Cones, friction against slip, and who may push; velocities (k + 1, nc, .), impulses (k, nc, .)."""
-    loose, outside = tolerances
     left = np.zeros(problem.nc)  # energy that contacts may still return
     for before, after, push in zip(c[:-1], c[1:], p, strict=True):
         normal, limit = push[:, 0], problem.mu * push[:, 0]
         if not np.all(normal >= -loose):
             return "a contact pulls"
-        if not np.all(np.linalg.norm(push[:, 1:], axis=1) <= limit + outside):
+        if not np.all(np.linalg.norm(push[:, 1:], axis=1) <= limit + loose):
             return "friction outside its cone"
         turn = turned(before[:, 1:], after[:, 1:]) if curved else 0.0
         for slip in (before[:, 1:], 0.5 * (before + after)[:, 1:], after[:, 1:]):

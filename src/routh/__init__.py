@@ -13,6 +13,7 @@ Is an answer possible  `audit` (one velocity after), `auditing.rollout.audit` (a
                        `scan` (how ambiguous an impact is over a grid of states)
 A motion               `simulate` (event by event through impacts), `simulate_many`, `step_through` (time
                        stepping with `constraints`); each returns a `Trajectory`
+Learning               `learn.OutcomeRandomization` (Gymnasium), `learn.hook` (any MuJoCo simulation)
 One contact in space   `two_body`: restitution by three hypotheses, hodographs
 A picture              ``.plot()`` of a result, or `viz.plot` of any
 Did it succeed         ``.status`` of every result, see `Status`
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh import exact as exact
     from routh import laws as laws
     from routh import lcp as lcp
+    from routh import learn as learn
     from routh import models as models
     from routh import pointedness as pointedness
     from routh import robust as robust
@@ -93,8 +95,8 @@ _PUBLIC = {
 }
 _SUBMODULES = frozenset(
     (
-        *("auditing", "bounds", "constraints", "exact", "laws", "lcp", "models", "pointedness"),
-        *("robust", "sampling", "sim", "step", "systems", "termination", "two_body", "viz"),
+        *("auditing", "bounds", "constraints", "exact", "laws", "lcp", "learn", "models"),
+        *("pointedness", "robust", "sampling", "sim", "step", "systems", "termination", "two_body", "viz"),
     )
 )
 

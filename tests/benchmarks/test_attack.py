@@ -189,3 +189,22 @@ def test_a_row_counts():
 def test_what_the_full_attack_found_in_space(family, number):
     found = physics.part_of_family((family, 0, [number]))
     assert found.wrong == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("one body in space, doubled", 1693),  # several contacts stop together, one of them outside its cone
+        ("space, true cone", 3661),
+        ("one body in space, doubled", 3544),  # a held contact pulled within a step, and pushed again
+        ("one body in space, doubled", 3671),  # a driven one separated within a step, and approached again
+        ("one body in space, doubled", 8758),  # friction left its cone at once, and came back
+    ],
+)
+def test_what_the_attack_at_full_size_has_found(name, number):
+    """Paths of the true cone: impulses leave their cones by no more than the sample's error says."""
+    rng = np.random.default_rng([0, list(physics.FAMILIES).index(name), number])
+    problem = physics.problem_of(name, rng)
+    outcomes = routh.sample(problem, physics.SAMPLES, seed=number, threads=1)
+    assert physics.judged_samples(problem, outcomes) == ("", False)
+    assert outcomes.error.max() < 3e-5  # a tolerance of 1e-6, and some thirty pieces

@@ -137,6 +137,31 @@ def audit(
     )
 
 
+def own_outcome(model: MjModel, data: MjData, *, threshold: float = 0.1, longest: float = 0.1) -> Array:
+    """The velocity (nv,) to which MuJoCo's own contacts and limits lead, without gravity, motors and springs.
+
+    From the state in ``data``, which moves on, until nothing approaches any more, or for ``longest`` (s).
+    Contacts that close within three steps count; ``threshold`` (m/s): slower approaches are no impact.
+    """
+    alone = copy.copy(model)
+    flags = engine().mjtDisableBit
+    for name in ("GRAVITY", "ACTUATION", "PASSIVE", "SPRING", "DAMPER"):  # the last two in newer versions
+        alone.opt.disableflags |= int(getattr(flags, f"mjDSBL_{name}", 0))
+    data.qfrc_applied[:], data.xfrc_applied[:] = 0.0, 0.0
+    catcher = _Catcher(alone, data, None, threshold, longest, DEFAULT_GAP, (None, None))
+    engine().mj_forward(alone, data)
+    begin, fastest = float(data.time), 0.0
+    while data.time < begin + longest:
+        approach, _ = catcher.approaching()
+        fastest = max(fastest, approach)
+        over = approach <= max(_OVER * fastest, 1e-3 * threshold)
+        if over and (fastest > threshold or data.time > begin + 3.0 * model.opt.timestep):
+            break
+        engine().mj_step(alone, data)
+        engine().mj_forward(alone, data)
+    return np.array(data.qvel)
+
+
 Caught = tuple[float, float, RobotProblem, Array]
 
 
@@ -161,7 +186,7 @@ class _Catcher:
     def step(self) -> Caught | None:
         """One step of free motion, or a whole impact."""
         self._forward()
-        approach, _ = self._approaching()
+        approach, _ = self.approaching()
         if approach <= self.threshold:
             self._advance()
             return None
@@ -175,12 +200,12 @@ class _Catcher:
         while (
             approach > max(_OVER * fastest, 1e-3 * self.threshold) and self.data.time < start + self.longest
         ):
-            approach, active = self._approaching()
+            approach, active = self.approaching()
             fastest = max(fastest, approach)
             pairs |= active
             momentum += self._advance_and_collect()
             self._forward()
-            approach, _ = self._approaching()
+            approach, _ = self.approaching()
         length = float(self.data.time) - start
         return self._caught(before, start, length, momentum, pairs)
 
@@ -233,7 +258,7 @@ class _Catcher:
         self._advance()
         return np.asarray(M @ (data.qvel - velocity) - model.opt.timestep * smooth)
 
-    def _approaching(self) -> tuple[float, set[tuple[str, str]]]:
+    def approaching(self) -> tuple[float, set[tuple[str, str]]]:
         """The fastest approach of what touches (m/s), and the pairs of geoms that push."""
         model, data = self.model, self.data
         fastest, pairs = 0.0, set()

@@ -84,7 +84,8 @@ def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: fl
             bars[POINT, a] = record.states[k, C, a] + times_G(given, bars[POINT_RATE], a)
     for a in range(n):
         bars[POINT_RATE, a] = 0.0
-    left = 1.0 - at / record.numbers[k, LENGTH]
+    length = record.numbers[k, LENGTH]
+    left = 1.0 - at / length if length > 0.0 else 1.0
     for i in range(len(given.mu)):
         if roles[i] == FREE:
             continue
@@ -95,8 +96,8 @@ def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: fl
         bars[POINT_RATE, 3 * i] = normal
         if record.marks[k, FACE, i] == SLIDES:
             t0, t1 = bars[POINT, 3 * i + 1], bars[POINT, 3 * i + 2]
-            length = math.sqrt(t0 * t0 + t1 * t1)
-            own.units[i, 0], own.units[i, 1] = t0 / length, t1 / length
+            slip = math.sqrt(t0 * t0 + t1 * t1)
+            own.units[i, 0], own.units[i, 1] = t0 / slip, t1 / slip
             bars[POINT_RATE, 3 * i + 1] = -given.mu[i] * normal * own.units[i, 0]
             bars[POINT_RATE, 3 * i + 2] = -given.mu[i] * normal * own.units[i, 1]
     m = list_unknowns(record, k, given, own)

@@ -35,7 +35,7 @@ APART = frozenset(
     (
         *("solve_rates", "held_rate", "run_stage", "straight_piece", "stiff_piece", "implicit_step"),
         *("follow_curve", "alone_series", "fill_series", "extend", "solve_power", "invert"),
-        *("first_event", "straight_on", "move"),
+        *("first_event", "straight_on", "stop_slip", "outside_cones", "move"),
     )
 )
 MOST_BLOCKS = {1: 2**20, 2: 2**20}  # of one launch, in the plane and in space

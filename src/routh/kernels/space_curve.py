@@ -73,14 +73,31 @@ TAIL = 3.0  # what the last power says of those left out, and of the shift of th
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
+MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
 POINTS = 16  # of a step in the trace
+
+
+@kernel
+def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
+    """How quickly the slips of the other contacts turn, per length of the path; at least 1."""
+    fastest = 1.0
+    for a in range(m):
+        j = work.marks[LIST, a]
+        first = CHANNELS * j
+        length = work.series[first + SIZE, 0]
+        if j != i and work.marks[MOVES, j] == SLIDE and length > 0.0:
+            rate = math.sqrt(work.series[first + TURN0, 0] ** 2 + work.series[first + TURN1, 0] ** 2)
+            fastest = max(fastest, rate / length)
+    return fastest
 
 
 @kernel
 def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, float]:
     """The contact that goes straight on to the end of its slip: (length left, contact or -1, error).
 
-    It does where turning aside can no longer matter: slip times misalignment only falls from there.
+    It does where turning aside can no longer matter: slip times misalignment only falls from there. Beside
+    other contacts the way must be short, since their slips go straight on as well: one that closes slowly
+    would take them through zero and beyond, with friction along them.
     """
     values, series = work.values, work.series
     ending, left, cost = -1, math.inf, 0.0
@@ -103,11 +120,14 @@ def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, 
             missed = length * min(aside / (yields - closing), 4.0)
         else:
             missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
-        if m > 1:
-            missed = missed + length * length if closing > 0.0 else math.inf
-        if missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY:
-            ending, cost = i, min(missed, length) / math.sqrt(across)
-            left = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+        ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+        if m > 1 and ahead > 0.0:
+            missed += ahead * ahead * turning_of_others(work, m, i)
+        small = (closing > 0.0 and length <= LAST * allowed) or length <= TINY
+        if m > 1 and small and not missed <= allowed:
+            ahead = 0.0  # too far beside the others: what is left of it is within the error
+        if (missed <= allowed or small) and (ending < 0 or ahead < left):
+            ending, left, cost = i, ahead, min(missed, length) / math.sqrt(across)
     return left, ending, cost
 
 
@@ -139,27 +159,41 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 
 @kernel
 def straight_on(
-    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, left: float, slipping: int
-) -> tuple[int, int]:
-    """Follow the rates until a slip has vanished after the length ``left``, or another event comes first."""
+    work: SpaceWork,
+    nc: int,
+    m: int,
+    books: Books,
+    record: Record | None,
+    left: float,
+    slipping: int,
+    most: float,
+) -> tuple[int, int, float]:
+    """Follow the rates until a slip has vanished after the length ``left``, or another event comes first.
+
+    Returns the event, its contact, and by how much impulses leave their cones so that the slip is zero.
+    Where that is above ``most`` nothing is done, and the event is GO_ON.
+    """
     straighten(work, nc, m, books)
-    entry = NOBODY
+    entry, error = NOBODY, 0.0
     h, kind, who = first_event(work, nc, m, books, min(left, FAR), m < 2)
     if kind == GO_ON and left >= FAR:
-        return CUT_SHORT, -1
+        return CUT_SHORT, -1, 0.0
     ends = kind == GO_ON
     if ends:
         kind, who = SLIP_ZERO, slipping
+        error = stop_slip(work, nc, m, slipping)
+        if error > most:
+            return GO_ON, -1, 0.0
     if record is not None:
         entry = write_curve(record, work, nc, m, h, slipping, TO_ZERO if ends else AIMED)
         write_end(record, work, nc, m, books, h, kind, who)
     if ends:
-        stop_slip(work, nc, m, slipping)
+        work.marks[MOVES, slipping] = ZERO
     write_trace(work, m, TRY)
     move(work, nc, m, books, kind, who)
     if record is not None:
         finish_curve(record, entry, work, nc, books)
-    return kind, who
+    return kind, who, error
 
 
 @kernel
@@ -182,13 +216,17 @@ def trace_points(work: SpaceWork, m: int, h: float) -> None:
 
 
 @kernel
-def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> None:
-    """Friction takes what is left of a slip, so that velocity and impulse TRY stay one."""
+def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> float:
+    """Friction takes what is left of a slip, so that velocity and impulse TRY stay one.
+
+    Returns by how much that leaves the cones, see `outside_cones`.
+    """
     values, marks = work.values, work.marks
     marks[MOVES, slipping] = ZERO
     size = list_unknown(work, m)
     fill_matrix(work, nc, size, size, FIRST)
     invert(work, nc, size)
+    marks[MOVES, slipping] = SLIDE
     for e in range(size):
         i, value = marks[WHOSE, e], 0.0
         for part in range(3):
@@ -201,6 +239,30 @@ def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> None:
         values[TRY, at] += z * values[COL0, e]
         values[TRY, at + 1] += z * values[COL1, e]
         values[TRY, at + 2] += z * values[COL2, e]
+    return outside_cones(work, m)
+
+
+@kernel
+def outside_cones(work: SpaceWork, m: int) -> float:
+    """How far the velocity would move, by its energy, without what of TRY is outside its cone."""
+    values = work.values
+    for a in range(m):
+        i = work.marks[LIST, a]
+        at = 3 * i
+        normal = max(values[TRY, at], 0.0)
+        friction = math.sqrt(values[TRY, at + 1] ** 2 + values[TRY, at + 2] ** 2)
+        share = max(1.0 - values[MU, i] * normal / max(friction, 1e-300), 0.0)
+        values[IMPULSE, at] = values[TRY, at] - normal
+        values[IMPULSE, at + 1], values[IMPULSE, at + 2] = (
+            share * values[TRY, at + 1],
+            share * values[TRY, at + 2],
+        )
+    square = 0.0
+    for a in range(m):
+        at = 3 * work.marks[LIST, a]
+        for row in range(at, at + 3):
+            square += values[IMPULSE, row] * effect(work, m, IMPULSE, row)
+    return math.sqrt(max(square, 0.0))
 
 
 @kernel
@@ -231,8 +293,13 @@ def follow_curve(
         left, slipping, cost = look_at_slips(work, m, allowed)
         values[GLOBAL, STEPS] += 1.0
         if slipping >= 0:
-            values[GLOBAL, ERROR] += TAIL * cost
-            return straight_on(work, nc, m, books, record, left, slipping)
+            most = MOST * allowed if work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed else math.inf
+            kind, who, error = straight_on(work, nc, m, books, record, left, slipping, most)
+            if kind != GO_ON:
+                values[GLOBAL, ERROR] += TAIL * cost + error
+                return kind, who
+            begins = begin_series(work, m, books)
+            size = first_power(work, nc, m)
         alone = m == 1 and size == 0 and not begins
         if alone:
             alone_series(work, nc, work.marks[LIST, 0], books)

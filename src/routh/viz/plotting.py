@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import singledispatch, wraps
@@ -46,8 +47,13 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Study`           what is stored by now: a curve or a heat map of its first column
     `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
+    `Design`          the scores of all designs that were tried
     ================  ==========================================================  ========================
     """
+    if type(result).__module__.startswith("routh.robust."):
+        importlib.import_module("routh.viz.designs")  # drawn rarely, and robust loads SciPy's optimisers
+        if plot.dispatch(type(result)) is not plot.dispatch(object):
+            return plot(result, axes, **options)
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 

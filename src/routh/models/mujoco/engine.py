@@ -121,19 +121,28 @@ def workspace(model: MjModel, reach: float) -> Workspace:
         _WORKSPACES.by_model = WeakKeyDictionary()
     own = _WORKSPACES.by_model.get(model)
     if own is None:
-        wide = copy.copy(model)
-        own = Workspace(wide, engine().MjData(wide), _relevant_fields(wide), _options(type(wide.opt)))
-        _WORKSPACES.by_model[model] = own
+        own = _WORKSPACES.by_model[model] = make_workspace(model)
     else:
-        for field in own.fields:
-            getattr(own.wide, field)[...] = getattr(model, field)
-        for name, settable in own.options:
-            if settable:
-                setattr(own.wide.opt, name, getattr(model.opt, name))
-            else:
-                getattr(own.wide.opt, name)[...] = getattr(model.opt, name)
+        follow(own, model)
     widen(own.wide, reach)
     return own
+
+
+def make_workspace(model: MjModel) -> Workspace:
+    """A workspace of one's own, with the model's margins."""
+    wide = copy.copy(model)
+    return Workspace(wide, engine().MjData(wide), _relevant_fields(wide), _options(type(wide.opt)))
+
+
+def follow(own: Workspace, model: MjModel) -> None:
+    """Copy what may have been changed in the model, margins included."""
+    for field in own.fields:
+        getattr(own.wide, field)[...] = getattr(model, field)
+    for name, settable in own.options:
+        if settable:
+            setattr(own.wide.opt, name, getattr(model.opt, name))
+        else:
+            getattr(own.wide.opt, name)[...] = getattr(model.opt, name)
 
 
 def _relevant_fields(model: MjModel) -> tuple[str, ...]:

@@ -58,8 +58,7 @@ def landing(
     speed = real("drop", drop, above=0.0)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
-    _place_joints(model, data, pose.joints)
-    _turn(data, root, pose)
+    take_posture(model, data, root, pose)
     before = np.array(data.qpos)
     _touch(model, data, root)
     down = _down(model)
@@ -82,6 +81,12 @@ def landing(
     sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
+
+
+def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
+    """Place the joints and turn the whole robot; it stays where it is."""
+    _place_joints(model, data, posture.joints)
+    _turn(data, root, posture)
 
 
 def starting_pose(

@@ -48,10 +48,10 @@ class Watcher:
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
         off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
-        self.tree = _tree(wide, data, self.names, limits and allowed)
+        self.tree = make_tree(wide, data, self.names, limits and allowed)
         self.mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
         self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
-        self.seen = _seen(wide, len(self.mass), 4 * STATES)
+        self.seen = empty_seen(wide, len(self.mass), 4 * STATES)
         self.notes: dict[str, set[str]] = {}
         self.known: set[int] = set()  # pairs of geoms whose contacts were judged
 
@@ -113,7 +113,7 @@ class Watcher:
         return np.array(kept, dtype=np.int64)
 
     def _grow(self, contacts: int) -> Seen:
-        larger = _seen(self.wide, len(self.mass), contacts)
+        larger = empty_seen(self.wide, len(self.mass), contacts)
         for name, value in self.seen._asdict().items():
             getattr(larger, name)[: len(value)] = value
         self.seen = larger
@@ -122,7 +122,7 @@ class Watcher:
     def _piece(self, kept: np.ndarray, M: Array) -> WatchedRows:
         seen, nv = self.seen, self.wide.nv
         used = Seen(*(value[: len(kept)] if i < 4 else value for i, value in enumerate(seen)))
-        made = _made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
+        made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
         make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
         M[kept] = made.M
         end = int(made.first[-1])
@@ -145,7 +145,8 @@ class Watcher:
                         self.notes.setdefault(what, set()).add(name)
 
 
-def _tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool) -> Tree:
+def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool) -> Tree:
+    """The tree of bodies, and the limits of hinges and slides if they count."""
     last = np.full(model.nbody, -1, dtype=np.int32)
     for body in range(1, model.nbody):  # parents come first
         own = int(model.body_dofnum[body])
@@ -187,14 +188,15 @@ def _mass_entries(model: MjModel, old: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
 
 
-def _seen(model: MjModel, entries: int, contacts: int) -> Seen:
+def empty_seen(model: MjModel, entries: int, contacts: int, states: int = STATES) -> Seen:
+    """Room for what MuJoCo finds in some states; ``entries`` of its sparse mass matrix."""
     nv = model.nv
     return Seen(
-        np.zeros((STATES, model.nq)),
-        np.zeros((STATES, entries)),
-        np.zeros((STATES, nv, 6)),
-        np.zeros((STATES, model.nbody, 3)),
-        np.zeros(STATES + 1, dtype=np.int64),
+        np.zeros((states, model.nq)),
+        np.zeros((states, entries)),
+        np.zeros((states, nv, 6)),
+        np.zeros((states, model.nbody, 3)),
+        np.zeros(states + 1, dtype=np.int64),
         np.zeros(contacts),
         np.zeros((contacts, 3)),
         np.zeros((contacts, 9)),
@@ -204,7 +206,8 @@ def _seen(model: MjModel, entries: int, contacts: int) -> Seen:
     )
 
 
-def _made(states: int, rows: int, nv: int) -> Made:
+def empty_made(states: int, rows: int, nv: int) -> Made:
+    """Room for the rows of some states."""
     return Made(
         np.empty((states, nv, nv)),
         np.empty(states + 1, dtype=np.int64),

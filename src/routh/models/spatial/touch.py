@@ -69,8 +69,8 @@ class ContactKinematics:
         arms = self._centre_arms(R) - self.radii[:, :1] * frames[:, 0]
         rows = self.paired
         far = self.radii[rows, 1:] * frames[rows, 0]
-        second = -_body_rows(frames[rows], far, R[self.second[rows]])
-        return _body_rows(frames, arms, R[self.first]), second
+        second = -body_rows(frames[rows], far, R[self.second[rows]])
+        return body_rows(frames, arms, R[self.first]), second
 
     def jacobian_bias(self, positions: Array, R: Array, v: Array) -> Array:
         """``dJ/dt v``, (nc, 3), from velocities (nb, 6).
@@ -131,7 +131,7 @@ class ContactKinematics:
         return np.stack([normals, first, second], axis=1)
 
 
-def _body_rows(frames: Array, arms: Array, R: Array) -> Array:
+def body_rows(frames: Array, arms: Array, R: Array) -> Array:
     """``[d, R^T (arm x d)]`` for the directions (n, 3, 3), arms (n, 3) and rotations (n, 3, 3): (n, 3, 6)."""
     rows = np.empty((len(frames), 3, 6))
     rows[:, :, :3] = frames

@@ -1,0 +1,179 @@
+"""Inside the substeps of a MuJoCo simulation: where an impact begins, its velocity becomes a drawn outcome.
+
+A substep in which contacts are about to close is cut where the first of them does, shortly before MuJoCo's
+soft force begins. There the impact of all contacts that are near is formed, its outcome is written as the
+velocity, and the rest of the substep follows. Substeps without such an event are MuJoCo's own, to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from routh.learn import choosing
+from routh.learn.drawing import Drawer
+from routh.learn.options import HookOptions
+from routh.learn.records import Impact, Situation
+from routh.learn.settings import Settings
+from routh.models.mujoco.engine import engine
+from routh.models.mujoco.lookout import Arrival, Lookout
+from routh.models.robot_batch import CONTACT
+from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY
+from routh.status import Status
+from routh.validation import integer
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+_ROUNDS = 4  # events in one substep, after which the rest of it is MuJoCo's own
+_NOT_WORTH = 0.02  # share of a substep that is not cut off
+
+
+class Hook:
+    """Steps a MuJoCo simulation and replaces outcomes of impacts; see `hook`.
+
+    Attributes
+    ----------
+    impacts : those of the last call of `step`.
+    steps : calls of `step` so far.
+    """
+
+    def __init__(self, model: MjModel, data: MjData, settings: Settings, seed: int | None = 0) -> None:
+        self.model, self.data, self.settings = model, data, settings
+        self.impacts: list[Impact] = []
+        self.steps = 0
+        self.draw = Drawer(settings.rates, settings.restitution).one
+        self._least = 1 if settings.single else 2
+        self._lookout = Lookout(
+            model,
+            data,
+            gap=settings.gap,
+            threshold=settings.threshold,
+            least=self._least,
+            limits=settings.limits,
+        )
+        self._step = engine().mj_step
+        self._rng = np.random.default_rng(seed)
+        self.reset()
+
+    def reset(self, seed: int | None = None) -> None:
+        """A new episode begins at the state in the data; a seed starts the draws anew."""
+        if seed is not None:
+            self._rng = np.random.default_rng(integer("seed", seed, at_least=0))
+        self._episode = int(self._rng.integers(2**63))
+        self._mode = self.settings.mode_at(self.steps)
+        self.impacts = []
+        self._safe = 0  # substeps in which nothing can close
+        self._lookout.forget()
+
+    def step(self, nstep: int = 1) -> None:
+        """``mujoco.mj_step(model, data, nstep)`` with impacts replaced."""
+        self.impacts = []
+        self.steps += 1
+        mode = self._mode = self.settings.mode_at(self.steps)
+        if mode == "off":
+            self._step(self.model, self.data, nstep)
+            return
+        lookout, substep = self._lookout, float(self.model.opt.timestep)
+        while nstep > 0:
+            if self._safe < 1:
+                lookout.look()
+                event, safe = lookout.next_event(substep)
+                if event < math.inf:
+                    self._substep(event, substep)
+                    nstep -= 1
+                    continue
+                self._safe = max(int(safe / substep), 1)  # nothing closes in the next one, at least
+            done = min(self._safe, nstep)
+            self._step(self.model, self.data, done)
+            self._safe -= done
+            nstep -= done
+
+    def _substep(self, event: float, substep: float) -> None:
+        """One substep with an event in it, ``event`` s from now."""
+        begin, left = float(self.data.time), substep
+        for _ in range(_ROUNDS):
+            if event == math.inf:
+                break
+            share = self.settings.share_at(self.steps)
+            if share >= 1.0 or self._rng.random() < share:
+                if event > _NOT_WORTH * substep:
+                    self._advance(event)
+                    left -= event
+                    self._lookout.look()
+                self._replace()
+            event, _ = self._lookout.next_event(left)
+        if left == substep:
+            self._step(self.model, self.data)
+        elif left > 0.0:
+            self._advance(left)
+            self.data.time = begin + substep
+
+    def _advance(self, duration: float) -> None:
+        """A step of another length."""
+        option = self.model.opt
+        usual = option.timestep
+        option.timestep = duration
+        try:
+            self._step(self.model, self.data)
+        finally:
+            option.timestep = usual
+
+    def _replace(self) -> None:
+        """Form the impact of what is near and go on with the velocity that the mode chooses."""
+        arrival = self._lookout.arrival()
+        if arrival is None or np.count_nonzero(arrival.kind == CONTACT) < self._least:
+            return  # what was about to close has turned round
+        if not (arrival.Jn @ arrival.v).min() < 0.0:
+            return
+        situation = Situation.of(self.model, self.data)
+        v, status = self._chosen(arrival)
+        replaced = status is Status.SOLVED
+        if replaced:
+            self.data.qvel[:] = v
+        self.impacts.append(
+            Impact(
+                float(self.data.time),
+                self._mode,
+                replaced,
+                status,
+                arrival.v,
+                np.array(v),
+                arrival,
+                self.settings.restitution,
+                self.settings.threshold,
+                situation,
+            )
+        )
+
+    def _chosen(self, arrival: Arrival) -> choosing.Choice:
+        settings = self.settings
+        deepest = np.where(arrival.kind == CONTACT, DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY)
+        if not (np.isfinite(arrival.v).all() and np.all(arrival.depth >= -deepest)):
+            return arrival.v, Status.REFUSED
+        if self._mode == "fixed":
+            return choosing.outcome(arrival, self.draw, self._episode)
+        seed = int(self._rng.integers(2**63))
+        if self._mode == "worst":
+            assert settings.objective is not None
+            return choosing.worst(arrival, self.draw, seed, settings.objective, settings.k)
+        if self._mode == "noise":
+            return choosing.noise(arrival, self.draw, seed)
+        return choosing.outcome(arrival, self.draw, seed)
+
+
+def hook(model: MjModel, data: MjData, *, seed: int = 0, **options: Unpack[HookOptions]) -> Hook:
+    """A `Hook` for any MuJoCo simulation: call ``hook.step(nstep)`` in place of ``mujoco.mj_step``.
+
+    Parameters
+    ----------
+    model, data : MjModel and MjData of the simulation.
+    seed : of the draws.
+    options : those of `Settings`: mode, share, rates, threshold, gap, single, limits,
+        restitution, objective, k.
+
+    After a change of the state from outside, and after a change of the model, call ``hook.reset()``.
+    """
+    return Hook(model, data, Settings(**options), seed)

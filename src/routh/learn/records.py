@@ -1,0 +1,109 @@
+"""What was done to one impact of a simulation, and what can be asked about it afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.auditing.rollout import own_outcome
+from routh.models.mujoco.engine import engine
+from routh.models.mujoco.lookout import Arrival
+from routh.problem import ImpactProblem
+from routh.sampling.sampler import sample
+from routh.status import Status
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+_SAMPLES = 64  # outcomes from which the ambiguity is estimated
+
+
+@cache
+def _integration() -> int:
+    """What of a state a simulation goes on from."""
+    return int(engine().mjtState.mjSTATE_INTEGRATION)
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """The simulation as it was when an impact began: what its own contacts would do from there."""
+
+    model: MjModel = field(repr=False)
+    state: Array = field(repr=False)
+
+    @classmethod
+    def of(cls, model: MjModel, data: MjData) -> Situation:
+        """Of the present moment."""
+        mujoco, what = engine(), _integration()
+        state = np.empty(mujoco.mj_stateSize(model, what))
+        mujoco.mj_getState(model, data, state, what)
+        return cls(model, state)
+
+    def own_outcome(self, threshold: float) -> Array:
+        """The velocity (nv,) to which MuJoCo's own contacts lead."""
+        mujoco = engine()
+        data = mujoco.MjData(self.model)
+        mujoco.mj_setState(self.model, data, self.state, _integration())
+        return own_outcome(self.model, data, threshold=threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """One impact of a simulation. Ambiguity and the simulator's own outcome are computed when asked for."""
+
+    time: float  # s, of the simulation
+    mode: str  # what was done, see `routh.learn.MODES`
+    replaced: bool  # whether the velocity was changed
+    status: Status  # of the draw; unless it is SOLVED, nothing was changed
+    v_before: Array = field(repr=False)  # (nv,) qvel
+    v_after: Array = field(repr=False)  # (nv,) qvel, as the simulation went on
+    arrival: Arrival = field(repr=False)  # the numbers of the impact
+    restitution: float = field(default=0.0, repr=False)
+    threshold: float = field(default=0.1, repr=False)
+    situation: Situation | None = field(default=None, repr=False)
+
+    @cached_property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts, and of limits of joints, that took part."""
+        return self.arrival.names
+
+    @cached_property
+    def problem(self) -> ImpactProblem:
+        """The impact, checked."""
+        M, Jn, Jt, mu, v = self.arrival[:5]
+        return ImpactProblem(M, Jn, Jt, mu, v, restitution=self.restitution, names=self.contacts)
+
+    @cached_property
+    def ambiguity(self) -> float:
+        """Diameter of the set of outcomes over the speed before, in the kinetic-energy norm; from samples."""
+        return float(sample(self.problem, _SAMPLES, threads=1).ambiguity)
+
+    @property
+    def energy_lost(self) -> float:
+        """Kinetic energy that the replacement took, as a share of that before."""
+        before, after = (self.problem.kinetic_energy(v) for v in (self.v_before, self.v_after))
+        return float((before - after) / before)
+
+    @cached_property
+    def simulator(self) -> Array:
+        """The velocity (nv,) that MuJoCo's own contacts lead to from there, without other forces' share.
+
+        The model must not have been changed since: look at it before the next reset.
+        """
+        if self.situation is None:
+            raise ValueError("simulator: the impact comes from another process, where the simulation stayed")
+        return self.situation.own_outcome(self.threshold)
+
+    @cached_property
+    def distance(self) -> float:
+        """From the simulator's own outcome, as a share of the speed before, in the kinetic-energy norm."""
+        apart = (self.v_after - self.simulator) @ self.problem.cholesky
+        return float(np.linalg.norm(apart) / np.linalg.norm(self.v_before @ self.problem.cholesky))
+
+    def __getstate__(self) -> dict[str, object]:
+        """For another process: without the simulation."""
+        return {**self.__dict__, "situation": None}

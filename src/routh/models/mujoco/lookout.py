@@ -1,0 +1,255 @@
+"""A MuJoCo simulation looked at from substep to substep: what closes next, and the rows of the impact."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from routh import tolerances
+from routh.models.mujoco import closing
+from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
+from routh.models.mujoco.rows import Made, Tree, make_rows
+from routh.models.mujoco.watching import empty_made, empty_seen, make_tree
+from routh.models.robot import distinct_names
+from routh.models.robot_batch import Labels
+from routh.status import ModelError
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+_AIM = 0.25  # share of the gap at which an event is put
+_AHEAD = 16e-3  # s: how far one look reaches at least, so that not every substep needs one
+_FASTEST = 10.0  # m/s: approaches up to this speed are seen before they close
+_ACCELERATION = 150.0  # m/s^2: ... and up to this acceleration
+
+#: Fields of a model that a look depends on, and that people change.
+_CHANGING = (
+    "body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat", "dof_armature",
+    "geom_friction", "geom_size", "geom_pos", "geom_quat", "geom_margin", "geom_gap", "jnt_range",
+)  # fmt: skip
+
+
+class Arrival(NamedTuple):
+    """The impact of one state as arrays of its own: a `routh.ImpactProblem` that nobody has checked yet."""
+
+    M: Array  # (nv, nv)
+    Jn: Array  # (nc, nv)
+    Jt: Array  # (nc, nt, nv)
+    mu: Array  # (nc,)
+    v: Array  # (nv,)
+    depth: Array  # (nc,) distance to where MuJoCo's force begins, m or rad
+    kind: np.ndarray  # (nc,) int8: `routh.models.robot_batch.CONTACT` or JOINT_LIMIT
+    pair: np.ndarray  # (nc, 2) int32: geoms, or joint and side
+    ordinal: np.ndarray  # (nc,) int32: the how-manieth contact of its pair
+    labels: Labels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the contacts and limits."""
+        rows = zip(self.kind, self.pair, self.ordinal, strict=True)
+        return tuple(distinct_names([self.labels.name(*row) for row in rows]))
+
+
+class Lookout:
+    """Watches the state in ``data``, which belongs to somebody's simulation and is only read.
+
+    Parameters
+    ----------
+    model, data : MjModel and MjData.
+    gap : rows within this distance of closing take part in an event (m; rad for limits).
+    threshold : m/s: what closes more slowly is no event.
+    least : contacts that an event needs.
+    limits : whether limits of hinges and slides that are reached belong to its rows.
+    """
+
+    def __init__(
+        self, model: MjModel, data: MjData, *, gap: float, threshold: float, least: int, limits: bool
+    ) -> None:
+        mujoco = engine()
+        if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
+            raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
+        if np.any(data.eq_active):
+            raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
+        self.model, self.data, self.gap = model, data, gap
+        self._own = make_workspace(model)
+        self._limits = limits
+        self._rules = np.zeros(closing.RULES)
+        self._rules[closing.THRESHOLD], self._rules[closing.LEAST] = threshold, least
+        self._rules[closing.AIM], self._rules[closing.GAP] = _AIM * gap, gap
+        self._rules[closing.ACCELERATION] = _ACCELERATION
+        geoms = tuple(geom_name(model, geom) for geom in range(model.ngeom))
+        joints = tuple(model.jnt(j).name or f"joint{j}" for j in range(model.njnt))
+        self._labels = Labels(geoms, joints, (), {})
+        near = self._own.data
+        self._mass = near.qM if hasattr(near, "qM") else near.M  # the latter since 4.0
+        self._make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
+        self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
+        self._motion = near.cdof, near.subtree_com, data.qvel
+        self._positions = near.qpos, data.qpos
+        self._moved_from_outside = bool(model.nmocap)
+        self._alone = _room_for_one()
+        self._books = np.zeros((0, closing.COLUMNS)), np.zeros((0, closing.COLUMNS)), np.array([-1])
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take over what was changed in the model: masses, friction, shapes, the time step."""
+        own, model = self._own, self.model
+        follow(own, model)
+        ahead = max(2.0 * float(model.opt.timestep), _AHEAD)
+        _reach_out(own, self.gap + _FASTEST * ahead)
+        self._rules[closing.UNSEEN] = ahead
+        tree = make_tree(own.wide, own.data, self._labels.geoms, self._limits)
+        margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
+        self._tree = tree._replace(range=tree.range + margin)
+        self._paths = _paths(tree)
+        self._make_room(8)
+        self._digest = _digest(model)
+        self._books[2][0] = -1
+
+    def forget(self) -> None:
+        """A new episode begins, perhaps with a changed model: what is closed now has not closed since."""
+        self._books[2][0] = -1
+        if self._digest != _digest(self.model):
+            self.refresh()
+
+    def look(self) -> None:
+        """Bring positions and contacts up to the state."""
+        wide, near = self._own.wide, self._own.data
+        mine, given = self._positions
+        mine[:] = given
+        if self._moved_from_outside:
+            near.mocap_pos[:], near.mocap_quat[:] = self.data.mocap_pos, self.data.mocap_quat
+        for call in self._calls:
+            call(wide, near)
+
+    def next_event(self, horizon: float) -> tuple[float, float]:
+        """When the next event begins, s from the state that was last looked at; infinite: not by the horizon.
+
+        And for how long nothing can close that is open now, s. What closes in the event counts as handled
+        from now on.
+        """
+        found = self._own.data.contact
+        dist = found.dist
+        count = len(dist)
+        if count == 0:
+            self._books[2][0] = 0
+            return math.inf, float(self._rules[closing.UNSEEN])
+        around: closing.Around = dist, found.includemargin, found.pos, found.frame, found.geom
+        if count == 1:  # counts as contiguous, for which numba would compile everything a second time
+            for mine, given in zip(self._alone, around, strict=True):
+                mine[0] = given[0]
+            around = self._alone
+        elif count > len(self._books[0]):
+            self._make_room(2 * count)
+        self._rules[closing.HORIZON] = horizon
+        result: tuple[float, float] = closing.next_event(
+            self._paths, around, self._motion, self._rules, self._books
+        )
+        return result
+
+    def _make_room(self, contacts: int) -> None:
+        old = self._books[0]
+        memory, now = np.zeros((contacts, closing.COLUMNS)), np.zeros((contacts, closing.COLUMNS))
+        memory[: len(old)] = old[:contacts]
+        self._books = memory, now, self._books[2]
+        wide = self._own.wide
+        self._seen = empty_seen(wide, len(self._mass), contacts, states=1)
+        self._made = empty_made(1, contacts + 2 * len(self._tree.limits), wide.nv)
+
+    def arrival(self) -> Arrival | None:
+        """The rows of the state that was last looked at, those within the gap; None where there are none."""
+        made = self._rows()
+        count = int(made.first[1])
+        if not count:
+            return None
+        nt = 1 if made.planar[0] else 2
+        J = made.J[:count].copy()
+        return Arrival(
+            made.M[0].copy(),
+            np.ascontiguousarray(J[:, 0]),
+            np.ascontiguousarray(J[:, 1 : 1 + nt]),
+            made.mu[:count].copy(),
+            np.array(self.data.qvel),
+            made.dist[:count].copy(),
+            made.kind[:count].copy(),
+            made.pair[:count].copy(),
+            made.ordinal[:count].copy(),
+            self._labels,
+        )
+
+    def _rows(self) -> Made:
+        wide, near = self._own.wide, self._own.data
+        found, count = near.contact, near.ncon
+        if count > len(self._seen.dist):
+            self._make_room(2 * count)
+        seen = self._seen
+        self._make_mass(wide, near)
+        seen.qpos[0], seen.M[0], seen.cdof[0], seen.centre[0] = (
+            near.qpos, self._mass, near.cdof, near.subtree_com
+        )  # fmt: skip
+        seen.dist[:count] = found.dist - found.includemargin
+        for field in ("pos", "frame", "geom", "friction", "dim"):
+            getattr(seen, field)[:count] = getattr(found, field)
+        seen.first[1] = count
+        make_rows(self._tree, seen, (self.gap, tolerances.RANK), np.empty((3, wide.nv)), self._made)
+        return self._made
+
+
+def _room_for_one() -> closing.Around:
+    """Arrays of two contacts, the second one without geoms, with strides like those of MuJoCo's own."""
+
+    def strided(*shape: int, kind: type = np.float64) -> np.ndarray:
+        return np.full((2, *shape, 2), -1, dtype=kind)[..., 0]
+
+    return strided(), strided(), strided(3), strided(9), strided(2, kind=np.int32)
+
+
+def _digest(model: MjModel) -> tuple[bytes | float, ...]:
+    """What tells that a model was changed, without looking at all of it."""
+    return (float(model.opt.timestep), *(getattr(model, field).tobytes() for field in _CHANGING))
+
+
+def _paths(tree: Tree) -> np.ndarray:
+    """Of each geom: the body at the root of its tree, the velocities that move it, then -1, (ngeom, k)."""
+    paths = []
+    for body in tree.geom_body:
+        path, dof = [int(tree.body_root[body])], int(tree.body_last[body])
+        while dof >= 0:
+            path.append(dof)
+            dof = int(tree.dof_parent[dof])
+        paths.append(path)
+    width = 1 + max((len(path) for path in paths), default=1)
+    filled = [path + [-1] * (width - len(path)) for path in paths]
+    return np.array(filled, dtype=np.int64).reshape(-1, width)
+
+
+def _reach_out(own: Workspace, reach: float) -> None:
+    """Let contacts be found from afar, each with the distance at which its force begins as it was."""
+    wide = own.wide
+    beyond = _gap_is_beyond_margin()
+    share = 0.5 if beyond else 1.0  # of two geoms: their sum, or the larger
+    for field in ("geom_gap",) if beyond else ("geom_gap", "geom_margin"):
+        getattr(wide, field)[:] += share * reach
+    for field in ("pair_gap",) if beyond else ("pair_gap", "pair_margin"):
+        getattr(wide, field)[:] += reach
+    if hasattr(wide, "body_margin"):
+        wide.body_margin[:] += reach
+
+
+@cache
+def _gap_is_beyond_margin() -> bool:
+    """Whether MuJoCo finds contacts up to margin + gap, summed over the pair (newer), or up to the margin."""
+    mujoco = engine()
+    xml = (
+        "<mujoco><worldbody><geom type='plane' size='1 1 1' gap='0.2'/><body pos='0 0 1.3'><freejoint/>"
+        "<geom size='1' gap='0.2'/></body></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return bool(data.ncon > 0)

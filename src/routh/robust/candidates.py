@@ -1,0 +1,251 @@
+"""Landings as functions of a few numbers: what `routh.robust.design` may change, and what must stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.landed import Landing, Posture
+from routh.models.robot import NoContactError, RobotProblem
+from routh.problem import ImpactProblem
+from routh.status import StateError
+from routh.validation import Array, Options, real, real_array
+
+T = TypeVar("T")
+
+POSE = ("roll", "pitch", "yaw")
+Name = str | tuple[str, ...]
+Made = Landing | ImpactProblem | None  # None: there is no such landing
+Maker = Callable[..., Made]
+
+
+def problem_of(made: Made) -> ImpactProblem | None:
+    """The impact of a landing."""
+    return made.problem if isinstance(made, Landing) else made
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """``low <= function(landing) <= high``, to ``within`` in the units of the function.
+
+    The function gets what the design is made of: a `routh.models.Landing`, or the impact problem where a
+    function of one's own makes that. It returns a number or (k,).
+    """
+
+    function: Callable[[Any], ArrayLike]
+    low: float = 0.0
+    high: float = 0.0
+    within: float = 1e-6
+    name: str = "constraint"
+    also: Callable[[Any], bool] | None = None  # what must be true besides, which optimisers are not told
+    of_posture: Callable[[Array], ArrayLike] | None = None  # the function from qpos (nq,) alone, not landed
+
+    def values(self, made: Made) -> Array:
+        """Of one landing, (k,)."""
+        return np.atleast_1d(np.asarray(self.function(made), dtype=np.float64))
+
+    def violation(self, made: Made) -> float:
+        """By how much it is broken, in units of ``within``: kept up to 1; infinite where it is no number."""
+        if self.also is not None and not self.also(made):
+            return np.inf
+        value = self.values(made)
+        off = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+        return float(np.max(off, initial=0.0)) / self.within if np.all(np.isfinite(off)) else np.inf
+
+
+def same_feet(landing: Landing, *, within: float = 1e-6) -> Constraint:
+    """The same feet land, and where they do in ``landing``: as far from each other, and as high.
+
+    Parameters
+    ----------
+    landing : of a MuJoCo model.
+    within : m, how far each foot may be off.
+
+    The robot as a whole may move along the ground, and its trunk over its feet. Feet are spheres, whose
+    centres stay, or points of a body where they touch in ``landing``.
+    """
+    feet = Feet(landing)
+    wanted, names = feet.places(landing.qpos), set(landing.problem.names)
+    return Constraint(
+        lambda made: feet.places(made.qpos) - wanted,
+        within=real("within", within, above=0.0),
+        name="feet in place",
+        also=lambda made: set(made.problem.names) == names,
+        of_posture=lambda qpos: feet.places(qpos) - wanted,
+    )
+
+
+class Feet:
+    """The points of a robot that land, in any posture of it."""
+
+    def __init__(self, landing: Landing) -> None:
+        from routh.models.mujoco.contacts import geom_name
+
+        model: Any = landing.model
+        if not isinstance(landing.problem, RobotProblem) or not hasattr(model, "geom_bodyid"):
+            raise ValueError("landing: its contacts are on no geoms; wanted a landing of a MuJoCo model")
+        self.model, self.data = model, _engine().MjData(model)
+        self._pose(landing.qpos)
+        numbers = {geom_name(model, k): k for k in range(model.ngeom)}
+        moving = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] != 0
+        sphere = int(_engine().mjtGeom.mjGEOM_SPHERE)
+        self.geoms, self.local = [], []
+        for contact in landing.problem.contacts:
+            if contact.kind != "contact":
+                continue
+            sides = [numbers[contact.geom1], numbers[contact.geom2]]
+            geom = next(k for k in reversed(sides) if moving[k])
+            self.geoms.append(geom)
+            centre, turn = self.data.geom_xpos[geom], self.data.geom_xmat[geom].reshape(3, 3)
+            local = np.zeros(3) if int(model.geom_type[geom]) == sphere else turn.T @ (contact.pos - centre)
+            self.local.append(np.array(local))
+
+    def places(self, qpos: Array) -> Array:
+        """Relative to their mean, (3 k,) m, in world coordinates; the same however high the robot is."""
+        self._pose(qpos)
+        places = [
+            self.data.geom_xpos[geom] + self.data.geom_xmat[geom].reshape(3, 3) @ local
+            for geom, local in zip(self.geoms, self.local, strict=True)
+        ]
+        return np.ravel(places - np.mean(places, axis=0))
+
+    def _pose(self, qpos: Array) -> None:
+        self.data.qpos[:] = qpos
+        _engine().mj_kinematics(self.model, self.data)
+
+
+def _engine() -> Any:
+    from routh.models.mujoco.engine import engine
+
+    return engine()
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What can be chosen: names, bounds, where it begins, and the landing for each choice."""
+
+    names: tuple[str, ...]
+    low: Array  # (d,)
+    high: Array  # (d,)
+    start: Array  # (d,)
+    make: Callable[[Array], Made] = field(repr=False)
+    posture: Callable[[Array], Array] | None = field(default=None, repr=False)  # qpos (nq,) of a choice
+
+    def at(self, u: Array) -> Array:
+        """From shares of the ranges (d,) to values."""
+        return self.low + np.clip(u, 0.0, 1.0) * (self.high - self.low)
+
+    def share(self, x: Array) -> Array:
+        """From values (d,) to shares of the ranges."""
+        return (x - self.low) / (self.high - self.low)
+
+
+def choices(
+    landing: Landing | Maker,
+    over: Mapping[Name, tuple[float, float]],
+    start: Mapping[Name, float] | None,
+) -> Choices:
+    """What ``over`` says, checked; see `routh.robust.design`."""
+    if not over:
+        raise ValueError("over: got nothing to choose; wanted at least one name with its bounds")
+    keys = list(over)
+    bounds = [real_array(f"over[{key!r}]", over[key], [(2,)], "(low, high)") for key in keys]
+    for key, (low, high) in zip(keys, bounds, strict=True):
+        if not low < high:
+            raise ValueError(f"over[{key!r}]: got ({low:g}, {high:g}); wanted low < high")
+    low, high = np.array(bounds).T
+    if isinstance(landing, Landing):
+        made, middle, posture = _posed(landing, keys)
+    else:
+        made, middle, posture = _named(landing, keys), 0.5 * (low + high), None
+    for key, value in (start or {}).items():
+        if key not in over:
+            raise ValueError(f"start: got {key!r}; wanted some of {', '.join(map(repr, keys))}")
+        middle[keys.index(key)] = real(f"start[{key!r}]", value)
+    for key, value, (least, most) in zip(keys, middle, bounds, strict=True):
+        if not least <= value <= most:
+            raise ValueError(
+                f"over[{key!r}]: the design begins at {value:g}, outside of ({least:g}, {most:g})"
+            )
+    return Choices(tuple(_label(key) for key in keys), low, high, middle, _or_none(made), posture)
+
+
+def _label(key: Name) -> str:
+    return key if isinstance(key, str) else " = ".join(key)
+
+
+def _or_none(make: Callable[[Array], Made]) -> Callable[[Array], Made]:
+    """None where nothing lands, or the robot cannot be in that posture."""
+
+    def safely(x: Array) -> Made:
+        try:
+            return make(x)
+        except (StateError, NoContactError):
+            return None
+
+    return safely
+
+
+def _named(make: Callable[..., T], keys: Sequence[Name]) -> Callable[[Array], T]:
+    """A function of names as one of an array."""
+
+    def at(x: Array) -> T:
+        point: dict[str, float] = {}
+        for key, value in zip(keys, x, strict=True):
+            point.update(dict.fromkeys((key,) if isinstance(key, str) else key, float(value)))
+        return make(**point)
+
+    return at
+
+
+def _posed(
+    landing: Landing, keys: Sequence[Name]
+) -> tuple[Callable[[Array], Made], Array, Callable[[Array], Array]]:
+    """The landing again in other postures, the posture it has, and qpos before it is lowered."""
+    from routh.models.mujoco.lowering import find_root, starting_pose, take_posture
+    from routh.models.mujoco.lowering import landing as land
+
+    if type(landing.model).__module__.partition(".")[0] != "mujoco":
+        raise ValueError("landing: its model is Pinocchio's; wanted MuJoCo's, or a function that makes it")
+    model: Any = landing.model
+    restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
+    options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
+    if any(restitution.values()):
+        options["restitution"] = restitution
+    data, _ = starting_pose(model, qpos=landing.qpos)
+    root = find_root(model, data)
+
+    def posture(**point: float) -> Posture:
+        turns = {name: point.pop(name) for name in POSE if name in point}
+        return Posture(**turns, joints=point)
+
+    def qpos(**point: float) -> Array:
+        data.qpos[:] = landing.qpos
+        take_posture(model, data, root, posture(**point))
+        return np.array(data.qpos)
+
+    def make(**point: float) -> Landing:
+        return land(model, posture=posture(**point), **options)
+
+    begin = [np.mean([_current(landing, name) for name in _each(key)]) for key in keys]
+    return _named(make, keys), np.array(begin), _named(qpos, keys)
+
+
+def _each(key: Name) -> tuple[str, ...]:
+    return (key,) if isinstance(key, str) else key
+
+
+def _current(landing: Landing, name: str) -> float:
+    """The joint's value in the landing; turns of the whole robot begin at zero."""
+    if name in POSE:
+        return 0.0
+    model: Any = landing.model
+    try:
+        joint = model.joint(name)
+    except KeyError as error:
+        raise ValueError(f"over: {error.args[0] if error.args else name}") from None
+    return float(landing.qpos[int(joint.qposadr[0])])

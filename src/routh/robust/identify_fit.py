@@ -1,0 +1,208 @@
+"""The mean energy score of measured impacts as a function of parameters: slopes, and where it is least."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.stats import qmc
+
+from routh.batch import ImpactBatch
+from routh.robust.identify_data import NOISE, Bounds, MeasuredImpacts, slopes_of
+from routh.robust.identify_score import Drawn, Errors, Scale, draw, energy_scores, score_slopes
+from routh.sampling.batch import BatchOutcomes
+from routh.sampling.outcomes import DATA
+from routh.status import Status
+from routh.validation import Array, Options
+
+_DIFFERENCE = 0.01  # of a range: the least over which slopes are compared for the curvature
+_FARTHEST = 0.1  # of a range: the most
+_ENOUGH = 1e-4  # share of the score: quasi-Newton steps that gain less are left to Newton's
+_STEPS = 6  # of Newton's method at the end
+_LONGEST = 0.1  # of a range: the longest of these steps
+_NEARBY = 0.02  # of a range: how far curvatures hold
+_STILL = 1e-4  # of a range: a step that ends them
+
+
+@dataclass(eq=False)
+class Objective:
+    """Energy scores of all impacts, and their derivatives by the parameters as shares of their ranges.
+
+    A sample's decisions are held, as in `routh.Outcomes.vjp`, and the random numbers are the same for all
+    values; the problems' arrays change with the parameters by differences of the builder alone.
+    """
+
+    impacts: MeasuredImpacts
+    bounds: Bounds
+    scale: Scale
+    errors: Errors
+    samples: int
+    options: Options
+    failed: int = 0  # samples that did not end, of the last call
+    lost: int = 0  # samples without a derivative, of the last call of `slopes`
+    calls: dict[str, int] = field(default_factory=lambda: {"values": 0, "slopes": 0})
+
+    def values(self, shares: Array) -> Array:
+        """Scores, (n,)."""
+        self.calls["values"] += 1
+        return energy_scores(self._points(shares)[2])
+
+    def slopes(self, shares: Array) -> tuple[Array, Array]:
+        """Scores (n,) and their derivatives (n, p)."""
+        self.calls["slopes"] += 1
+        batch, drawn, points = self._points(shares)
+        cotangents = np.einsum("ksj,kij->ksi", score_slopes(points), self.scale.root)
+        arrays = slopes_of(self.impacts, self.bounds, shares)
+        fields = [name for name in DATA if any(name in slope for slope in arrays)]
+        found = np.zeros((len(self.impacts), len(arrays)))
+        self.lost = 0
+        for rows, outcomes in ((drawn.single, drawn.once), (drawn.several, drawn.many)):
+            for place, row in enumerate(rows):
+                bars = self._bars(outcomes, place, batch, int(row), cotangents[row], fields)
+                there = np.flatnonzero(batch.present[row])
+                found[row] = [_contract(bars, slope, int(row), there) for slope in arrays]
+        if NOISE in self.bounds.names:
+            k = self.bounds.names.index(NOISE)
+            width = self.bounds.high[k] - self.bounds.low[k]
+            found[:, k] = width * np.sum(cotangents * self.errors.numbers, axis=(1, 2))
+        return energy_scores(points), found
+
+    def _points(self, shares: Array) -> tuple[ImpactBatch, Drawn, Array]:
+        values = self.bounds.values(shares)
+        batch = self.impacts.batch(values)
+        drawn = draw(batch, self.samples, self.options)
+        self.failed = drawn.failed
+        return batch, drawn, self.scale.points(self.errors.added(drawn.v, values), self.impacts.after)
+
+    def _bars(
+        self,
+        outcomes: BatchOutcomes | None,
+        place: int,
+        batch: ImpactBatch,
+        row: int,
+        cotangents: Array,
+        fields: list[str],
+    ) -> Mapping[str, Array]:
+        """Derivatives of one impact's score by the problem's data; samples without one count as fixed."""
+        if batch.status[row] != Status.SOLVED:
+            return {"v": cotangents.sum(axis=0)}
+        if outcomes is None or not fields:
+            return {}
+        if outcomes.v.shape[1] == 1:
+            cotangents = cotangents.sum(axis=0, keepdims=True)
+        bars = outcomes[place].vjp(cotangents, wrt=fields, threads=self.options.get("threads"))
+        self.lost += int(np.count_nonzero(~np.isfinite(bars[fields[0]]).reshape(len(cotangents), -1).all(1)))
+        return {name: np.nansum(bars[name], axis=0) for name in fields}
+
+
+def _contract(bars: Mapping[str, Array], slope: Mapping[str, Array], row: int, there: np.ndarray) -> float:
+    total = 0.0
+    for name, bar in bars.items():
+        if name in slope:
+            change = slope[name][row] if name in ("v", "M") else slope[name][row][there]
+            total += float(np.sum(bar * change[tuple(slice(n) for n in bar.shape)]))
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Where the mean score is least, as shares of the ranges, and what is known there of every impact."""
+
+    shares: Array  # (p,)
+    scores: Array  # (n,)
+    slopes: Array  # (n, p)
+    curvatures: Array  # (n, p, p) symmetric
+    at_end: np.ndarray  # (p,) bool: at an end of its range
+    step: Array  # (p,) Newton's step that was not taken any more: how far from the least the shares may be
+
+
+def fit(objective: Objective, start: Array, *, scan: int, iterations: int) -> Fit:
+    """Scan the ranges, go down by quasi-Newton steps, and finish by Newton's on the slopes."""
+    shares = _scanned(objective, start, scan)
+    options = {"maxiter": iterations, "ftol": _ENOUGH, "gtol": 1e-5}
+    found = minimize(
+        lambda x: tuple(part.mean(axis=0) for part in objective.slopes(x)),
+        shares,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(start),
+        options=options,
+    )
+    return _finished(objective, np.asarray(found.x))
+
+
+def _scanned(objective: Objective, start: Array, scan: int) -> Array:
+    """The best of the start and some evenly spread values."""
+    best, lowest = start, float(objective.values(start).mean())
+    if scan:
+        spread = qmc.Sobol(len(start), seed=0).random(scan)
+        for shares in 0.05 + 0.9 * spread:
+            value = float(objective.values(shares).mean())
+            if value < lowest:
+                best, lowest = shares, value
+    return best
+
+
+def _finished(objective: Objective, shares: Array) -> Fit:
+    """Newton's steps to where the mean slope vanishes: slopes tell that place better than values.
+
+    Single samples jump where their decisions change, which values follow and slopes average out. Curvatures
+    are those of a place nearby: after longer ways they are computed again.
+    """
+    scores, slopes = objective.slopes(shares)
+    centre, curvatures = shares, _curvatures(objective, shares, slopes)
+    for _ in range(_STEPS):
+        if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
+            centre, curvatures = shares, _curvatures(objective, shares, slopes)
+        mean = slopes.mean(axis=0)
+        free = ~(((shares <= 0.0) & (mean > 0.0)) | ((shares >= 1.0) & (mean < 0.0)))
+        trial = np.clip(shares + _newton(curvatures.mean(axis=0), mean, free), 0.0, 1.0)
+        step = trial - shares
+        if np.abs(step).max(initial=0.0) <= _STILL:
+            break
+        trial_scores, trial_slopes = objective.slopes(trial)
+        if not np.linalg.norm(trial_slopes.mean(axis=0)[free]) < np.linalg.norm(mean[free]):
+            break
+        shares, scores, slopes = trial, trial_scores, trial_slopes
+    if np.abs(shares - centre).max(initial=0.0) > _NEARBY:
+        curvatures = _curvatures(objective, shares, slopes)
+    at_end = (shares <= 0.0) | (shares >= 1.0)
+    return Fit(shares, scores, slopes, curvatures, at_end, step)
+
+
+def _newton(curvature: Array, slope: Array, free: np.ndarray) -> Array:
+    """A step downhill, in the directions in which the score curves upwards only."""
+    step = np.zeros(len(slope))
+    size, axes = np.linalg.eigh(curvature[np.ix_(free, free)])
+    good = size > 1e-6 * max(size.max(initial=0.0), 0.0)
+    along = axes[:, good].T @ slope[free]
+    step[free] = -axes[:, good] @ (along / size[good])
+    return step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0.0), _LONGEST))
+
+
+def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
+    """Second derivatives of every impact's score, (n, p, p), by differences of slopes.
+
+    First along the parameters; then again along the principal directions of what was found, each over about
+    its own standard error: single samples' jumps would hide the curvature of a weakly determined direction.
+    """
+    p = len(shares)
+    first = curvatures_along(objective, shares, np.eye(p), np.full(p, _DIFFERENCE))
+    bent, axes = np.linalg.eigh(first.sum(axis=0))
+    spread = np.linalg.norm((slopes - slopes.mean(axis=0)) @ axes, axis=0)
+    errors = spread / np.maximum(bent, 1e-12 * max(bent.max(), 1e-300))
+    return curvatures_along(objective, shares, axes, np.clip(errors, _DIFFERENCE, _FARTHEST))
+
+
+def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Array) -> Array:
+    """From differences of slopes along the columns of ``axes``; ways end where ranges do."""
+    ways, differences = [], []
+    for axis, step in zip(axes.T, steps, strict=True):
+        ends = [np.clip(shares + sign * step * axis, 0.0, 1.0) for sign in (-1.0, 1.0)]
+        less, more = (objective.slopes(end)[1] for end in ends)
+        ways.append(ends[1] - ends[0])
+        differences.append(more - less)
+    found = np.einsum("knp,kq->npq", np.array(differences), np.linalg.pinv(np.array(ways)).T)
+    return 0.5 * (found + np.swapaxes(found, 1, 2))

@@ -1,0 +1,142 @@
+"""What a design makes small: a number for an impact, and its slope where there is one.
+
+Samples are common to all designs: as many of the same seed for each, so that designs differ by what they do
+and not by what was drawn. Slopes hold the decisions of the samples, see `routh.Outcomes.vjp`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from routh.problem import ImpactProblem
+from routh.robust.objectives import Quadratic
+from routh.robust.sensitivity import sensitivity
+from routh.robust.worst import Wanted, worst_case
+from routh.sampling import sample
+from routh.sampling.ambiguity import measure_ambiguity
+from routh.sampling.outcomes import Outcomes
+from routh.sampling.selecting import select
+from routh.status import RouthError
+from routh.validation import Array, choice
+
+Slopes = dict[str, Array]  # field of the problem -> derivative, shaped like the field
+_FIELDS = ("v", "M", "Jn", "Jt", "mu")
+
+
+class Score(ABC):
+    """A number for an impact, the smaller the better."""
+
+    @abstractmethod
+    def value(self, problem: ImpactProblem) -> float:
+        """NaN where no sample ended."""
+
+    def slopes(self, problem: ImpactProblem) -> Slopes | None:
+        """Derivatives by the problem's fields; None where there is none."""
+        return None
+
+    @abstractmethod
+    def again(self, n: int, seed: int) -> Score:
+        """The same with other samples."""
+
+
+@dataclass(frozen=True)
+class AmbiguityScore(Score):
+    """The diameter of the sampled outcomes over the speed before."""
+
+    n: int
+    seed: int
+
+    def value(self, problem: ImpactProblem) -> float:
+        """0 where nothing approaches: there is one outcome."""
+        return 0.0 if not np.any(problem.approaching) else sample(problem, self.n, seed=self.seed).ambiguity
+
+    def slopes(self, problem: ImpactProblem) -> Slopes | None:
+        """Of the two samples farthest apart: ``|v_i - v_j|_M / |v|_M``."""
+        outcomes = sample(problem, self.n, seed=self.seed)
+        found = measure_ambiguity(outcomes)
+        if not found.diameter > 0.0:
+            return None
+        pair = select(outcomes, found.pair)
+        apart = pair.v[0] - pair.v[1]
+        speed = problem.speed
+        pull = problem.M @ apart / (found.diameter * speed)
+        parts = pair.vjp(np.array([pull, -pull]))
+        slopes = {name: parts[name].sum(axis=0) for name in _FIELDS}
+        slopes["v"] = slopes["v"] - found.score / speed**2 * (problem.M @ problem.v)
+        slopes["M"] = slopes["M"] + 0.5 * (
+            np.outer(apart, apart) / (found.diameter * speed)
+            - found.score / speed**2 * np.outer(problem.v, problem.v)
+        )
+        return slopes if all(np.isfinite(part).all() for part in slopes.values()) else None
+
+    def again(self, n: int, seed: int) -> AmbiguityScore:
+        """The same with other samples."""
+        return replace(self, n=n, seed=seed)
+
+
+@dataclass(frozen=True)
+class WorstScore(Score):
+    """The worst of an objective over all outcomes; without one, the kinetic energy kept, as a share."""
+
+    of: Wanted | None
+    n: int
+    seed: int
+
+    def value(self, problem: ImpactProblem) -> float:
+        """See `worst_case`."""
+        return worst_case(problem, self._wanted(problem), max_samples=self.n, seed=self.seed).value
+
+    def slopes(self, problem: ImpactProblem) -> Slopes | None:
+        """See `sensitivity`."""
+        try:
+            found = sensitivity(problem, self._wanted(problem), max_samples=self.n, seed=self.seed)
+        except RouthError:
+            return None
+        slopes = {name: np.array(found.gradient[name]) for name in _FIELDS}
+        if self.of is None:  # the objective itself depends on the mass and on the velocity before
+            square, after = problem.speed**2, found.worst.v
+            share = found.value / square
+            slopes["M"] += np.outer(after, after) / square - share * np.outer(problem.v, problem.v)
+            slopes["v"] -= 2.0 * share * (problem.M @ problem.v)
+        return slopes
+
+    def _wanted(self, problem: ImpactProblem) -> Wanted:
+        return Quadratic(problem.M / problem.speed**2) if self.of is None else self.of
+
+    def again(self, n: int, seed: int) -> WorstScore:
+        """The same with other samples."""
+        return replace(self, n=n, seed=seed)
+
+
+@dataclass(frozen=True)
+class OwnScore(Score):
+    """A function of one's own of the sampled outcomes."""
+
+    function: Callable[[Outcomes], float]
+    n: int
+    seed: int
+
+    def value(self, problem: ImpactProblem) -> float:
+        """Whatever the function says."""
+        return float(self.function(sample(problem, self.n, seed=self.seed)))
+
+    def again(self, n: int, seed: int) -> OwnScore:
+        """The same with other samples."""
+        return replace(self, n=n, seed=seed)
+
+
+def make_score(objective: str | Callable[[Outcomes], float], of: Wanted | None, n: int, seed: int) -> Score:
+    """The score that an objective's name, or a function, stands for."""
+    if callable(objective):
+        if of is not None:
+            raise ValueError("of: got one beside a function of your own; wanted it for 'worst_case' only")
+        return OwnScore(objective, n, seed)
+    if choice("objective", objective, ("ambiguity", "worst_case")) == "worst_case":
+        return WorstScore(of, n, seed)
+    if of is not None:
+        raise ValueError("of: got one beside 'ambiguity'; wanted it for 'worst_case' only")
+    return AmbiguityScore(n, seed)

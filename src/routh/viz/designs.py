@@ -1,0 +1,45 @@
+"""Pictures of designs: what was tried, and what came of it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.robust.designing import Design
+from routh.text import for_matplotlib
+from routh.viz import style
+from routh.viz.plotting import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@plot.register(Design)
+def _plot_design(design: Design, axes: Axes | None = None) -> Figure:
+    with nullcontext() if axes is not None else style.context():
+        ax = style.figure(aspect=0.75)[1][0] if axes is None else axes
+        draw_design(design, ax)
+        figure: Figure = ax.figure.figure
+        return figure
+
+
+def draw_design(design: Design, ax: Axes) -> Axes:
+    """The score of every evaluation, the best so far, and the checked scores before and after."""
+    kept = design.violations <= 1.0
+    numbers = np.arange(1, design.evaluations + 1)
+    known = kept & np.isfinite(design.values)
+    ax.plot(numbers[known], design.values[known], ".", color=style.SET, label="tried")
+    best = np.minimum.accumulate(np.where(known, design.values, np.inf))
+    shown = np.isfinite(best)
+    ax.step(numbers[shown], best[shown], where="post", color=style.BLACK, label="best so far")
+    for one, name, dashes in ((design.before, "before", ":"), (design.after, "after", "--")):
+        label = f"{name}, other samples: {one.checked:.3g}"
+        ax.axhline(one.checked, color=style.BLACK, linestyle=dashes, linewidth=0.8, label=label)
+    ax.set_xlabel("evaluation")
+    ax.set_ylabel(for_matplotlib(design.objective))
+    ax.set_ylim(bottom=min(0.0, float(np.nanmin(design.values[known], initial=0.0))))
+    ax.legend()
+    return ax
