@@ -1,6 +1,6 @@
 """The posture in which a quadruped lands with the least ambiguity, confirmed by futures and by MuJoCo.
 
-python benchmarks/design.py [--starts 6] [--evaluations 360] [--futures 12] [--film FOLDER]
+python benchmarks/design.py [--starts 4] [--evaluations 240] [--futures 6] [--film FOLDER]
 
 A robot of 12 kg with three joints a leg, whose motors have a reflected inertia of 0.02 kg m^2, drops at
 1 m/s. Hips and knees of the front and of the hind legs, and the trunk's pitch, are chosen; the feet stay
@@ -170,9 +170,9 @@ def mujocos(model, landing):
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--starts", type=int, default=6)
-    parser.add_argument("--evaluations", type=int, default=360)
-    parser.add_argument("--futures", type=int, default=12)
+    parser.add_argument("--starts", type=int, default=4)
+    parser.add_argument("--evaluations", type=int, default=240)
+    parser.add_argument("--futures", type=int, default=6)
     parser.add_argument("--film", type=Path, help="folder for films and pictures of both landings")
     given = parser.parse_args()
     model = robot()
