@@ -55,6 +55,7 @@ class Hook:
             limits=settings.limits,
         )
         self._step = engine().mj_step
+        self._numbers = Situation.size(model)
         self._rng = np.random.default_rng(seed)
         self.reset()
 
@@ -128,7 +129,7 @@ class Hook:
             return  # what was about to close has turned round
         if not (arrival.Jn @ arrival.v).min() < 0.0:
             return
-        situation = Situation.of(self.model, self.data)
+        situation = Situation.of(self.model, self.data, self._numbers)
         v, status = self._chosen(arrival)
         replaced = status is Status.SOLVED
         if replaced:
