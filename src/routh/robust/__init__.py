@@ -3,7 +3,7 @@
 from routh.robust.candidates import Constraint, same_feet
 from routh.robust.designing import Design, Designed, design
 from routh.robust.gaits import Compass, Wheel
-from routh.robust.guarantees import Answer, Guarantee, holds
+from routh.robust.guarantees import Answer, Guarantee, Guarantees, holds
 from routh.robust.identify import identify, score_impacts
 from routh.robust.identify_body import TossedBox
 from routh.robust.identify_data import MeasuredImpacts
@@ -24,6 +24,7 @@ __all__ = [
     "Estimate",
     "Gait",
     "Guarantee",
+    "Guarantees",
     "Identified",
     "Linear",
     "MeasuredImpacts",
