@@ -54,7 +54,7 @@ def outside_cones(impulse, mu):
     normal = np.maximum(impulse[:, :, :1], 0.0)
     friction = np.linalg.norm(impulse[:, :, 1:], axis=2, keepdims=True)
     allowed = mu[:, None] * normal
-    share = np.where(friction > allowed, allowed / np.maximum(friction, 1e-300), 1.0)
+    share = np.where(friction > allowed, allowed / np.where(friction > allowed, friction, 1.0), 1.0)
     return impulse - np.concatenate([normal, share * impulse[:, :, 1:]], axis=2)
 
 

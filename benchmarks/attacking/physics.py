@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import routh
-from attacking.paths import wrong_path
+from attacking.paths import outside_cones, wrong_path
 from attacking.report import Found, merged
 from attacking.spread import chunks, in_processes
 from routh.status import Status
@@ -120,7 +120,8 @@ def judged_samples(problem, outcomes):
         if status in (Status.NO_IMPACT, Status.NO_CONTACT):
             wrong = "" if np.array_equal(outcomes.v[i], problem.v) else "nothing approaches, and v changed"
         elif status is Status.SOLVED:
-            wrong = wrong_sample(problem, outcomes.v[i], outcomes.impulse[i])
+            error = float(outcomes.error[i]) if outcomes.error is not None else 0.0
+            wrong = wrong_sample(problem, outcomes.v[i], outcomes.impulse[i], error)
             wrong = wrong or wrong_way(problem, outcomes, i)
         else:
             failed = True
@@ -156,8 +157,12 @@ def scales(problem):
     return energy / np.sqrt(mass) + 1e-300, energy * np.sqrt(mass) + 1e-300
 
 
-def wrong_balance(problem, v, impulse):
-    """Momentum, cones and energy: what holds of a step and of a whole impact."""
+def wrong_balance(problem, v, impulse, error=0.0):
+    """Momentum, cones and energy: what holds of a step and of a whole impact.
+
+    ``error``: what a sample with the true cone says of itself, a share of the speed; what of its impulses is
+    outside the cones may move the velocity by so much.
+    """
     _, momentum = scales(problem)
     before = np.sqrt(problem.v @ problem.M @ problem.v)
     if not (np.all(np.isfinite(v)) and np.all(np.isfinite(impulse))):
@@ -167,6 +172,12 @@ def wrong_balance(problem, v, impulse):
     size = np.abs(impulse).sum() / momentum.min() * (1e-3 if problem.mu.max() > HUGE else 1.0)
     if not np.sqrt(abs(rest @ np.linalg.solve(problem.M, rest))) <= TOLERANCE * before * max(1.0, size):
         return "momentum"
+    if error > 0.0:
+        excess = outside_cones(impulse[None], problem.mu)[0]
+        moved = excess[:, 0] @ problem.Jn + np.einsum("ct,ctv->v", excess[:, 1:], problem.Jt)
+        if not np.sqrt(abs(moved @ np.linalg.solve(problem.M, moved))) <= (TOLERANCE + error) * before:
+            return "impulses outside their cones by more than the error"
+        impulse = impulse - excess
     if not np.all(impulse[:, 0] >= -TOLERANCE * momentum):
         return "a contact pulls"
     slack = TOLERANCE * momentum * np.maximum(problem.mu, 1.0)
@@ -177,12 +188,12 @@ def wrong_balance(problem, v, impulse):
     return ""
 
 
-def wrong_sample(problem, v, impulse):
+def wrong_sample(problem, v, impulse, error=0.0):
     """A whole impact: it also has ended."""
     speed, _ = scales(problem)
     if not np.all(problem.Jn @ v >= -TOLERANCE * speed):
         return "a contact still approaches"
-    return wrong_balance(problem, v, impulse)
+    return wrong_balance(problem, v, impulse, error)
 
 
 def wrong_step(problem, v, impulse, bound):

@@ -192,10 +192,17 @@ def test_what_the_full_attack_found_in_space(family, number):
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("one body in space, doubled", 1693), ("space, true cone", 3661)]
+    ("name", "number"),
+    [
+        ("one body in space, doubled", 1693),  # several contacts stop together, one of them outside its cone
+        ("space, true cone", 3661),
+        ("one body in space, doubled", 3544),  # a held contact pulled within a step, and pushed again
+        ("one body in space, doubled", 3671),  # a driven one separated within a step, and approached again
+        ("one body in space, doubled", 8758),  # friction left its cone at once, and came back
+    ],
 )
-def test_where_slips_end_impulses_leave_their_cones_by_no_more_than_the_error_says(name, number):
-    """Found by the attack at full size: several contacts stop together, and one of them was left outside."""
+def test_what_the_attack_at_full_size_has_found(name, number):
+    """Paths of the true cone: impulses leave their cones by no more than the sample's error says."""
     rng = np.random.default_rng([0, list(physics.FAMILIES).index(name), number])
     problem = physics.problem_of(name, rng)
     outcomes = routh.sample(problem, physics.SAMPLES, seed=number, threads=1)

@@ -84,11 +84,25 @@ def test_the_page_loads_nothing_from_elsewhere_a_slider_moves_ghosts_and_a_click
         )
         assert click_on_samples(page, session, seen_by(client, points[:6]))
         assert session.scene._ghost_count == 1
+        assert _saved_picture(page, tmp_path) > 1000  # colours: something is drawn in it
         assert failed == []
         assert all(map(is_here, asked))
         file = viewer.save(tmp_path / "scene.html")
         browser.close()
         _opens_without_a_network(tools, file)
+
+
+def _saved_picture(page, folder):
+    """Press the button that saves a picture; how many colours it has."""
+    image = pytest.importorskip("PIL.Image")
+    page.get_by_text("save as", exact=True).click(timeout=PATIENCE)
+    with page.expect_download(timeout=PATIENCE) as waiting:
+        page.get_by_role("button", name="picture (PNG)").click(timeout=PATIENCE)
+    waiting.value.save_as(folder / "scene.png")
+    assert waiting.value.suggested_filename == "routh.png"
+    pixels = np.asarray(image.open(folder / "scene.png").convert("RGB"))
+    assert pixels.shape == (1080, 1920, 3)
+    return len(np.unique(pixels.reshape(-1, 3), axis=0))
 
 
 def _opens_without_a_network(tools, file):

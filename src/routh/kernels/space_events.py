@@ -24,6 +24,7 @@ from routh.kernels.space_names import (
     NORMAL_ZERO,
     ORDER,
     OUT_OF_CONE,
+    POINT,
     PUSH0,
     PUSH1,
     PUSH2,
@@ -45,6 +46,7 @@ from routh.validation import Array
 PLACED = 1e-13  # how near to its zero an event is placed
 TINY = 1e-11
 PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
+EARLY = 0.125  # of the way to the first of these points: where friction is looked at before
 LOOKS, SHORTER = 8, 4  # points of a step at which slips and friction are looked at; shorter steps tried
 DEGREE = ORDER
 
@@ -72,7 +74,8 @@ def rates_at(work: SpaceWork, i: int, at: float) -> None:
 def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[float, int, int]:
     """The most advanced event at a point of the step: (value, kind, contact); before it below zero.
 
-    TRY and TRY_WORK are the impulses and the work up to the point.
+    TRY and TRY_WORK are the impulses and the work up to the point; POINT keeps how far each contact is from
+    turning its normal velocity around, and behind that how far it was when looked at before.
     """
     values, marks, series = work.values, work.marks, work.series
     for a in range(m):
@@ -88,8 +91,10 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
             sign = 1.0
         elif before > TINY:
             sign = -1.0
+        values[POINT, 3 * i + 1], values[POINT, 3 * i] = values[POINT, 3 * i], -math.inf
         if sign != 0.0 and marks[ROLE, i] != HELD:
             y = sign * (before + effect(work, m, TRY, 3 * i))
+            values[POINT, 3 * i] = y
             if y > value:
                 value, kind, who = y, NORMAL_ZERO, i
     for a in range(m):
@@ -216,22 +221,24 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
     """How much of a step of length h shows its events at its middle and its end, where they are looked for.
 
     The series of a slip that vanishes goes on through zero with friction along the slip: the step ends
-    before that. Friction of a sticking contact may leave its cone and come back: the step ends while it is
-    outside.
+    before that. Friction of a sticking contact may leave its cone and come back, or a held contact pull for
+    a while: the step ends meanwhile.
     """
     for _ in range(SHORTER):
         shorter = h
-        for point in range(1, LOOKS + 1):
-            at = h * point / LOOKS
+        for point in range(LOOKS + 1):
+            at = h * max(point, EARLY) / LOOKS
             for a in range(m):
                 i = work.marks[LIST, a]
                 if work.marks[MOVES, i] == SLIDE:
                     if not power_sum(work.series, CHANNELS * i + SIZE, at) > 0.0:
-                        shorter = min(shorter, h * (point - 1) / LOOKS)
+                        shorter = min(shorter, h * max(point - 1, 0) / LOOKS)
                 elif work.marks[MOVES, i] == ZERO:
                     rates_at(work, i, at)
                     if cone_excess(work, i) > 0.0:
                         shorter = min(shorter, at)
+                if work.marks[ROLE, i] == HELD and power_sum(work.series, CHANNELS * i + RATE0, at) < -TINY:
+                    shorter = min(shorter, at)
             if shorter < h:
                 break
         if shorter > 0.0:
@@ -249,6 +256,23 @@ def only_slows(work: SpaceWork, i: int) -> bool:
 
 
 @kernel
+def turning_point(work: SpaceWork, nc: int) -> float:
+    """Where in the step a contact may have turned around and back, as a share of it; 0 where none has.
+
+    By the parabola through a contact's normal velocity at the beginning, the middle and the end.
+    """
+    values, found = work.values, 0.0
+    for i in range(nc):
+        first, middle, last = -abs(values[C, 3 * i]), values[POINT, 3 * i + 1], values[POINT, 3 * i]
+        bend = 2.0 * (first - 2.0 * middle + last)
+        rise = 4.0 * middle - 3.0 * first - last
+        if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
+            share = -0.5 * rise / bend
+            found = share if found == 0.0 else min(found, share)
+    return found
+
+
+@kernel
 def first_event(
     work: SpaceWork, nc: int, m: int, books: Books, h: float, alone: bool
 ) -> tuple[float, int, int]:
@@ -257,14 +281,22 @@ def first_event(
     ``alone``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
     """
     value, kind, who = -1.0, GO_ON, -1
-    if not (alone and only_slows(work, work.marks[LIST, 0])):
+    may_turn = not (alone and only_slows(work, work.marks[LIST, 0]))
+    if may_turn:
         value, kind, who = look(work, nc, m, books, 0.5 * h)
     if value > 0.0:
         h *= 0.5
     else:
         value, kind, who = look(work, nc, m, books, h)
         if not value > 0.0:
-            return h, GO_ON, -1
+            peak = turning_point(work, nc) if may_turn else 0.0
+            if not peak > 0.0:
+                return h, GO_ON, -1
+            value, kind, who = look(work, nc, m, books, peak * h)
+            if not value > 0.0:
+                look(work, nc, m, books, h)
+                return h, GO_ON, -1
+            h *= peak
     for _ in range(PLACINGS):
         row = event_polynomial(work, nc, m, books, kind, who)
         h = find_root(work.series, row, h) if row >= 0 else leaves_cone(work, who, h)

@@ -171,12 +171,12 @@ class Actions:
     def _picture(self, event: GuiEvent) -> None:
         if event.client is not None:
             pixels = event.client.get_render(height=1080, width=1920)
-            event.client.send_file_download("routh.png", png(pixels))
+            event.client.send_file_download("routh.png", png(pixels), save_immediately=True)
 
     def _page(self, event: GuiEvent) -> None:
         if event.client is not None:
             page = self._server.get_scene_serializer().as_html()
-            event.client.send_file_download("routh.html", page.encode())
+            event.client.send_file_download("routh.html", page.encode(), save_immediately=True)
 
 
 def _heat_picture(axes: list[Array], values: Array, names: tuple[str, str]) -> np.ndarray:

@@ -42,7 +42,7 @@ class Panel:
         with gui.add_folder("board"):
             self._across = gui.add_dropdown("across", ("-",), initial_value="-")
             self._upward = gui.add_dropdown("upward", ("-",), initial_value="-")
-        with gui.add_folder("save", expand_by_default=False):
+        with gui.add_folder("as a command line", expand_by_default=False):
             self._command = gui.add_text("command", "", disabled=True)
         for handle in (self._count, self._moment, self._mode, self._laws, self._across, self._upward):
             handle.on_update(lambda _: session.touch())
