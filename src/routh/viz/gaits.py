@@ -56,9 +56,9 @@ def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
         ax.plot(x, y, color=style.BLACK, lw=1.0, ls="--", marker=".", label="outcomes that stop it")
     ax.set(xlabel="rate as a foot lands (rad/s)", ylabel="rate as the next one lands, 0: none does (rad/s)")
     ax.set_xlim(rates[0], rates[-1])
-    ax.set_ylim(bottom=-0.05 * most)
+    ax.set_ylim(-0.05 * most, 1.35 * most)  # room for the legend above the band
     ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
-    ax.legend()
+    ax.legend(loc="upper left")
     return ax
 
 
