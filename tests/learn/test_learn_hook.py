@@ -231,6 +231,14 @@ def test_overridden_margins_are_refused():
         routh.learn.hook(model, data)
 
 
+def test_equality_constraints_are_refused():
+    xml = falling.PLANAR.format(timestep=0.002, integrator="Euler", friction=0.5, margin=0.0)
+    tied = "<equality><joint joint1='turn' joint2='x'/></equality></mujoco>"
+    model = mujoco.MjModel.from_xml_string(xml.replace("</mujoco>", tied))
+    with pytest.raises(ModelError, match="equality constraints"):
+        routh.learn.hook(model, mujoco.MjData(model))
+
+
 def test_a_changed_model_is_seen_after_a_reset():
     model, data = falling.block()
     hook = routh.learn.hook(model, data)

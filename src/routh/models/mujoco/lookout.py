@@ -73,6 +73,8 @@ class Lookout:
         mujoco = engine()
         if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
             raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
+        if np.any(data.eq_active):
+            raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
         self.model, self.data, self.gap = model, data, gap
         self._own = make_workspace(model)
         self._limits = limits
