@@ -1,6 +1,8 @@
 """Worst cases against exact supports, certificates against samples, counterexamples against path checkers.
 
 python benchmarks/robust.py [--problems 200] [--samples 20000] [--spatial 8]
+python benchmarks/robust.py --supports                    # of filling against exact supports, nothing else
+python benchmarks/robust.py --problems 20 --samples 1000000 --minutes 5   # ends early, with what was done
 
 Planar problems of one to four contacts whose exact set is complete within one second; one random direction,
 one random convex quadratic and every contact's normal each. Differences are shares of what the objective
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -94,11 +97,11 @@ def residual_of(problem, found: WorstCase, limit: float, row) -> float:
     return check(problem, found.path)
 
 
-def planar(count: int, samples: int) -> dict[str, Tally]:
+def planar(count: int, samples: int, deadline: float, *, supports: bool) -> dict[str, Tally]:
     """Tallies by the number of contacts; and how many problems were passed over."""
     tallies: dict[str, Tally] = {}
     seed = passed = 0
-    while sum(tally.problems for tally in tallies.values()) < count:
+    while sum(tally.problems for tally in tallies.values()) < count and time.monotonic() < deadline:
         problem, direction, quadratic = random_planar(seed)
         seed += 1
         exact = exact_set(problem, budget=BUDGET)
@@ -113,8 +116,10 @@ def planar(count: int, samples: int) -> dict[str, Tally]:
         filled = worst_case(problem, direction, method="fill", max_samples=SAMPLES)
         tally.exact = max(tally.exact, abs(by_set.value - support) / unit)
         tally.filled = max(tally.filled, abs(filled.value - support) / unit)
+        if supports:
+            continue
         curved = worst_case(problem, quadratic, method="exact", seconds=2 * BUDGET)
-        other = worst_case(problem, quadratic, method="fill", max_samples=SAMPLES)
+        other = worst_case(problem, quadratic, method="fill", max_samples=SAMPLES, climbs=0)
         back = np.linalg.inv(problem.cholesky.T)
         size = np.linalg.norm(back.T @ quadratic.P @ back, 2) * problem.speed**2 + reach(problem, quadratic.q)
         tally.quadratic = max(tally.quadratic, abs(other.value - curved.value) / size)
@@ -126,10 +131,12 @@ def planar(count: int, samples: int) -> dict[str, Tally]:
     return tallies
 
 
-def elsewhere(count: int, samples: int) -> dict[str, Tally]:
+def elsewhere(count: int, samples: int, deadline: float) -> dict[str, Tally]:
     """In space and with restitution, where there is no exact set: bounds from energy."""
     tallies: dict[str, Tally] = {}
     for seed in range(count):
+        if time.monotonic() >= deadline:
+            break
         for name, nt, e in (("plane, e = 0.5", 1, 0.5), ("space", 2, 0.0), ("space, e = 0.5", 2, 0.5)):
             rng = np.random.default_rng([26, seed])
             problem = problem_of_size(rng, 1 + seed % 3, nt, 0.5, nv=3 * nt).replace(restitution=e)
@@ -155,9 +162,13 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--spatial", type=int, default=8)
+    parser.add_argument("--supports", action="store_true", help="only compare supports in the plane")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="after which no problem is begun")
     given = parser.parse_args()
-    tallies = planar(given.problems, given.samples)
-    tallies = dict(sorted(tallies.items())) | elsewhere(given.spatial, max(given.samples // 4, 1))
+    deadline = time.monotonic() + 60.0 * given.minutes
+    tallies = dict(sorted(planar(given.problems, given.samples, deadline, supports=given.supports).items()))
+    if not given.supports:
+        tallies |= elsewhere(given.spatial, max(given.samples // 4, 1), deadline)
     print(
         f"{'':20s} {'problems':>8s} {'exact':>8s} {'fill':>8s} {'quadratic':>9s} {'samples':>10s} "
         f"{'violated':>8s} {'proved':>6s} {'refuted':>7s} {'unknown':>7s} {'path':>8s}"

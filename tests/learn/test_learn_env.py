@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import numpy as np
@@ -77,8 +78,9 @@ def test_every_replaced_velocity_passes_the_audit(name):
         assert found.distance <= max(1e-3, 3.0 * found.resolution), found.verdict  # samples of another seed
 
 
-def test_records_travel_between_processes(hopper):
+def test_records_travel_between_processes_and_are_not_copied_within_one(hopper):
     _, impacts = episodes(hopper, 7, steps=150)
+    assert copy.deepcopy({"impacts": impacts})["impacts"][0] is impacts[0]
     there = pickle.loads(pickle.dumps(impacts[0]))
     assert there.contacts == impacts[0].contacts
     assert there.ambiguity == impacts[0].ambiguity

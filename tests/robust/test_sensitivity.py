@@ -62,7 +62,7 @@ def test_quadratics_and_named_contacts(seed):
 def test_the_path_of_filling_gives_the_same_slopes():
     problem, direction, _ = planar(4)
     exact = sensitivity(problem, direction)
-    filled = sensitivity(problem, direction, method="fill")
+    filled = sensitivity(problem, direction, method="fill", climbs=16)
     assert filled.method == "envelope"
     for name in FIELDS:
         np.testing.assert_allclose(filled.gradient[name], exact.gradient[name], atol=1e-7)
@@ -86,6 +86,33 @@ def test_with_restitution_the_slopes_are_those_of_the_sample(hypothesis):
     # the outcome of fixed decisions is homogeneous too
     assert np.vdot(found.gradient["v"], problem.v) == pytest.approx(found.value, abs=1e-9 * problem.speed)
     assert np.vdot(found.gradient["M"], problem.M) == pytest.approx(0.0, abs=1e-8 * problem.speed)
+
+
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"])
+def test_in_space_the_slopes_are_those_of_the_sample(friction):
+    """One contact has one outcome, so its differences are known; of several the symmetries are."""
+    rng = np.random.default_rng(3)
+    for nc in (1, 2):
+        problem = problem_of_size(rng, nc, 2, 0.5, nv=6)
+        direction = rng.normal(size=6)
+        options = {"max_samples": 64, "friction": friction}
+        found = sensitivity(problem, direction, **options)
+        assert (found.method, found.one_sided) == ("sample", False)
+        assert np.vdot(found.gradient["v"], problem.v) == pytest.approx(found.value, abs=1e-6 * problem.speed)
+        assert np.vdot(found.gradient["M"], problem.M) == pytest.approx(0.0, abs=1e-5 * problem.speed)
+        for name in FIELDS if nc == 1 else ():
+            change = rng.normal(size=getattr(problem, name).shape)
+            change = 0.1 * (change + change.T) if name == "M" else change
+            ends = [
+                worst_case(
+                    problem.replace(**{name: getattr(problem, name) + side * 1e-3 * change}),
+                    direction,
+                    **options,
+                ).value
+                for side in (1, -1)
+            ]
+            slope = (ends[0] - ends[1]) / 2e-3
+            assert found.along(**{name: change}) == pytest.approx(slope, abs=2e-3 * problem.speed), name
 
 
 def test_where_two_outcomes_are_equally_bad_the_slope_is_one_sided():

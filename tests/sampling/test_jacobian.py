@@ -6,7 +6,7 @@ from decided_path import Scaled, record_in_space, record_of, velocity_after
 
 import routh
 from event_families import random_matrices
-from gradients import families, measure
+from gradients import compare, families, measure
 from problems import problem_of_size
 from routh import systems
 from routh.friction import facet_directions
@@ -66,7 +66,7 @@ TESTED = [family for family in families() if not family.name.startswith(UNTESTED
 
 @pytest.mark.parametrize("family", TESTED, ids=lambda family: family.name)
 def test_jacobians_agree_with_central_differences(family):
-    row = measure(family, 3, 24, timed=False)
+    row = measure(family, 3, 24, timed=0)
     assert row["samples"] * (1.0 - row["one-sided"]) > 24
     assert row["worst"] < 1e-6
     assert row["changed"] < 0.05
@@ -104,6 +104,72 @@ def test_symmetric_problems_and_resting_feet_are_told_to_be_one_sided():
         found = routh.sample(systems.get(name).problem, 30).jacobian(wrt="v")
         assert found["one_sided"].all()
         assert np.isfinite(found["v"]).all()
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "ramone"])
+def test_at_a_kink_derivatives_hold_along_changes_that_keep_the_coincidence(name):
+    """Friction, masses and speed leave corners that start without slip, and feet at rest, as they are."""
+    problem = systems.get(name).problem
+    masses = np.random.default_rng(0).uniform(0.1, 1.0, problem.nv) * np.linalg.eigvalsh(problem.M)[0]
+    outcomes = routh.sample(problem, 100, seed=0)
+    found = outcomes.jacobian()
+    assert found["one_sided"].all()
+    for field, change in (("mu", problem.mu), ("M", np.diag(masses)), ("v", problem.v)):
+        data, step = getattr(problem, field), 1e-5
+        ahead, behind = (
+            routh.sample(problem.replace(**{field: data + side * step * change}), 100, seed=0)
+            for side in (1, -1)
+        )
+        exact = along(found[field], change)
+        for difference in (ahead.v - outcomes.v, outcomes.v - behind.v):  # to either side
+            np.testing.assert_allclose(difference / step, exact, atol=1e-3 * np.abs(problem.v).max())
+        wanted = (ahead.v - behind.v) / (2 * step)
+        np.testing.assert_allclose(exact, wanted, atol=1e-8 * np.abs(problem.v).max())
+
+
+def test_beside_a_kink_derivatives_are_those_of_that_side():
+    problem = systems.get("compass-gait").problem
+    side = np.random.default_rng(1).normal(size=problem.nv)
+    moved = problem.replace(v=problem.v + 1e-6 * np.linalg.norm(problem.v) * side)
+    outcomes = routh.sample(moved, 100, seed=0)
+    found = outcomes.jacobian(wrt="v")
+    assert found["one_sided"].mean() < 0.1
+    step = 1e-8 * np.linalg.norm(problem.v)
+    farther = routh.sample(moved.replace(v=moved.v + step * side), 100, seed=0)
+    same = (decisions(farther) == decisions(outcomes)) & ~found["one_sided"]
+    assert same.mean() > 0.8
+    difference = (farther.v - outcomes.v)[same] / step
+    np.testing.assert_allclose(difference, found["v"][same] @ side, atol=1e-5)
+
+
+def sliding_box(v):
+    """Four corners of a box on the ground."""
+    corners = [(x, y, -0.4) for x in (0.5, -0.5) for y in (0.3, -0.3)]
+    points = [np.hstack([np.eye(3), -np.cross(np.eye(3), r).T]) for r in corners]
+    Jn, Jt = [rows[2] for rows in points], [rows[:2] for rows in points]
+    return routh.ImpactProblem(np.diag([1, 1, 1, 0.1, 0.15, 0.2]), Jn, Jt, 0.3, v)
+
+
+def test_slips_along_an_axis_turn_too():
+    """A direction of friction whose first coordinate does not change at once was taken for a straight one."""
+    errors, one_sided, solved = compare(
+        sliding_box([1.0, 0, -1, 0, 0, 0]), 16, 0, np.random.default_rng(0), tolerance=1e-12
+    )
+    assert (solved & ~one_sided).sum() > 8
+    assert np.nanmax(errors[solved & ~one_sided]) < 1e-8
+
+
+def test_slips_that_end_together_and_slowly():
+    """Contacts that come to rest at once, and directions of slip that settle slowly or too late, are hard."""
+    judged = 0
+    for nc, seed in ((3, 4), (2, 5)):
+        rng = np.random.default_rng([seed, sum(map(ord, f"cone, {nc} contacts"))])
+        problem = problem_of_size(rng, nc, 2, rng.uniform(0.1, 1.0, nc), nv=6)
+        errors, one_sided, solved = compare(problem, 16, seed, rng, tolerance=1e-12)
+        good = errors[solved & ~one_sided]
+        assert not np.any(good > 1e-6)
+        judged += np.isfinite(good).all(axis=1).sum()
+    assert judged > 4
 
 
 def test_coincidences_that_persist_are_no_change_of_piece():

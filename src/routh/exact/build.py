@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from routh.exact.algebra import Vector, dot, simplest
+from routh.exact.algebra import Vector, dot, simplest, times
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.budget import Budget
 from routh.exact.displacement import Displacement, displacement
@@ -18,9 +18,10 @@ from routh.exact.snapping import Snapped, as_given
 from routh.exact.terminal import terminal_pieces
 from routh.problem import ImpactProblem
 from routh.status import CapacityError, Status
-from routh.validation import integer, real
+from routh.validation import integer, real, real_array
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from ppl import C_Polyhedron
 
 _LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
@@ -35,6 +36,7 @@ def exact_set(
     facets: int = 8,
     budget: float = 60.0,
     pieces: int = 20_000,
+    states: ArrayLike | None = None,
 ) -> ExactSet:
     """Every outcome of an impact under HP23 (39), as unions of polytopes with rational vertices.
 
@@ -49,6 +51,9 @@ def exact_set(
         between the two sets shrinks with it.
     budget : processor time of this thread that may be spent, in s; a busy machine changes nothing.
     pieces : polyhedra that may be stored, the memory budget.
+    states : (k, nv), velocities before the impact in place of the problem's: the set is of all outcomes from
+        all of their convex hull. Every number counts as it is; at least one contact must approach in all of
+        them, and they may differ only by what impulses can change. `ExactSet.statuses_to` has no answer then.
 
     Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
     leaves out, and the outer set encloses by a little too much, what adds less than 1e-4 of the speed;
@@ -64,7 +69,7 @@ def exact_set(
     eta = real("eta", eta, above=0.0, at_most=0.1)
     seconds = real("budget", budget, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
-    rational, snapped, shift = _in_rationals(problem, eta)
+    rational, snapped, shift = _in_rationals(problem, eta, as_given_only=states is not None)
     auto = automaton(rational, facets=facets)
     if auto.dim > _LARGEST:
         raise CapacityError(
@@ -77,9 +82,10 @@ def exact_set(
         here = _union([_start(auto)], auto, frame)
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
-    inner = Reach(auto)
+    start = None if states is None else _starts(auto, states)
+    inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
-    outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started))
+    outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started), start)
     reached = _union([piece.poly for piece in terminal_pieces(inner)], auto, frame)
     given = floats if isinstance(problem, RationalProblem) else problem
     bound, source = _outer(outer, auto, frame, given, shift)
@@ -88,30 +94,54 @@ def exact_set(
         status = Status.JAMMED
     spent = time.thread_time() - started
     explored = (inner.explored, outer.explored)
-    sets = (inner, outer)
+    sets = (inner, outer) if start is None else None
     return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, used, sets)
 
 
-def _relaxed(auto: Automaton, eta: Fraction, inner: Reach, budget: Budget) -> Reach:
+def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
+    """States in z, exact."""
+    nv = len(auto.base)
+    given = real_array("states", states, [(None, nv)], f"shape (k, {nv})")
+    number = type(auto.start[0])
+    found = []
+    for v in given:
+        exact = [number(*x.as_integer_ratio()) for x in map(float, v)]
+        z = times(auto.rows, exact)
+        if tuple(x - y for x, y in zip(exact, times(auto.back, z), strict=True)) != auto.base:
+            raise ValueError(
+                "states: they differ by what no impulse can change; wanted one set for each such part"
+            )
+        found.append(z)
+    if not any(all(_value(row, z) < 0 for z in found) for row in auto.normals):
+        raise ValueError("states: no contact approaches in all of them; wanted an impact from every state")
+    return found
+
+
+def _relaxed(
+    auto: Automaton, eta: Fraction, inner: Reach, budget: Budget, start: list[Vector] | None = None
+) -> Reach:
     """The relaxed reachable set, without enclosures where that ends after as many pieces again.
 
     An enclosure adds 1e-4 of the speed at first, but what follows it can be large.
     """
-    outer = Reach(auto, eta=eta, flows=inner.flows)
+    outer = Reach(auto, eta=eta, flows=inner.flows, start=start)
     if outer.run(budget) and outer.enclosing and outer.cut_off:
-        plain = Reach(auto, eta=eta, flows=inner.flows, enclosing=False)
+        plain = Reach(auto, eta=eta, flows=inner.flows, enclosing=False, start=start)
         if plain.run(budget.half, most=2 * outer.explored):
             return plain
     return outer
 
 
 def _in_rationals(
-    problem: ImpactProblem | RationalProblem, eta: float
+    problem: ImpactProblem | RationalProblem, eta: float, *, as_given_only: bool = False
 ) -> tuple[RationalProblem, Snapped | None, Displacement]:
     """The problem in rational numbers, and how far its outcomes can be from those of the one given."""
     if isinstance(problem, RationalProblem):
         return problem, None, Displacement()
     _check(problem)
+    if as_given_only:
+        exact = as_given(problem, coincidences=False)
+        return exact.rational, exact, Displacement()
     snapped = as_given(problem)
     shift = displacement(problem, snapped.rational)
     if max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR) and _approaches(snapped.rational):

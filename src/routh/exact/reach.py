@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from routh.exact.algebra import integers
+from routh.exact.algebra import Vector, integers
 from routh.exact.automaton import Automaton, Mode, Row
 from routh.exact.budget import Budget
 from routh.exact.cells import Cell, Location
@@ -41,9 +41,11 @@ class Reach:
         eta: Fraction = Fraction(0),
         flows: dict[Location, list[list[int]]] | None = None,
         enclosing: bool = True,
+        start: Sequence[Vector] | None = None,
     ) -> None:
         self.ppl = load_ppl()
         self.auto = automaton
+        self._start = [automaton.start] if start is None else list(start)  # its convex hull, in z
         self.modes = automaton.modes
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
@@ -98,11 +100,16 @@ class Reach:
             *(self.form(row) == 0 for row in mode.zero),
         )
 
-    def point(self, z: tuple[Fraction, ...]) -> C_Polyhedron:
+    def point(self, z: Vector) -> C_Polyhedron:
         """A polyhedron of one point."""
-        *numerators, scale = integers((*z, Fraction(1)))
+        return self.hull([z])
+
+    def hull(self, points: Sequence[Vector]) -> C_Polyhedron:
+        """The convex hull of points."""
         gs = self.ppl.Generator_System()
-        gs.insert(self.ppl.point(self.ppl.Linear_Expression(numerators, 0), scale))
+        for z in points:
+            *numerators, scale = integers((*z, Fraction(1)))
+            gs.insert(self.ppl.point(self.ppl.Linear_Expression(numerators, 0), scale))
         return self.ppl.C_Polyhedron(gs)
 
     # -- locations
@@ -232,7 +239,7 @@ class Reach:
         for cell in self.cells.values():
             cell.pieces = []
         self.stored = 0
-        return [(0.0, 0, None, Piece(self.point(self.auto.start), self.auto.gram))]
+        return [(0.0, 0, None, Piece(self.hull(self._start), self.auto.gram))]
 
     def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.

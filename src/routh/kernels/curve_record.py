@@ -7,9 +7,11 @@ import math
 from routh.compiling import kernel
 from routh.kernels import record as book
 from routh.kernels.record import (
+    AIMED,
     BOOK,
     CURVE,
     DIRECTION,
+    EVENT,
     FACE,
     FRICTIONLESS,
     IDLE,
@@ -25,15 +27,19 @@ from routh.kernels.record import (
     SLIDES,
     STICKS,
     STORES,
+    TO_ZERO,
     VANISHES,
+    WHO,
     WORK_RETURNED,
     Record,
     next_entry,
     note_margin,
+    note_tie,
     write_event,
 )
 from routh.kernels.space_events import power_sum
 from routh.kernels.space_names import (
+    ALONG,
     BUDGET,
     BUDGET_ZERO,
     CHANNELS,
@@ -43,6 +49,7 @@ from routh.kernels.space_names import (
     GO_ON,
     GRAM,
     HELD,
+    LET_GO,
     LIST,
     MOVES,
     MU,
@@ -62,6 +69,7 @@ from routh.kernels.space_names import (
     SpaceWork,
 )
 from routh.kernels.space_record import cone_margin
+from routh.kernels.space_straight import NOTHING
 
 
 @kernel
@@ -110,8 +118,11 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
             record.states[k, book.RATE, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
             for power in range(1, ORDER + 1):
                 record.curves[k, 3 * i + part, power] = series[CHANNELS * i + PUSH0 + part, power]
-        if marks[MOVES, i] == SLIDE and series[CHANNELS * i + SIZE, 0] > 0.0:
-            note_margin(record, series[CHANNELS * i + SIZE, 0])
+        size = series[CHANNELS * i + SIZE, 0]
+        if marks[MOVES, i] == SLIDE and series[CHANNELS * i + ALONG, 0] >= 0.0 and size > 0.0:
+            note_margin(
+                record, size
+            )  # one that falls will end, or grow, or is looked at where the curve ends
     write_changes(record, k, work, nc)
     cone_margin(record, k, nc, work.values[MU])
     write_event(record, k, CURVE, way, clock)
@@ -127,7 +138,7 @@ def write_end(
     """What ends the curve whose last step was written last, before that step is walked."""
     marks, series, values = work.marks, work.series, work.values
     step = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
-    if kind == GO_ON:
+    if kind == GO_ON or kind == LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
     event = NOBODY
     if kind == NORMAL_ZERO or kind == SLIP_ZERO:
@@ -136,7 +147,7 @@ def write_end(
         event = IMPULSE_RETURNED if books == 1 else WORK_RETURNED
     elif kind == CUT_SHORT and who != -2:
         event = LENGTH_OVER
-    if event == NOBODY:  # friction leaves its cone, or a held contact is let go: where, is not differentiated
+    if event == NOBODY:  # friction leaves its cone: where, is not differentiated
         note_margin(record, 0.0)
         return
     k = next_entry(record)
@@ -165,7 +176,7 @@ def write_end(
 def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
     """The rates of contact i at the end of a step of length h."""
     series, first, at = work.series, CHANNELS * i, 3 * i
-    straight = record.curves[step, at, 2] == 0.0 and record.curves[step, at + 1, 2] == 0.0
+    straight = record.head[step, WHO] == TO_ZERO or record.head[step, WHO] == AIMED
     normal = record.states[step, book.RATE, at]
     if work.marks[ROLE, i] == HELD and not straight:
         normal = power_sum(series, first + RATE0, h)
@@ -197,3 +208,24 @@ def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books)
         last = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
         if last > k:
             record.marks[last, BOOK, i] = what
+            end_margin(record, last, work, i, after != y)
+
+
+@kernel
+def end_margin(record: Record, last: int, work: SpaceWork, i: int, moves: bool) -> None:
+    """How near contact i is to an event of its own where a curve ends, with entry ``last``."""
+    own = record.head[last, EVENT] == VANISHES and record.head[last, WHO] == i
+    normal = own and record.numbers[last, DIRECTION] != 0.0
+    y, t0, t1 = work.values[C, 3 * i], work.values[C, 3 * i + 1], work.values[C, 3 * i + 2]
+    slip = math.sqrt(t0 * t0 + t1 * t1)
+    if moves and not normal:
+        if abs(y) <= NOTHING:
+            note_tie(record, last, 3 * i)
+        else:
+            note_margin(record, abs(y))
+    if record.marks[last, FACE, i] == SLIDES and not (own and not normal):
+        if slip <= NOTHING:
+            note_tie(record, last, 3 * i + 1)
+            note_tie(record, last, 3 * i + 2)
+        else:
+            note_margin(record, slip)

@@ -33,6 +33,7 @@ from routh.kernels.record import (
     note_margin,
 )
 from routh.kernels.reverse import back_from, clear_bars, reverse
+from routh.kernels.reverse_curve import align_ends
 from routh.kernels.reverse_rates import (
     OF_BOUNCE,
     OF_MU,
@@ -171,6 +172,8 @@ def finish_sample(
             total[a] = 0.0
     elif status != SOLVED or task.entries[sample] > record.head.shape[0]:
         return
+    if curved is not None:
+        align_ends(record, task.given, work.own)
     if record.total[MARGIN] > 0.0:
         judge_ties(task, work, curved, total)
     task.margin[sample] = record.total[MARGIN]

@@ -161,3 +161,32 @@ def compare(
                 fastest = max(fastest, -dot(problems.Jn[row, i], given[row], nv) / unit)
         found[row, 0], found[row, 1] = nearest, index
         found[row, 2], found[row, 3] = (after * after - before * before) / (speed * speed), fastest
+
+
+@kernel
+def keep_laws(
+    M: Array,
+    Jn: Array,
+    before: Array,
+    unit: Array,
+    tolerances: tuple[float, float],
+    v: Array,
+    good: np.ndarray,
+) -> None:
+    """Which velocities v (n, nv) have no more energy than the one before and leave no contact approaching.
+
+    ``unit`` (nc,): the contacts' units of impulse, N s; a contact's unit of velocity times it is twice the
+    energy before. ``tolerances``: shares of that energy, and of that unit of velocity.
+    """
+    nv = before.shape[0]
+    energy = 0.0
+    for i in range(nv):
+        energy += before[i] * dot(M[i], before, nv)
+    for sample in range(v.shape[0]):
+        after = 0.0
+        for i in range(nv):
+            after += v[sample, i] * dot(M[i], v[sample], nv)
+        good[sample] = after <= energy * (1.0 + tolerances[0])
+        for i in range(Jn.shape[0]):
+            if not -dot(Jn[i], v[sample], nv) * unit[i] <= tolerances[1] * energy:
+                good[sample] = False

@@ -22,8 +22,9 @@ EVENT, WHO, OTHER, SETTER = range(4)
 # has the rates with which the entry before looked for its corner
 VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
-# after it; WHO says whether a slip ends or begins in it, OTHER which contact's slip is its clock
-STEADY, TO_ZERO, FROM_ZERO = (wide(k) for k in range(3))
+# after it; WHO says whether a slip ends or begins in it, or only goes straight on towards its end (AIMED);
+# OTHER which contact's slip is its clock, or goes straight on
+STEADY, TO_ZERO, FROM_ZERO, AIMED = (wide(k) for k in range(4))
 MORE, NOBODY = wide(-2), wide(-1)
 
 # rows of `marks`: role (none, driven, held, on the edge of its cone), direction of friction, what restitution

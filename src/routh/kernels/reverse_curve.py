@@ -1,195 +1,297 @@
 """The derivative backwards along a curve of the true cone, see `routh.kernels.reverse`.
 
 Along a curve ``c' = F(c)`` the bar of the state obeys ``bar' = -(dF/dc)^T bar``, a linear equation along the
-known curve, integrated here backwards by the classical Runge-Kutta method; the bars of G, friction and
-restitution are integrals over it. Only the direction of slip, ``u = t / |t|``, depends on the state. Where a
-slip begins or ends, steps are taken in the logarithm of the length, where all coefficients are bounded.
+known curve; the bars of G, friction and restitution are integrals over it. F depends on the state through the
+directions of slip ``u = t / |t|`` only, so one number for each sliding contact, the bar of its angle, makes
+the equation whole. It is integrated by collocation in Gauss's points (order eight): a few of them for a step
+of the sampler, and linear equations for these numbers. Where a slip begins, steps are taken in the logarithm
+of the length. Where it ends, or has begun, the bar of its angle vanishes.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from routh.compiling import kernel
+from routh.kernels.curve_nodes import across, add_across, of_angle, slip_left, visit
 from routh.kernels.events_rates import solve_linear
 from routh.kernels.record import (
     BOOK,
-    DRIVEN,
+    CHANGE,
+    CURVE,
+    DIRECTION,
+    ENTRIES,
+    EVENT,
     FACE,
     FREE,
     FROM_ZERO,
-    IDLE,
     LENGTH,
     OTHER,
     RATE,
     ROLE,
     SLIDES,
+    STEADY,
     STORES,
     TO_ZERO,
     WHO,
     C,
     Record,
+    note_margin,
 )
 from routh.kernels.reverse_rates import (
-    LEFT,
+    BAR,
+    DIRECT,
+    GIVEN,
+    NODES,
     OF_BOUNCE,
     OF_CHANGE,
     OF_RATE,
-    POINT,
-    POINT_RATE,
     PUSH,
-    SLOPE,
-    SLOPES,
+    RATES,
     STATE,
-    TRIAL,
+    TURNS_FROM,
+    UNITS,
     Given,
     ReverseWork,
-    coupling,
     list_unknowns,
-    of_slip,
     pull_rates,
     times_G,
 )
 
-STEPS, LOG_STEPS = 6, 64  # of a steady step along a curve; of one in which a slip begins or ends
-TURNED, MOST_STEPS = 0.75, 20000  # by how much slips may turn in a step; steps at most
-DECADES = 23.0  # natural logarithm of the share of such a step that is left out
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
+PLACES, WEIGHTS = 0.5 + 0.5 * _POINTS, 0.5 * _WEIGHTS  # of Gauss's points in a step from 0 to 1
+_POWERS = np.arange(NODES)
+# INNER[j, l]: the integral from 0 to point j of the polynomial that is one in point l and zero in the others
+INNER = (PLACES[:, None] ** (_POWERS + 1) / (_POWERS + 1)) @ np.linalg.inv(PLACES[:, None] ** _POWERS)
+
+TURNED, MOST_STEPS = 1.3, 20000  # by how much slips may turn in a step; steps at most
+DECADES = 18.0  # natural logarithm of the share of a step that a slip which begins leaves out
+LOG_STEP = 0.8  # growth of the logarithm of a slip in one step
+TINY = 1e-300
+TURNS_TRIED, MOST_TURNED = 3, 1e-3  # steps of Newton's method for the direction of an end; radians
+NEAR_ZERO = 1e-10  # share of a step at which a slip that begins has its first direction
 
 
 @kernel
-def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: float) -> int:
-    """POINT and POINT_RATE: the state and the rates of a curve at a point; returns the number of unknowns."""
-    bars, n = own.bars, own.bars.shape[1]
-    powers = record.curves.shape[2]
-    for a in range(n):
-        value = 0.0
-        for power in range(powers - 1, -1, -1):
-            value = value * at + record.curves[k, a, power]
-        bars[POINT_RATE, a] = value
-    for a in range(n):
-        bars[POINT, a] = record.states[k, C, a] + times_G(given, bars[POINT_RATE], a)
-    for a in range(n):
-        bars[POINT_RATE, a] = 0.0
-    if record.head[k, WHO] == TO_ZERO:  # a slip that ends keeps its direction; rounding would not
-        first = 3 * record.head[k + 1, WHO] + 1
-        left = 1.0 - at / record.numbers[k, LENGTH]
-        bars[POINT, first] = left * record.states[k, C, first]
-        bars[POINT, first + 1] = left * record.states[k, C, first + 1]
-    for i in range(len(given.mu)):
-        if record.marks[k, ROLE, i] == FREE:
-            continue
-        normal = record.states[k, RATE, 3 * i] if record.marks[k, ROLE, i] == DRIVEN else 0.0
-        bars[POINT_RATE, 3 * i] = normal
-        if record.marks[k, FACE, i] == SLIDES:
-            t0, t1 = bars[POINT, 3 * i + 1], bars[POINT, 3 * i + 2]
-            length = math.sqrt(t0 * t0 + t1 * t1)
-            own.units[i, 0], own.units[i, 1] = t0 / length, t1 / length
-            bars[POINT_RATE, 3 * i + 1] = -given.mu[i] * normal * own.units[i, 0]
-            bars[POINT_RATE, 3 * i + 2] = -given.mu[i] * normal * own.units[i, 1]
-    m = list_unknowns(record, k, given, own)
-    if m > 0:
-        for e in range(m):
-            right = 0.0
-            for part in range(3):
-                if own.rows[e, part] != 0.0:
-                    right -= own.rows[e, part] * times_G(given, bars[POINT_RATE], 3 * own.whose[e] + part)
-            own.system[e, m] = right
-            for f in range(m):
-                own.system[e, f] = coupling(given, own, e, f)
-        solve_linear(own.system, 0, m)
-        for e in range(m):
-            for part in range(3):
-                bars[POINT_RATE, 3 * own.whose[e] + part] += own.columns[e, part] * own.system[e, m]
-    return m
+def list_slides(record: Record, k: int, own: ReverseWork, begins: bool) -> int:
+    """The contacts that slide, or only those that begin to; how many there are."""
+    found = k - k
+    for i in range(record.marks.shape[2]):
+        rests = record.states[k, C, 3 * i + 1] == 0.0 and record.states[k, C, 3 * i + 2] == 0.0
+        if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE and (rests or not begins):
+            own.slides[found] = i
+            found += 1
+    return found
 
 
 @kernel
-def slope_at(record: Record, k: int, given: Given, own: ReverseWork, at: float, weight: float) -> None:
-    """SLOPE of the bar TRIAL at a point of a curve, against its length; other bars grow by ``weight``."""
-    bars, n = own.bars, own.bars.shape[1]
-    m = look_at_point(record, k, given, own, at)
-    for a in range(n):
-        bars[OF_CHANGE, a], bars[OF_RATE, a], bars[SLOPE, a] = bars[TRIAL, a], bars[PUSH, a], 0.0
-    for i in range(len(given.mu)):
-        what, bar, e = record.marks[k, BOOK, i], bars[LEFT, i], given.bounce[i]
-        y, normal = bars[POINT, 3 * i], bars[POINT_RATE, 3 * i]
-        if what == IDLE or bar == 0.0:
-            continue
-        if given.poisson == 1:  # the budget grows by e n or falls by n
-            bars[OF_RATE, 3 * i] += bar * (e if what == STORES else -1.0)
-            bars[OF_BOUNCE, i] += weight * bar * normal if what == STORES else 0.0
-        else:  # by -e^2 y n, or y n
-            share = e * e if what == STORES else 1.0
-            bars[OF_RATE, 3 * i] -= bar * share * y
-            bars[SLOPE, 3 * i] -= bar * share * normal
-            bars[OF_BOUNCE, i] -= 2.0 * weight * bar * e * y * normal if what == STORES else 0.0
-    pull_rates(record, k, given, own, bars[POINT_RATE], weight, m)
-    for i in range(len(given.mu)):
-        if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE:
-            t0, t1 = bars[POINT, 3 * i + 1], bars[POINT, 3 * i + 2]
-            turned0, turned1 = of_slip(given, own, i, bars[POINT_RATE, 3 * i], t0, t1)
-            bars[SLOPE, 3 * i + 1] += turned0
-            bars[SLOPE, 3 * i + 2] += turned1
+def level(given: Given, own: ReverseWork, slides: int) -> None:
+    """Change the bar of the state so that those of angles in node 0 vanish: there slips have no length."""
+    nc, state = len(given.mu), own.bars[STATE]
+    for e in range(slides):
+        i = own.slides[e]
+        own.stages[e, slides] = -of_angle(own, 0, i, nc, state)
+        for f in range(slides):
+            own.stages[e, f] = across(own, own.nodes[0, TURNS_FROM + nc + i], 0, own.slides[f])
+    solve_linear(own.stages, 0, slides)
+    for e in range(slides):
+        add_across(own, state, 0, own.slides[e], own.stages[e, slides])
 
 
 @kernel
-def place(record: Record, k: int, given: Given, own: ReverseWork, x: float) -> tuple[float, float]:
-    """Where on the curve the variable x is, and by how much length grows with x there."""
-    length = record.numbers[k, LENGTH]
-    if record.head[k, WHO] == TO_ZERO:
-        return length * (1.0 - math.exp(-x)), length * math.exp(-x)
+def solve_angles(given: Given, own: ReverseWork, slides: int, width: float) -> None:
+    """The bars of the angles over slips in all nodes, last column of `stages`, for a step of this width."""
+    nc, n, size = len(given.mu), own.bars.shape[1], NODES * slides
+    for row in range(size):
+        j, i = row // slides, own.slides[row % slides]
+        change = own.nodes[j, TURNS_FROM + nc + i]
+        right = of_angle(own, j, i, nc, own.bars[STATE])
+        for column in range(size):
+            at, other = column // slides, own.slides[column % slides]
+            share = width * INNER[j, at] * own.paces[at]
+            own.stages[row, column] = -share * across(own, change, at, other)
+            if column == row:
+                own.stages[row, column] += own.nodes[j, UNITS, 3 * i]
+            if column % slides == 0:
+                for a in range(0, n, 3):
+                    right += share * change[a] * own.nodes[at, DIRECT, a]
+        own.stages[row, size] = right
+    solve_linear(own.stages, 0, size)
+
+
+@kernel
+def slope(own: ReverseWork, slides: int, at: int, share: float, to: np.ndarray) -> None:
+    """Add to a bar of the state ``share`` times its slope in a node, after `solve_angles`."""
+    for a in range(0, len(to), 3):
+        to[a] += share * own.nodes[at, DIRECT, a]
+    for e in range(slides):
+        value = own.stages[at * slides + e, NODES * slides]
+        add_across(own, to, at, own.slides[e], share * value)
+
+
+@kernel
+def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, weight: float) -> None:
+    """The bars of G, friction and restitution grow by what node j gives to them, times ``weight``."""
+    node, degree = own.nodes[j], 1.0 if given.poisson == 1 else 2.0
+    for i in range(len(given.mu)):
+        own.units[i, 0], own.units[i, 1] = node[UNITS, 3 * i + 1], node[UNITS, 3 * i + 2]
+        if record.marks[k, BOOK, i] == STORES and given.bounce[i] > 0.0:
+            stored = (node[GIVEN, 3 * i] - own.bars[PUSH, 3 * i]) * node[RATES, 3 * i]  # as e, or its square
+            own.bars[OF_BOUNCE, i] += weight * degree * stored / given.bounce[i]
+    for a in range(own.bars.shape[1]):
+        own.bars[OF_CHANGE, a], own.bars[OF_RATE, a] = node[BAR, a], node[GIVEN, a]
+    pull_rates(record, k, given, own, node[RATES], weight, list_unknowns(record, k, given, own))
+
+
+@kernel
+def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
+    """Where on the curve the variable x from 0 to 1 is, and how fast the place moves with it."""
+    length, way = record.numbers[k, LENGTH], record.head[k, WHO]
+    if way == FROM_ZERO:
+        at = length * math.exp((x - 1.0) * span)
+        return at, at * span
+    if abs(span) > NEAR_ZERO:
+        unit = length / math.expm1(-span)
+        return unit * math.expm1(-span * x), -unit * span * math.exp(-span * x)
+    return length * x, length
+
+
+@kernel
+def find_span(record: Record, k: int) -> float:
+    """By how much the logarithm of a slip changes in the step, where it is the variable; else 0."""
     if record.head[k, WHO] == FROM_ZERO:
-        at = length * math.exp(x - DECADES)
-        return at, at
-    clock = record.head[k, OTHER]
-    if clock < 0:
-        return x, 1.0
-    look_at_point(record, k, given, own, x)
-    t0, t1 = own.bars[POINT, 3 * clock + 1], own.bars[POINT, 3 * clock + 2]
-    return x, math.sqrt(t0 * t0 + t1 * t1)
+        return DECADES
+    least, ended = 1.0, 0
+    for i in range(record.marks.shape[2]):
+        if record.marks[k, ROLE, i] != FREE:
+            left = slip_left(record, k, i)
+            ended += 1 if left == 0.0 else 0
+            least = left + TINY if abs(math.log(left + TINY)) > abs(math.log(least)) else least
+    if record.head[k, WHO] == TO_ZERO and ended < 2:
+        return 0.0  # `level` is all that there is to be done
+    return min(-math.log(least), DECADES)
 
 
 @kernel
-def count_steps(record: Record, k: int, given: Given, own: ReverseWork) -> tuple[float, int]:
-    """The range of x on a curve, and in how many steps slips turn by little in each."""
-    length, way, clock = record.numbers[k, LENGTH], record.head[k, WHO], record.head[k, OTHER]
-    steady = way != TO_ZERO and way != FROM_ZERO
-    whole = length if steady else DECADES
-    bars, fastest = own.bars, 0.0
-    for end in range(2):
-        if (end == 0 and way == FROM_ZERO) or (end == 1 and way == TO_ZERO):
-            continue  # no slip there
-        look_at_point(record, k, given, own, length if end == 1 else 0.0)
-        speed = 1.0 if steady else length
-        if clock >= 0:
-            speed = math.sqrt(bars[POINT, 3 * clock + 1] ** 2 + bars[POINT, 3 * clock + 2] ** 2)
-        for i in range(len(given.mu)):
-            if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE:
-                at = 3 * i + 1
-                slip = math.sqrt(bars[POINT, at] ** 2 + bars[POINT, at + 1] ** 2)
-                turns = given.mu[i] * bars[POINT_RATE, at - 1] * (given.G[at, at] + given.G[at + 1, at + 1])
-                fastest = max(fastest, turns * speed / slip)
-    least = STEPS if steady else LOG_STEPS
-    return whole, max(least, int(min(whole * fastest / TURNED, float(MOST_STEPS))))
+def fill_nodes(
+    record: Record, k: int, given: Given, own: ReverseWork, span: float, first: float, width: float
+) -> None:
+    """Visit Gauss's points of the part of a step from ``first`` on, the last of them first."""
+    clock, steady = record.head[k, OTHER], record.head[k, WHO] == STEADY
+    for j in range(NODES):
+        at, pace = place(record, k, span, first + width * (1.0 - PLACES[j]))
+        visit(record, k, given, own, j, at)
+        own.paces[j] = pace
+        if steady and clock >= 0:
+            own.paces[j] *= own.nodes[j, UNITS, 3 * clock]
+
+
+@kernel
+def turning(given: Given, own: ReverseWork, slides: int) -> float:
+    """The fastest rate at which a slip turns, against x."""
+    fastest, nc = 0.0, len(given.mu)
+    for j in range(NODES):
+        for e in range(slides):
+            i = own.slides[e]
+            rate = across(own, own.nodes[j, TURNS_FROM + nc + i], j, i) / own.nodes[j, UNITS, 3 * i]
+            fastest = max(fastest, abs(rate * own.paces[j]))
+    return fastest
+
+
+@kernel
+def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: int, width: float) -> None:
+    """Turn the bars after the part of a step whose nodes were visited into those before it."""
+    n, state = own.bars.shape[1], own.bars[STATE]
+    solve_angles(given, own, slides, width)
+    for j in range(NODES):
+        for a in range(n):
+            own.nodes[j, BAR, a] = state[a]
+        for at in range(NODES):
+            slope(own, slides, at, width * INNER[j, at] * own.paces[at], own.nodes[j, BAR])
+    for j in range(NODES):
+        share = width * WEIGHTS[j] * own.paces[j]
+        slope(own, slides, j, share, state)
+        pull_node(record, k, given, own, j, share)
 
 
 @kernel
 def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars after a step along a curve, of a length that is fixed, into those before it."""
-    bars, n = own.bars, own.bars.shape[1]
-    whole, count = count_steps(record, k, given, own)
-    width = whole / count
+    way, length = record.head[k, WHO], record.numbers[k, LENGTH]
+    span = find_span(record, k)
+    alone = way == TO_ZERO and span == 0.0
+    if alone:
+        own.slides[0] = record.head[k, OTHER]
+        visit(record, k, given, own, 0, length * (1.0 - NEAR_ZERO))
+        level(given, own, 1)
+    slides = list_slides(record, k, own, False)
+    count = max(1, math.ceil(abs(span) / LOG_STEP))
+    fill_nodes(record, k, given, own, span, 1.0 - 1.0 / count, 1.0 / count)
+    turned = turning(given, own, slides) / count
+    if turned > TURNED and not alone:
+        count *= math.ceil(min(turned / TURNED, MOST_STEPS))
+        fill_nodes(record, k, given, own, span, 1.0 - 1.0 / count, 1.0 / count)
     for step in range(count - 1, -1, -1):
-        for a in range(n):
-            bars[TRIAL, a], bars[SLOPES, a] = bars[STATE, a], 0.0
-        for stage in range(4):
-            x = width * (step + (1.0 if stage == 0 else (0.0 if stage == 3 else 0.5)))
-            share = width / (6.0 if stage == 0 or stage == 3 else 3.0)
-            at, speed = place(record, k, given, own, x)
-            slope_at(record, k, given, own, at, share * speed)
-            ahead = width if stage == 2 else 0.5 * width
-            for a in range(n):
-                bars[SLOPES, a] += share * speed * bars[SLOPE, a]
-                bars[TRIAL, a] = bars[STATE, a] + ahead * speed * bars[SLOPE, a]
-        for a in range(n):
-            bars[STATE, a] += bars[SLOPES, a]
+        if step < count - 1:
+            fill_nodes(record, k, given, own, span, step / count, 1.0 / count)
+        collocate(record, k, given, own, slides, 1.0 / count)
+    if way == FROM_ZERO:
+        slides = list_slides(record, k, own, True)
+        visit(record, k, given, own, 0, length * NEAR_ZERO)
+        level(given, own, slides)
+
+
+@kernel
+def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
+    """Turn slips that end into the direction in which they would, had the sampler followed them to the end.
+
+    It goes straight on where turning no longer matters for the velocity after. Derivatives by a slip have no
+    size, so the angle that is left would be their error; after this its square is. A slip that ends before
+    its direction has settled is taken as given, and counts as a change of piece.
+    """
+    for k in range(min(int(record.total[ENTRIES]), record.head.shape[0]) - 1):
+        ends = record.head[k, EVENT] == CURVE and record.head[k, WHO] == TO_ZERO
+        if ends and find_span(record, k) == 0.0:
+            angle = 0.0
+            for _ in range(TURNS_TRIED):
+                angle += abs(turn_end(record, k, given, own))
+            if not angle <= MOST_TURNED:
+                note_margin(record, 0.0)
+            write_end_again(record, k, given, own)
+
+
+@kernel
+def turn_end(record: Record, k: int, given: Given, own: ReverseWork) -> float:
+    """One step of Newton's method for the angle at which a slip's rate points against it; that step.
+
+    Infinite where nothing turns into a direction, or it is far: then the slip stays.
+    """
+    i, nc = record.head[k, OTHER], len(given.mu)
+    at, slip, node = 3 * i + 1, record.states[k, C], own.nodes[0]
+    visit(record, k, given, own, 0, record.numbers[k, LENGTH] * (1.0 - NEAR_ZERO))
+    u0, u1 = node[UNITS, at], node[UNITS, at + 1]
+    d0, d1 = times_G(given, node[RATES], at), times_G(given, node[RATES], at + 1)
+    aside, closing = u0 * d1 - u1 * d0, -(u0 * d0 + u1 * d1)
+    yields = -across(own, node[TURNS_FROM + nc + i], 0, i)
+    angle = aside / (yields - closing) if yields > closing and closing > 0.0 else math.inf
+    if not abs(angle) <= MOST_TURNED:
+        return math.inf
+    size = math.sqrt(slip[at] * slip[at] + slip[at + 1] * slip[at + 1])
+    slip[at] = size * (u0 * math.cos(angle) - u1 * math.sin(angle))
+    slip[at + 1] = size * (u1 * math.cos(angle) + u0 * math.sin(angle))
+    return angle
+
+
+@kernel
+def write_end_again(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """The event of a slip that ends with the direction that it has now."""
+    at, node, n = 3 * record.head[k, OTHER] + 1, own.nodes[0], own.bars.shape[1]
+    visit(record, k, given, own, 0, record.numbers[k, LENGTH] * (1.0 - NEAR_ZERO))
+    for part in range(2):
+        record.numbers[k + 1, DIRECTION + 1 + part] = node[UNITS, at + part]
+        record.states[k + 1, C, at + part] = NEAR_ZERO * node[UNITS, at + part]  # its direction is all it has
+    for a in range(n):
+        record.states[k + 1, RATE, a] = node[RATES, a]
+        record.states[k + 1, CHANGE, a] = times_G(given, node[RATES], a)

@@ -34,9 +34,13 @@ from routh.validation import Array
 
 # rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
 # multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
-# Along curves: the state and its rates at a point, the bar there, its slope, and the sum of slopes
-STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE = range(10)
-POINT, POINT_RATE, TRIAL, SLOPE, SLOPES = range(10, 15)
+# Along curves: the state and its rates at a point
+STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, POINT, POINT_RATE = range(12)
+# rows of a node of `ReverseWork.nodes`, a point of a curve: rates; size and direction of slips; the bars of
+# rates, and of the state, that do not depend on the state's own; the state's own; how turning slips change
+# the rates, contact by contact, and then how they change the velocities
+RATES, UNITS, GIVEN, DIRECT, BAR, TURNS_FROM = range(6)
+NODES = 4  # of a step
 
 
 class Given(NamedTuple):
@@ -52,26 +56,34 @@ class Given(NamedTuple):
 class ReverseWork(NamedTuple):
     """Scratch and results of one thread."""
 
-    bars: Array  # (15, n)
+    bars: Array  # (12, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
     columns: Array  # (n, width)
     whose: np.ndarray  # (n,) int64
     system: Array  # (n, n + 1)
+    nodes: Array  # (NODES, TURNS_FROM + 2 nc, n) points of a curve
+    paces: Array  # (NODES,) how fast the curve is followed there
+    slides: np.ndarray  # (nc,) int64 contacts that slide
+    stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of their angles
 
 
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
     return ReverseWork(
-        np.zeros((15, n)),
+        np.zeros((12, n)),
         np.zeros((n, n)),
         np.zeros((nc, width - 1)),
         np.zeros((n, width)),
         np.zeros((n, width)),
         np.zeros(n, dtype=np.int64),
         np.zeros((n, n + 1)),
+        np.zeros((NODES, TURNS_FROM + 2 * nc, n)),
+        np.zeros(NODES),
+        np.zeros(nc, dtype=np.int64),
+        np.zeros((NODES * nc, NODES * nc + 1)),
     )
 
 

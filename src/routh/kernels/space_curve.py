@@ -10,7 +10,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
-from routh.kernels.record import FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
+from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import DEGREE, TINY, clear_length, first_event, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
@@ -67,7 +67,7 @@ from routh.kernels.space_series import (
     size_of_power,
 )
 
-STEP_LIMIT = 40  # steps of one curve; then the stage is cut short, which is always allowed
+STEP_LIMIT = 160  # steps of one curve; then the stage is cut short, which is always allowed
 LOCAL = 0.03  # share of the tolerance that one step may use up
 TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
@@ -185,7 +185,7 @@ def straight_on(
         if error > most:
             return GO_ON, -1, 0.0
     if record is not None:
-        entry = write_curve(record, work, nc, m, h, NOBODY, TO_ZERO if ends else STEADY)
+        entry = write_curve(record, work, nc, m, h, slipping, TO_ZERO if ends else AIMED)
         write_end(record, work, nc, m, books, h, kind, who)
     if ends:
         work.marks[MOVES, slipping] = ZERO

@@ -21,8 +21,11 @@ _AGAIN = 8  # outcomes that are drawn where the first one did not end
 def outcome(arrival: Arrival, draw: Draw, seed: int) -> Choice:
     """One random outcome."""
     drawn = draw(Wanted(arrival, seed, 1))
-    if not drawn.good[0]:
-        drawn = draw(Wanted(arrival, seed, _AGAIN))
+    if drawn.good[0]:
+        return drawn.v[0], Status.SOLVED
+    if drawn.status[0] == Status.NO_IMPACT:
+        return arrival.v, Status.NO_IMPACT
+    drawn = draw(Wanted(arrival, seed, _AGAIN))
     if not drawn.good.any():
         return arrival.v, _why_not(drawn)
     return drawn.v[np.argmax(drawn.good)], Status.SOLVED

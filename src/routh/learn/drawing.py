@@ -15,11 +15,14 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.kernels.arrays import IMPULSE, Outputs, make_outputs
 from routh.kernels.events_each import run
+from routh.kernels.judging import keep_laws
 from routh.models.mujoco.lookout import Arrival
 from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch
 from routh.sampling.redrawing import make_settings, with_default
 from routh.status import Status
 from routh.validation import Array
+
+_TOLERANCES = tolerances.APPROACH, DEFAULT_TOLERANCE  # of energy and approach
 
 
 class Wanted(NamedTuple):
@@ -117,12 +120,10 @@ class Drawer:
 def _judged(item: Wanted, found: Outputs, rows: Rows, k: int) -> Drawn:
     arrival = item.arrival
     v, status = found.v[k, : item.n, : len(arrival.v)].copy(), found.status[k, : item.n].copy()
-    before = arrival.v @ arrival.M @ arrival.v
-    keeps = ((v @ arrival.M) * v).sum(axis=1) <= before * (1.0 + tolerances.APPROACH)
-    # a contact's own unit of velocity, |v|_M / sqrt(m), times its unit of impulse, |v|_M sqrt(m), is |v|_M^2
-    approach = -(v @ arrival.Jn.T) * rows.contact[k, IMPULSE, : len(arrival.mu)]
-    leaves = approach.max(axis=1) <= DEFAULT_TOLERANCE * before
-    return Drawn(v, status, (status == Status.SOLVED) & keeps & leaves)
+    good = np.zeros(item.n, dtype=bool)
+    unit = rows.contact[k, IMPULSE, : len(arrival.mu)]
+    keep_laws(arrival.M, arrival.Jn, arrival.v, unit, _TOLERANCES, v, good)
+    return Drawn(v, status, good & (status == Status.SOLVED))
 
 
 def _padded(arrivals: Sequence[Arrival], restitution: float) -> Problems:

@@ -55,6 +55,7 @@ class Hook:
             limits=settings.limits,
         )
         self._step = engine().mj_step
+        self._numbers = Situation.size(model)
         self._rng = np.random.default_rng(seed)
         self.reset()
 
@@ -124,12 +125,12 @@ class Hook:
     def _replace(self) -> None:
         """Form the impact of what is near and go on with the velocity that the mode chooses."""
         arrival = self._lookout.arrival()
-        if arrival is None or np.count_nonzero(arrival.kind == CONTACT) < self._least:
+        if arrival is None or arrival.kind.tolist().count(CONTACT) < self._least:
             return  # what was about to close has turned round
-        if not (arrival.Jn @ arrival.v).min() < 0.0:
-            return
-        situation = Situation.of(self.model, self.data)
+        situation = Situation.of(self.model, self.data, self._numbers)
         v, status = self._chosen(arrival)
+        if status is Status.NO_IMPACT:
+            return
         replaced = status is Status.SOLVED
         if replaced:
             self.data.qvel[:] = v
@@ -150,8 +151,7 @@ class Hook:
 
     def _chosen(self, arrival: Arrival) -> choosing.Choice:
         settings = self.settings
-        deepest = np.where(arrival.kind == CONTACT, DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY)
-        if not (np.isfinite(arrival.v).all() and np.all(arrival.depth >= -deepest)):
+        if not _can_be(arrival):
             return arrival.v, Status.REFUSED
         if self._mode == "fixed":
             return choosing.outcome(arrival, self.draw, self._episode)
@@ -162,6 +162,16 @@ class Hook:
         if self._mode == "noise":
             return choosing.noise(arrival, self.draw, seed)
         return choosing.outcome(arrival, self.draw, seed)
+
+
+def _can_be(arrival: Arrival) -> bool:
+    """Whether an impact can begin here: numbers, and nothing too deep inside (m) or past its limit (rad)."""
+    if not math.isfinite(arrival.v @ arrival.v):
+        return False
+    if arrival.depth.min() >= -DEEPEST_OF_MANY:
+        return True
+    deepest = np.where(arrival.kind == CONTACT, DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY)
+    return bool(np.all(arrival.depth >= -deepest))
 
 
 def hook(model: MjModel, data: MjData, *, seed: int = 0, **options: Unpack[HookOptions]) -> Hook:

@@ -36,12 +36,16 @@ class Situation:
     state: Array = field(repr=False)
 
     @classmethod
-    def of(cls, model: MjModel, data: MjData) -> Situation:
-        """Of the present moment."""
-        mujoco, what = engine(), _integration()
-        state = np.empty(mujoco.mj_stateSize(model, what))
-        mujoco.mj_getState(model, data, state, what)
+    def of(cls, model: MjModel, data: MjData, size: int) -> Situation:
+        """Of the present moment; ``size`` is that of the model."""
+        state = np.empty(size)
+        engine().mj_getState(model, data, state, _integration())
         return cls(model, state)
+
+    @staticmethod
+    def size(model: MjModel) -> int:
+        """How many numbers a situation has."""
+        return int(engine().mj_stateSize(model, _integration()))
 
     def own_outcome(self, threshold: float) -> Array:
         """The velocity (nv,) to which MuJoCo's own contacts lead."""
@@ -103,6 +107,10 @@ class Impact:
         """From the simulator's own outcome, as a share of the speed before, in the kinetic-energy norm."""
         apart = (self.v_after - self.simulator) @ self.problem.cholesky
         return float(np.linalg.norm(apart) / np.linalg.norm(self.v_before @ self.problem.cholesky))
+
+    def __deepcopy__(self, known: dict[int, object]) -> Impact:
+        """Itself: nothing in it changes, and some libraries copy every ``info``, with the model in it."""
+        return self
 
     def __getstate__(self) -> dict[str, object]:
         """For another process: without the simulation."""

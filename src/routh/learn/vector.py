@@ -1,12 +1,12 @@
 """Many environments in one process whose impacts are drawn together.
 
-Each environment steps in a greenlet: where it needs an outcome it waits inside its substep, and goes on once
-every other environment has either finished its step or waits too. Those that wait are drawn as one batch.
+Environments step in greenlets: where one needs an outcome it waits inside its substep, and goes on once every
+other environment has either finished its step or waits too. Those that wait are drawn as one batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Unpack
 
@@ -41,6 +41,7 @@ class OutcomeVectorEnv(SyncVectorEnv):
         ahead: Foreign = self.envs[0]
         first = ahead.randomization.hook.settings
         self._drawer = Drawer(first.rates, first.restitution)
+        self._idle: list[greenlet] = []
 
     def step(self, actions: Foreign) -> Foreign:
         """Step all environments, those together that can be."""
@@ -54,17 +55,37 @@ class OutcomeVectorEnv(SyncVectorEnv):
         return super().step(actions)
 
     def _together(self, stepping: Sequence[tuple[_Ahead, Foreign]]) -> None:
+        """One worker steps the environments in turn; where one has to wait, another goes on with the rest."""
+        left = iter(stepping)
         waiting: list[tuple[greenlet, Wanted]] = []
-        for env, action in stepping:
-            runner = greenlet(env.run)
-            wanted = runner.switch(action)
-            if wanted is not None:
-                waiting.append((runner, wanted))
+        found = self._set_to_work(self._worker(), left)
+        while found is not None:
+            waiting.append(found)
+            found = self._set_to_work(self._worker(), left)
         while waiting:
             drawn = self._drawer.many([wanted for _, wanted in waiting])
-            runners = [runner for runner, _ in waiting]
-            resumed = [(runner, runner.switch(answer)) for runner, answer in zip(runners, drawn, strict=True)]
-            waiting = [(runner, wanted) for runner, wanted in resumed if wanted is not None]
+            answers = zip(waiting, drawn, strict=True)
+            resumed = [self._set_to_work(worker, answer) for (worker, _), answer in answers]
+            waiting = [found for found in resumed if found is not None]
+
+    def _worker(self) -> greenlet:
+        return self._idle.pop() if self._idle else greenlet(_work)
+
+    def _set_to_work(self, worker: greenlet, given: Foreign) -> tuple[greenlet, Wanted] | None:
+        """Let a worker go on until it wants outcomes; None where it has nothing left to do."""
+        wanted = worker.switch(given)
+        if wanted is None:
+            self._idle.append(worker)
+            return None
+        return worker, wanted
+
+
+def _work(left: Iterator[tuple[_Ahead, Foreign]]) -> None:
+    """What a worker does: steps what is left, then waits for the next round."""
+    while True:
+        for env, action in left:
+            env.run(action)
+        left = getcurrent().parent.switch(None)
 
 
 class _Ahead(Wrapper):
@@ -92,7 +113,7 @@ class _Ahead(Wrapper):
         return cls(env, inner)
 
     def run(self, action: Foreign) -> None:
-        """The step, in a greenlet: gives what it wants drawn to the one that started it."""
+        """The step, ahead of time."""
         self._made = self.env.step(action)
 
     def step(self, action: Foreign) -> Step:

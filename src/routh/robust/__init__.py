@@ -2,7 +2,8 @@
 
 from routh.robust.candidates import Constraint, same_feet
 from routh.robust.designing import Design, Designed, design
-from routh.robust.guarantees import Answer, Guarantee, holds
+from routh.robust.gaits import Compass, Wheel
+from routh.robust.guarantees import Answer, Guarantee, Guarantees, holds
 from routh.robust.identify import identify, score_impacts
 from routh.robust.identify_body import TossedBox
 from routh.robust.identify_data import MeasuredImpacts
@@ -10,30 +11,40 @@ from routh.robust.identify_report import Estimate, Identified, scores_table
 from routh.robust.identify_score import Scores
 from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
+from routh.robust.returning import Gait, ReturnMap, Rolling, StepTaken, keeps_rolling, return_map
 from routh.robust.sensitivity import Sensitivity, sensitivity
 from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
     "Answer",
+    "Compass",
     "Constraint",
     "Design",
     "Designed",
     "Estimate",
+    "Gait",
     "Guarantee",
+    "Guarantees",
     "Identified",
     "Linear",
     "MeasuredImpacts",
     "Objective",
     "Own",
     "Quadratic",
+    "ReturnMap",
+    "Rolling",
     "Scores",
     "Sensitivity",
+    "StepTaken",
     "TossedBox",
+    "Wheel",
     "WorstCase",
     "WorstCases",
     "design",
     "holds",
     "identify",
+    "keeps_rolling",
+    "return_map",
     "same_feet",
     "score_impacts",
     "scores_table",

@@ -5,11 +5,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Unpack, overload
 
+import numpy as np
+
+from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
+from routh.robust.many import worst_of_row
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
-from routh.validation import real
+from routh.status import Status
+from routh.validation import integer, real
+
+Conditions = Mapping[str, float | tuple[Wanted, float]]
 
 
 class Answer(enum.StrEnum):
@@ -53,33 +60,84 @@ class Guarantee:
         raise TypeError("a Guarantee has three answers; compare .answer with Answer.PROVED")
 
 
+@dataclass(frozen=True, eq=False)
+class Guarantees:
+    """`Guarantee` of every row of a batch."""
+
+    rows: tuple[Guarantee, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> Guarantee:
+        return self.rows[integer("row", row, at_least=-len(self), at_most=len(self) - 1)]
+
+    @property
+    def answers(self) -> np.ndarray:
+        """What is known of each row, (n,) strings; compare with ``Answer.PROVED`` and the others."""
+        return np.array([row.answer.value for row in self.rows], dtype="U8")
+
+    @property
+    def counterexamples(self) -> tuple[WorstCase | None, ...]:
+        """Of each row that is refuted."""
+        return tuple(row.counterexample for row in self.rows)
+
+    def __bool__(self) -> bool:
+        raise TypeError("Guarantees have three answers a row; compare .answers with Answer.PROVED")
+
+
+@overload
+def holds(problem: ImpactProblem, conditions: Conditions, **options: Unpack[WorstOptions]) -> Guarantee: ...
+
+
+@overload
+def holds(problem: ImpactBatch, conditions: Conditions, **options: Unpack[WorstOptions]) -> Guarantees: ...
+
+
 def holds(
-    problem: ImpactProblem,
-    conditions: Mapping[str, float | tuple[Wanted, float]],
-    **options: Unpack[WorstOptions],
-) -> Guarantee:
-    """Whether conditions hold in every outcome of an impact.
+    problem: ImpactProblem | ImpactBatch, conditions: Conditions, **options: Unpack[WorstOptions]
+) -> Guarantee | Guarantees:
+    """Whether conditions hold in every outcome of an impact, or of each impact of a batch.
 
     Parameters
     ----------
     conditions : a contact's name -> the largest normal velocity with which it may leave, m/s; or any name ->
-        (objective, limit), where the objective, as in `worst_case`, must not exceed the limit.
+        (objective, limit), where the objective, as in `worst_case`, must not exceed the limit. The same for
+        all rows of a batch. What is said of a contact that a row does not have stays unknown.
     options : of `worst_case`.
 
     Example: ``holds(problem, {"heel": 0.1, "toe": 0.1})``: no foot leaves faster than 0.1 m/s.
     """
     if not conditions:
         raise ValueError("conditions: got none; wanted at least one")
-    limits, worst = {}, {}
+    limits: dict[str, float] = {}
+    objectives: dict[str, Wanted] = {}
     for name, given in conditions.items():
-        objective, limit = given if isinstance(given, tuple) else (name, given)
+        objectives[name], limit = given if isinstance(given, tuple) else (name, given)
         limits[name] = real(f"conditions[{name!r}]", limit)
-        found = worst_case(problem, objective, **options)
-        if found.path is None and found.value > limits[name]:
-            # a vertex that outcomes only approach: one of them, with its path, is the counterexample
-            filled: WorstOptions = {**options, "method": "fill"}
-            near = worst_case(problem, objective, **filled)
+    if isinstance(problem, ImpactProblem):
+        found = {name: worst_case(problem, wanted, **options) for name, wanted in objectives.items()}
+        return _judged(problem, objectives, limits, found, options)
+    rows = []
+    for k in range(len(problem)):
+        found = {name: worst_of_row(problem, k, wanted, options) for name, wanted in objectives.items()}
+        there = problem.status[k] == Status.SOLVED
+        rows.append(_judged(problem[k] if there else None, objectives, limits, found, options))
+    return Guarantees(tuple(rows))
+
+
+def _judged(
+    problem: ImpactProblem | None,
+    objectives: Mapping[str, Wanted],
+    limits: dict[str, float],
+    worst: dict[str, WorstCase],
+    options: WorstOptions,
+) -> Guarantee:
+    """A vertex that outcomes only approach has no path: one of them, with its path, is the counterexample."""
+    filled: WorstOptions = {**options, "method": "fill"}
+    for name, found in worst.items():
+        if problem is not None and found.path is None and found.value > limits[name]:
+            near = worst_case(problem, objectives[name], **filled)
             if near.value > limits[name]:
-                found = near
-        worst[name] = found
+                worst[name] = near
     return Guarantee(limits, worst)

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.paths import ImpactPath
+from routh.paths import ImpactPath, PathKind
 from routh.results import Column, Tabular
 from routh.robust.objectives import Linear, Objective, Own
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
@@ -69,7 +69,7 @@ def worst_cases(batch: ImpactBatch, objective: Wanted, **options: Unpack[WorstOp
     options : of `worst_case`. Where ``method="exact"`` runs out of time a row is INCOMPLETE, without a value.
     """
     each = _per_row(batch, objective)
-    found = [_row(batch, row, wanted, options) for row, wanted in enumerate(each)]
+    found = [worst_of_row(batch, row, wanted, options) for row, wanted in enumerate(each)]
     v = np.full((len(batch), batch.nv), np.nan)
     for row, case in enumerate(found):
         v[row, : len(case.v)] = case.v
@@ -96,7 +96,8 @@ def _per_row(batch: ImpactBatch, objective: Wanted) -> list[Wanted]:
     return [row[:nv] for row, nv in zip(given, batch.size[:, 0], strict=True)]
 
 
-def _row(batch: ImpactBatch, row: int, wanted: Wanted, options: WorstOptions) -> WorstCase:
+def worst_of_row(batch: ImpactBatch, row: int, wanted: Wanted, options: WorstOptions) -> WorstCase:
+    """`worst_case` of one row; a row that has none, or could not be done, says so in its status."""
     status = Status(int(batch.status[row]))
     unknown = np.full(batch.size[row, 0], np.nan)
     if status is Status.REFUSED or not len(unknown):
@@ -104,7 +105,9 @@ def _row(batch: ImpactBatch, row: int, wanted: Wanted, options: WorstOptions) ->
     if status is Status.NO_CONTACT:  # the velocity stays; a contact that is not there has no velocity
         v = batch.v[row, : len(unknown)]
         value = _value_at(wanted, v)
-        return WorstCase(value, v, None, None if np.isnan(value) else value, status, "")
+        nothing = ImpactPath(v[None], np.zeros((0, 0, 1 + batch.nt)), PathKind.STRAIGHT)
+        known = not np.isnan(value)
+        return WorstCase(value, v, nothing if known else None, value if known else None, status, "")
     try:
         return worst_case(batch[row], wanted, **options)
     except CapacityError:
@@ -112,8 +115,8 @@ def _row(batch: ImpactBatch, row: int, wanted: Wanted, options: WorstOptions) ->
 
 
 def _value_at(wanted: Wanted, v: Array) -> float:
-    if isinstance(wanted, np.ndarray):
-        wanted = Linear(wanted)
+    if not isinstance(wanted, (Objective, str, tuple)) and not callable(wanted):
+        wanted = Linear(np.asarray(wanted, dtype=np.float64))
     elif callable(wanted):
         wanted = Own(wanted)
     return float(wanted.values(v[None])[0]) if isinstance(wanted, Objective) else np.nan

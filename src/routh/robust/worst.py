@@ -25,7 +25,7 @@ from routh.sampling.ambiguity import Direction
 from routh.sampling.filling import fill
 from routh.sampling.outcomes import Outcomes
 from routh.status import CapacityError, Status
-from routh.validation import Array, choice, integer, real
+from routh.validation import Array, Options, choice, integer, real
 
 Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 
@@ -63,6 +63,7 @@ class WorstOptions(TypedDict, total=False):
     method: str
     seconds: float
     max_samples: int
+    climbs: int
     seed: int
     friction: str
     hypothesis: str
@@ -75,6 +76,7 @@ def worst_case(
     method: str = "auto",
     seconds: float = 5.0,
     max_samples: int = 2**13,
+    climbs: int = 1024,
     seed: int = 0,
     friction: str = "cone",
     hypothesis: str = "energetic",
@@ -89,10 +91,13 @@ def worst_case(
         can be had for up to four planar contacts within ``seconds``, else filling.
     seconds : processor time for the exact set.
     max_samples, seed, friction, hypothesis : of filling, as in `routh.fill`.
+    climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
+        in `routh.fill`; only in the plane, inelastic, with several contacts. Some milliseconds each.
     """
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
     integer("max_samples", max_samples, at_least=1)
+    integer("climbs", climbs, at_least=0)
     wanted = as_objective(problem, objective)
     if not np.any(problem.approaching):
         value = float(wanted.values(problem.v[None])[0])
@@ -107,7 +112,10 @@ def worst_case(
                 f"seconds: the exact set was not complete after {seconds:g} s; wanted more of it, or "
                 "method='fill'"
             )
-    return _by_filling(problem, wanted, max_samples, (seed, friction, hypothesis))
+    straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)
+    settings: Options = {"max_samples": max_samples, "seed": seed, "friction": friction}
+    settings |= {"hypothesis": hypothesis, "climbs": climbs if straight else 0}
+    return _by_filling(problem, wanted, settings)
 
 
 def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
@@ -157,23 +165,16 @@ def _exact_path(exact: ExactSet, target: Vertex) -> ImpactPath | None:
     return None
 
 
-def _by_filling(
-    problem: ImpactProblem, objective: Objective, most: int, options: tuple[int, str, str]
-) -> WorstCase:
+def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) -> WorstCase:
     """Breed samples towards the objective: along its gradient at the worst outcome, until it stays there."""
-    seed, friction, hypothesis = options
     best: tuple[float, Outcomes, int] | None = None
     start = problem.v if isinstance(objective, Linear) else None
     for _ in range(_ROUNDS):
         gradient = None if start is None else objective.gradient(start, max(problem.speed, 1e-300))
-        filling = fill(
-            problem,
-            directions=_WATCHED if gradient is None or not np.any(gradient) else gradient[None],
-            max_samples=most,
-            seed=seed,
-            friction=friction,
-            hypothesis=hypothesis,
-        )
+        towards = None if gradient is None or not np.any(gradient) else gradient[None]
+        climbs = 0 if towards is None else options["climbs"]
+        watched = _WATCHED if towards is None else towards
+        filling = fill(problem, directions=watched, **{**options, "climbs": climbs})
         outcomes = filling.outcomes
         ended = np.flatnonzero(outcomes.status == Status.SOLVED)
         if not len(ended):
@@ -186,7 +187,7 @@ def _by_filling(
         if isinstance(objective, Linear) or not grown:
             break
         start = best[1].v[best[2]]
-    bound = _energy_bound(problem, objective, hypothesis)
+    bound = _energy_bound(problem, objective, options["hypothesis"])
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, sample = best

@@ -80,9 +80,10 @@ def fill(
         (k, nv) of your own, which are watched together with their opposites.
     batch : samples in a round.
     patience : quiet rounds in a row after which sampling stops.
-    climbs : changed sequences of contact statuses that are tried in each watched direction in the end, one
-        linear program each (`routh.sampling.climbing`): for problems of many contacts, where samples rarely
-        meet the sequences that reach farthest. What they find joins the samples. Planar, inelastic.
+    climbs : changed sequences of contact statuses that are tried in each watched direction (of your own: not
+        in their opposites) in the end, one linear program each (`routh.sampling.climbing`): for problems of
+        many contacts, where samples rarely meet the sequences that reach farthest. What they find joins the
+        samples. Planar, inelastic.
     seed : equal seeds give equal samples.
     hypothesis, friction, facets, threads : as in `routh.sample`.
     budget : seconds after which nothing further is begun; ``stopped`` is then False. What was drawn is the
@@ -97,9 +98,10 @@ def fill(
     integer("seed", seed, at_least=0)
     options: Options = {"friction": friction, "facets": facets, "threads": threads}
     if isinstance(directions, int):
-        watched = watch_directions(problem, directions)
+        wanted = watched = watch_directions(problem, directions)
     else:
         watched = own_directions(problem, directions)
+        wanted = watched[: len(watched) // 2]
     search = _Search(problem, watched, {"seed": seed, "hypothesis": hypothesis}, options)
     if climbs and search.polisher is None:
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
@@ -113,7 +115,7 @@ def fill(
         quiet = quiet + 1 if _quiet(before, search.reached, tolerance, problem) else 0
     search.polish(max_samples, deadline)
     if climbs:
-        search.climb(climbs, deadline)
+        search.climb(wanted, climbs, deadline)
     support.append(search.reached)
     return Filling(search.outcomes(tolerance), search.rows, np.array(support), quiet >= patience, tolerance)
 
@@ -205,15 +207,15 @@ class _Search:
             if walk.sequence and len(self) < most:
                 self._add(*self.polisher.improved(walk, self.rows[best == sample])[: most - len(self)])
 
-    def climb(self, tries: int, deadline: float) -> None:
-        """Climb from the samples in each watched direction.
+    def climb(self, rows: Array, tries: int, deadline: float) -> None:
+        """Climb from the samples in each of these directions.
 
         In two turns: what one direction finds is a start for the others.
         """
         assert self.polisher is not None
         ended, v = self._ended, self._velocities()
         others = [self._walk(int(k)) for k in self.rng.permutation(ended)[:_SEEDS]]
-        for row in (*self.rows, *self.rows):
+        for row in (*rows, *rows):
             if time.monotonic() >= deadline:
                 return
             best = ended[np.argsort(v[ended] @ row)[-_SEEDS:]]

@@ -110,8 +110,9 @@ class Outcomes(Drawable, Tabular):
         (n, nv, nc, nt, nv), and "M" (n, nv, nv, nv), symmetric in its last two axes: its sum over the entries
         of a symmetric change of M is the change of the velocity. Further "margin" (n,), the least distance
         of a sample from a change of piece in the problem's own units, and "one_sided" (n,) bool: margins
-        below ``near`` (1e-9), where the derivative holds on one side at most. NaN where a sample has no
-        outcome. A contact with restitution 0 has no piece in which it returns anything: its column is 0.
+        below ``near`` (1e-9), where the derivative holds along changes that keep the coincidence, and along
+        others on one side at most. NaN where a sample has no outcome. A contact with restitution 0 has no
+        piece in which it returns anything: its column is 0.
         """
         return self._pull(np.eye(self.problem.nv)[None], wrt, near, threads)
 

@@ -48,10 +48,13 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
     `Design`          the scores of all designs that were tried
+    `ReturnMap`       the states after a step, as a set
+    `Rolling`         a wheel's rate at the next landing over that at this one
     ================  ==========================================================  ========================
     """
     if type(result).__module__.startswith("routh.robust."):
-        importlib.import_module("routh.viz.designs")  # drawn rarely, and robust loads SciPy's optimisers
+        for module in ("designs", "gaits"):  # drawn rarely, and robust loads SciPy's optimisers
+            importlib.import_module(f"routh.viz.{module}")
         if plot.dispatch(type(result)) is not plot.dispatch(object):
             return plot(result, axes, **options)
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))

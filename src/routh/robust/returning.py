@@ -1,0 +1,238 @@
+"""Return maps as sets: the states after one step from a set of states, over all outcomes of its impact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.laws import Sequential, Simultaneous
+from routh.paths import ImpactPath
+from routh.problem import ImpactProblem
+from routh.results import Drawable
+from routh.robust.gaits import Wheel
+from routh.robust.guarantees import Answer
+from routh.robust.worst import worst_case
+from routh.sampling import sample
+from routh.sampling.straight import path_residual
+from routh.validation import Array, integer, real_array
+
+if TYPE_CHECKING:
+    from routh.exact.result import ExactSet
+
+_EDGE = 4  # points on the line between two vertices of the exact set
+_AT_REST = 1e-9  # share of the hub's speed: a foot this slow is at rest
+_ROUNDING = 1e-9  # share by which floating point could be off, amply
+_MARGIN = 0.02  # of the weight, by which stance forces must be inside: see `Wheel.stance`
+_STEPS = 200  # steps after which a wheel that has not stopped is not said to
+
+
+class Gait(Protocol):
+    """One impact a step; `Wheel` and `Compass` are some."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of what `next_state` tells, (e,)."""
+
+    def velocity(self, state: Array) -> Array:
+        """Velocities (..., nv) before the impact from states (..., d)."""
+
+    def problem(self, state: Array) -> ImpactProblem:
+        """The impact from a state (d,)."""
+
+    def next_state(self, v: Array) -> Array | None:
+        """The state (e,) before the next impact, from the velocity (nv,) after this one; None: it stops."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReturnMap(Drawable):
+    """The states after one step from a set of states: by samples and from the exact set of its impact."""
+
+    gait: Gait
+    states: Array  # (k, d) vertices of the set before
+    before: Array = field(repr=False)  # (n, d) states drawn from it
+    v: Array = field(repr=False)  # (n, nv) an outcome of each one's impact
+    after: Array = field(repr=False)  # (n, e) states before the next impact; NaN where it stops
+    exact: ExactSet | None = field(repr=False)  # of the impact from all of the states; None: not to be had
+    image: Array = field(repr=False)  # (m, e) states after, from vertices and edges of the exact set
+    laws: dict[str, Array] = field(repr=False)  # name -> (k, e), from each vertex; NaN where it stops
+
+    @property
+    def stops(self) -> int:
+        """How many samples do not take a next step."""
+        return int(np.isnan(self.after).any(axis=1).sum())
+
+    def bounds(self) -> tuple[Array, Array]:
+        """The least and the most of every coordinate after, (e,) each, over samples and the exact set."""
+        known = np.concatenate([self.after, self.image])
+        return np.nanmin(known, axis=0), np.nanmax(known, axis=0)
+
+    def __repr__(self) -> str:
+        how = "samples" if self.exact is None else "samples and the exact set"
+        return f"ReturnMap({type(self.gait).__name__}, {len(self.after)} {how}, {self.stops} stop)"
+
+
+def return_map(
+    gait: Gait, states: ArrayLike, *, samples: int = 256, seed: int = 0, exact: bool = True
+) -> ReturnMap:
+    """The set of states after one step from the convex hull of ``states``, whatever the impact does.
+
+    Parameters
+    ----------
+    gait : `Wheel` or `Compass`, or anything with their methods.
+    states : (k, d) vertices of a set of states before the impact.
+    samples : how many states are drawn from the set, with one outcome each; seed : of both draws.
+    exact : whether the impact's exact set from all these states is computed (extra ``exact``).
+    """
+    vertices = real_array("states", states, [(None, None)], "shape (k, d)")
+    count = integer("samples", samples, at_least=1)
+    rng = np.random.default_rng(seed)
+    before = rng.dirichlet(np.ones(len(vertices)), count) @ vertices
+    v = np.array([sample(gait.problem(s), 1, seed=seed, row=k).v[0] for k, s in enumerate(before)])
+    sets = _exact_from(gait, vertices) if exact else None
+    image = [] if sets is None else [_next(gait, point) for point in _outline(sets)]
+    after = np.array([_next(gait, each) for each in v])
+    return ReturnMap(
+        gait,
+        vertices,
+        before,
+        v,
+        after,
+        sets,
+        np.array(image).reshape(len(image), len(gait.coordinates)),
+        _single_laws(gait, vertices),
+    )
+
+
+def _exact_from(gait: Gait, vertices: Array) -> ExactSet:
+    from routh.exact.build import exact_set
+
+    return exact_set(gait.problem(vertices.mean(axis=0)), states=gait.velocity(vertices))
+
+
+def _next(gait: Gait, v: Array) -> Array:
+    found = gait.next_state(v)
+    return np.full(len(gait.coordinates), np.nan) if found is None else found
+
+
+def _outline(exact: ExactSet) -> Iterator[Array]:
+    """Vertices of the inner set, and points on the lines between any two of a piece."""
+    for piece in exact.inner:
+        points = piece.points
+        for i in range(len(points)):
+            yield points[i]
+            for j in range(i):
+                for share in np.linspace(0.0, 1.0, _EDGE + 2)[1:-1]:
+                    yield points[i] + share * (points[j] - points[i])
+
+
+def _single_laws(gait: Gait, vertices: Array) -> dict[str, Array]:
+    found: dict[str, list[Array]] = {}
+    for state in vertices:
+        problem = gait.problem(state)
+        laws = {
+            f"{problem.names[0]} first": Sequential(order=(0, 1)),
+            f"{problem.names[1]} first": Sequential(order=(1, 0)),
+            "simultaneous": Simultaneous(),
+        }
+        for name, law in laws.items():
+            found.setdefault(name, []).append(_next(gait, law(problem).v))
+    return {name: np.array(each) for name, each in found.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class StepTaken:
+    """One landing of a wheel on its way to a stop."""
+
+    rate: float  # rad/s as the foot lands
+    slip: float  # m/s of the foot behind
+    rate_after: float  # rad/s
+    path: ImpactPath | None = field(repr=False)  # of the outcome
+    residual: float  # of the path, by `routh.sampling.straight.path_residual`
+
+
+@dataclass(frozen=True, eq=False)
+class Rolling(Drawable):
+    """Whether a wheel keeps rolling whatever its impacts do.
+
+    PROVED: each of ``checks`` holds, see `keeps_rolling`. REFUTED: ``stopping`` is a sequence of outcomes
+    that stops it. UNKNOWN: neither.
+    """
+
+    wheel: Wheel
+    slips: tuple[float, float]  # of the foot behind as the next one lands, shares of rate times length
+    shares: tuple[float, float]  # of the rate that outcomes leave: certified, no outcome has less or more
+    rates: tuple[float, float]  # rad/s: landings stay between these; NaN where nothing keeps it between
+    checks: dict[str, bool]
+    answer: Answer
+    stopping: tuple[StepTaken, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        low, high = self.shares
+        return f"Rolling({self.answer}, slope={self.wheel.slope:g} rad, rates kept {low:.4f} to {high:.4f})"
+
+
+def keeps_rolling(wheel: Wheel, *, slips: tuple[float, float] = (-0.3, 0.0)) -> Rolling:
+    """Does a rimless wheel keep rolling, whatever the outcomes of its impacts are?
+
+    As foot B lands, foot A behind may slip with any velocity within ``slips`` (shares of the rate times the
+    spokes' length, forwards), so that the impact has a set of outcomes. Impacts are homogeneous: all rates
+    are one rate. The proof: in the exact outer set from all these states foot A leaves and foot B rests, and
+    B keeps at least the share s of the rate. With ``gain`` g, landings at ``r = sqrt(g / (1 - s^2))`` or
+    faster stay so, and ``s r`` must carry the hub over its foot. Last, the foot must hold in between: the
+    ground pushes, and friction suffices.
+    """
+    low, high = real_array("slips", slips, [(2,)], "(low, high)")
+    states = np.array([[1.0, low * wheel.length], [1.0, high * wheel.length]])
+    exact = _exact_from(wheel, states)
+    row, speed = wheel.rate_after, wheel.length
+    problem = exact.problem
+    shares = (-float(exact.support(-row, which="outer")), float(exact.support(row, which="outer")))
+    B = problem.J[1]
+    rests = max(float(exact.support(sign * each, which="outer")) for each in B for sign in (1.0, -1.0))
+    leaves = -float(exact.support(-problem.Jn[0], which="outer"))
+    rates = tuple(_steady(wheel, share) for share in shares)
+    after = [share * rate for share, rate in zip(shares, rates, strict=True)]
+    checks = {
+        "the exact set is complete": exact.status.ok,
+        "foot A leaves": leaves > 0.0,
+        "foot B rests": rests <= _AT_REST * speed,
+        "the hub gets over": bool(shares[0] > 0.0 and after[0] ** 2 > (1.0 + _ROUNDING) * wheel.barrier),
+    }
+    holds = wheel.stance(after[0], after[1]) if np.isfinite(after).all() else (-np.inf, np.inf)
+    checks["the ground pushes"] = holds[0] > _MARGIN
+    checks["friction suffices"] = holds[1] < -_MARGIN
+    stopping = () if checks["the hub gets over"] else _stop(wheel, (float(low), float(high)))
+    answer = Answer.PROVED if all(checks.values()) else Answer.REFUTED if stopping else Answer.UNKNOWN
+    ends = (rates[0], rates[1])
+    return Rolling(wheel, (float(low), float(high)), shares, ends, checks, answer, stopping)
+
+
+def _steady(wheel: Wheel, share: float) -> float:
+    """The rate at landings that repeats where each impact leaves this share; NaN where it grows for ever."""
+    return float(np.sqrt(wheel.gain / (1.0 - share**2))) if 0.0 < share < 1.0 else float("nan")
+
+
+def _stop(wheel: Wheel, slips: tuple[float, float]) -> tuple[StepTaken, ...]:
+    """Outcomes, each the worst of its impact, that stop a wheel in its steady gait; none: they do not."""
+    worst = {}
+    for slip in slips:
+        problem = wheel.problem(np.array([1.0, slip * wheel.length]))
+        case = worst_case(problem, -wheel.rate_after)
+        residual = np.inf if case.path is None else path_residual(problem, case.path)
+        worst[slip] = (-case.value, case.path, residual)
+    slip = min(worst, key=lambda each: worst[each][0])
+    share, path, residual = worst[slip]
+    rolls = wheel.problem(np.array([1.0, 0.0]))
+    rate = _steady(wheel, float(wheel.rate_after @ Simultaneous()(rolls).v))
+    taken: list[StepTaken] = []
+    for _ in range(_STEPS):
+        scaled = None if path is None else replace(path, v=rate * path.v, impulse=rate * path.impulse)
+        taken.append(StepTaken(rate, slip * wheel.length * rate, share * rate, scaled, residual))
+        if not (share > 0.0 and (share * rate) ** 2 > wheel.barrier):
+            return tuple(taken)
+        rate = float(np.sqrt((share * rate) ** 2 + wheel.gain))
+    return ()

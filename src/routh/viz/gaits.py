@@ -1,0 +1,120 @@
+"""Pictures of return maps: the state of a gait at one impact and at the next, as a set."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.robust.gaits import Wheel
+from routh.robust.returning import ReturnMap, Rolling, return_map
+from routh.validation import Array
+from routh.viz import style
+from routh.viz.plotting import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DRAWN = 200  # samples in the picture of a wheel
+
+
+@plot.register(Rolling)
+def _plot_rolling(rolling: Rolling, axes: Axes | None = None) -> Figure:
+    with nullcontext() if axes is not None else style.context():
+        ax = style.figure(aspect=0.9)[1][0] if axes is None else axes
+        draw_rolling(rolling, ax)
+        figure: Figure = ax.figure.figure
+        return figure
+
+
+@plot.register(ReturnMap)
+def _plot_return_map(found: ReturnMap, axes: Axes | None = None) -> Figure:
+    with nullcontext() if axes is not None else style.context():
+        ax = style.figure(aspect=0.9)[1][0] if axes is None else axes
+        draw_return_map(found, ax)
+        figure: Figure = ax.figure.figure
+        return figure
+
+
+def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
+    """The rate at the next landing over the rate at this one: all outcomes, single laws, and the way down."""
+    wheel = rolling.wheel
+    least = float(np.sqrt(wheel.barrier)) / rolling.shares[1]
+    most = 1.3 * max(np.nanmax(rolling.rates), least)
+    rates = np.linspace(0.6 * least, most, 400)
+    low, high = (_after(wheel, share, rates) for share in rolling.shares)
+    ax.fill_between(rates, np.nan_to_num(low), high, color=style.SET, alpha=0.2, lw=0, label="all outcomes")
+    _draw_samples(rolling, ax, 0.6 * least, most)
+    _draw_laws(rolling, ax, rates)
+    ax.plot(rates, rates, color=style.BLACK, lw=0.6, label="the same rate again")
+    taken = rolling.stopping
+    if taken:
+        x = [each.rate for each in taken for _ in range(2)]
+        y = [*x[1:], 0.0]
+        ax.plot(x, y, color=style.BLACK, lw=1.0, ls="--", marker=".", label="outcomes that stop it")
+    ax.set(xlabel="rate as a foot lands (rad/s)", ylabel="rate as the next one lands, 0: none does (rad/s)")
+    ax.set_xlim(rates[0], rates[-1])
+    ax.set_ylim(-0.05 * most, 1.35 * most)  # room for the legend above the band
+    ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
+    ax.legend(loc="upper left")
+    return ax
+
+
+_WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}
+
+
+def _draw_samples(rolling: Rolling, ax: Axes, least: float, most: float) -> None:
+    length = rolling.wheel.length
+    corners = [[rate, slip * rate * length] for rate in (least, most) for slip in rolling.slips]
+    found = return_map(rolling.wheel, corners, samples=_DRAWN, exact=False)
+    ax.plot(
+        found.before[:, 0], np.nan_to_num(found.after[:, 0]), ".", ms=2.5, color=style.SET, label="samples"
+    )
+
+
+def _draw_laws(rolling: Rolling, ax: Axes, rates: Array) -> None:
+    """Single laws with the foot slipping as much as it may, and not at all; equal ones are one line."""
+    wheel, colors = rolling.wheel, iter((style.SIMULTANEOUS, style.GREEN, *style.SEQUENTIAL, *style.CYCLE))
+    for slip, words in ((rolling.slips[0], "most slip"), (rolling.slips[1], "least slip")):
+        lines: dict[float, list[str]] = {}
+        for name, v in _law_velocities(wheel, np.array([1.0, slip * wheel.length])).items():
+            lines.setdefault(round(float(wheel.rate_after @ v), 9), []).append(name)
+        for share, names in lines.items():
+            after = np.nan_to_num(_after(wheel, share, rates))
+            label = "every single law" if len(lines) == 1 else ", ".join(names)
+            ax.plot(rates, after, color=next(colors), lw=1.0, label=f"{label}, {words}")
+
+
+def _law_velocities(wheel: Wheel, state: Array) -> dict[str, Array]:
+    from routh.laws import Sequential, Simultaneous
+
+    problem = wheel.problem(state)
+    laws = {"A first": Sequential(order=(0, 1)), "B first": Sequential(order=(1, 0))}
+    return {name: law(problem).v for name, law in {**laws, "simultaneous": Simultaneous()}.items()}
+
+
+def _after(wheel: Wheel, share: float, rates: Array) -> Array:
+    square = (share * rates) ** 2
+    return np.where(square > wheel.barrier, np.sqrt(square + wheel.gain), np.nan)
+
+
+def draw_return_map(found: ReturnMap, ax: Axes) -> Axes:
+    """The last two coordinates of the states before and after a step."""
+    if found.after.shape[1] < 2:
+        ax.plot(found.before[:, 0], found.after[:, 0], ".", ms=3, color=style.SET, label="samples")
+        ax.set(xlabel="before", ylabel="after")
+        ax.legend()
+        return ax
+    loop = np.vstack([found.states, found.states[:1]])
+    ax.plot(*loop[:, -2:].T, color=style.BLACK, lw=0.8, label="states before")
+    if len(found.image):
+        ax.plot(*found.image[:, -2:].T, ".", ms=2, color=style.GROUND, label="after, from the exact set")
+    ax.plot(*found.after[:, -2:].T, ".", ms=2.5, color=style.SET, label="after, samples")
+    looks = zip(("x", "+", "1"), (style.SIMULTANEOUS, *style.SEQUENTIAL), strict=False)
+    for (name, ends), (mark, color) in zip(found.laws.items(), looks, strict=True):
+        ax.plot(*ends[:, -2:].T, mark, color=color, label=f"after, {name}")
+    ax.set(xlabel="rate of the leading leg (rad/s)", ylabel="rate of the trailing leg (rad/s)")
+    ax.legend()
+    return ax
