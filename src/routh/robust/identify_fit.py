@@ -186,13 +186,16 @@ def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
     """Second derivatives of every impact's score, (n, p, p), by differences of slopes.
 
     First along the parameters; then again along the principal directions of what was found, each over about
-    its own standard error: single samples' jumps would hide the curvature of a weakly determined direction.
+    its own standard error, if that is longer: single samples' jumps would hide the curvature of a weakly
+    determined direction.
     """
     p = len(shares)
     first = curvatures_along(objective, shares, np.eye(p), np.full(p, _DIFFERENCE))
     bent, axes = np.linalg.eigh(first.sum(axis=0))
     spread = np.linalg.norm((slopes - slopes.mean(axis=0)) @ axes, axis=0)
     errors = spread / np.maximum(bent, 1e-12 * max(bent.max(), 1e-300))
+    if errors.max() <= 2.0 * _DIFFERENCE:
+        return first
     return curvatures_along(objective, shares, axes, np.clip(errors, _DIFFERENCE, _FARTHEST))
 
 
