@@ -97,10 +97,10 @@ def residual_of(problem, found: WorstCase, limit: float, row) -> float:
     return check(problem, found.path)
 
 
-def planar(count: int, samples: int, deadline: float, *, supports: bool) -> dict[str, Tally]:
+def planar(count: int, samples: int, deadline: float, *, supports: bool, first: int) -> dict[str, Tally]:
     """Tallies by the number of contacts; and how many problems were passed over."""
     tallies: dict[str, Tally] = {}
-    seed = passed = 0
+    seed, passed = first, 0
     while sum(tally.problems for tally in tallies.values()) < count and time.monotonic() < deadline:
         problem, direction, quadratic = random_planar(seed)
         seed += 1
@@ -162,11 +162,13 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--spatial", type=int, default=8)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first problem in the plane")
     parser.add_argument("--supports", action="store_true", help="only compare supports in the plane")
     parser.add_argument("--minutes", type=float, default=np.inf, help="after which no problem is begun")
     given = parser.parse_args()
     deadline = time.monotonic() + 60.0 * given.minutes
-    tallies = dict(sorted(planar(given.problems, given.samples, deadline, supports=given.supports).items()))
+    flat = planar(given.problems, given.samples, deadline, supports=given.supports, first=given.first)
+    tallies = dict(sorted(flat.items()))
     if not given.supports:
         tallies |= elsewhere(given.spatial, max(given.samples // 4, 1), deadline)
     print(

@@ -47,6 +47,8 @@ def attack(count, seed):
     manager, client = start_new_kernel(kernel_name="python3")
     try:
         client.execute_interactive(FIRST, timeout=120, output_hook=lambda _: None)
+        # Jupyter loads what it shows errors with at the first one, whoever's it is
+        client.execute_interactive("1 / 0", timeout=120, output_hook=lambda _: None, stop_on_error=False)
         for k in range(count):
             rng = random.Random(f"{seed}-{k}")
             cell, after = CELLS[k % len(CELLS)], rng.uniform(0.1, 4.0)

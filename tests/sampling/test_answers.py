@@ -191,3 +191,11 @@ def test_combinations_are_the_different_rows_also_of_many_contacts():
         rows, which = combinations(modes)
         assert np.array_equal(rows[which], modes)
         assert len(rows) == len(np.unique(modes, axis=0))
+
+
+def test_the_order_of_the_two_outcomes_is_not_that_of_the_samples():
+    """Which of many alike samples are farthest apart hangs on last bits; what is told must not."""
+    left, right = [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]
+    assert answer_of([left, right]).lines() == answer_of([right, left]).lines()
+    slow, fast = [0.0, 0.1, 0.1], [0.0, 0.1, 0.4]
+    assert answer_of([slow, fast]).lines() == answer_of([fast, slow]).lines()

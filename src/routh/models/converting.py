@@ -7,6 +7,7 @@ a model's XML first (no document types, no entities), and the pictures that it n
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,11 @@ def _read(text: bytes, kind: str) -> Trimesh:
     except ImportError:
         raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
     try:
-        return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # between the readers and NumPy: nobody's here
+            return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None)
     except ImportError:
         raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named

@@ -195,10 +195,15 @@ def make_answer(
     if len(v) == 0:
         return Answer(float("nan"), None, (), rounding)
     places = np.arange(len(v)) if rows is None else rows
-    _, i, j, _, _ = farthest_pair((v - v.mean(axis=0)) @ problem.cholesky)
-    pair = tuple(_one(problem, v[k], modes[k], int(places[k])) for k in sorted((i, j)))
-    score = float(np.linalg.norm((v[i] - v[j]) @ problem.cholesky)) / problem.scaling.speed
     velocity = problem.contact_velocity(v)
+    _, i, j, _, _ = farthest_pair((v - v.mean(axis=0)) @ problem.cholesky)
+    apart = np.abs(velocity[i] - velocity[j]).argmax()
+    # which of many alike samples come out is a matter of last bits: their order must not be
+    pair = tuple(
+        _one(problem, v[k], modes[k], int(places[k]))
+        for k in sorted((i, j), key=lambda k: (*modes[k], velocity[k].flat[apart], k))
+    )
+    score = float(np.linalg.norm((v[i] - v[j]) @ problem.cholesky)) / problem.scaling.speed
     contacts = [_range(problem, velocity[:, k], modes[:, k], k) for k in range(problem.nc)]
     return Answer(score, (pair[0], pair[1]), tuple(contacts), rounding, len(v) == 1 and not whole)
 

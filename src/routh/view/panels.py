@@ -12,6 +12,7 @@ from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
 from routh.text import for_html
+from routh.tolerances import AMBIGUOUS
 from routh.validation import Array
 from routh.view.looks import ALL
 from routh.view.mechanism import Control
@@ -101,8 +102,15 @@ class Panel:
         )
         score = outcomes.ambiguity if len(shown.ended) else float("nan")
         self.tell(f"{len(outcomes.problem.names)} contacts, {1e3 * shown.seconds:.0f} ms")
+        worst = 0.0 if outcomes.error is None else float(outcomes.error.max(initial=0.0))
+        single = score <= max(AMBIGUOUS, 2.0 * worst)  # as `Outcomes.answer` has it
+        words = (
+            "<b>ambiguity 0</b>: one outcome"
+            if single
+            else f"<b>ambiguity {score:.3g}</b> of the speed before"
+        )
         self._table.content = (
-            f"<div style='padding:0 1em'><b>ambiguity {score:.3g}</b> of the speed before"
+            f"<div style='padding:0 1em'>{words}"
             f"<table style='width:100%;font-size:85%;line-height:1.3'>{rows}</table></div>"
         )
 
