@@ -79,5 +79,5 @@ def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():
 
 
 def test_what_is_no_result_is_refused_with_the_list_of_those_that_are():
-    with pytest.raises(ValueError, match=r"result: got int; wanted one of Audit, Bundle, ExactSet, Impact"):
+    with pytest.raises(ValueError, match=r"result: got int; wanted one of Audit, Bundle, Design, ExactSet, "):
         plot(3)
