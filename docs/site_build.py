@@ -68,6 +68,7 @@ def _stage(stage: Path, *, run: bool, exhibits: Path | None) -> None:
         _in_process(DOCS / "site_gallery.py", drawn)
         if exhibits is None:  # what the same code drew before is kept there
             exhibits = ROOT / "build" / "exhibits"
+            exhibits.parent.mkdir(exist_ok=True)  # the command makes no folder above its own
             _in_process("-m", "routh", "reproduce", "--quick", "--quiet", "--out", exhibits)
     site_gallery.write(source / "gallery.md", drawn, exhibits)
     reference = site_reference.write(source / "reference")
