@@ -185,3 +185,11 @@ def test_pictures_of_wheels():
 def test_wheels_that_cannot_be_are_refused(changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
         Wheel(**changes)
+
+
+@pytest.mark.parametrize(
+    ("gait", "name"), [(Wheel, "inertia"), (Wheel, "slope"), (Compass, "slope"), (Compass, "leg")]
+)
+def test_no_gait_is_made_of_what_is_no_number(gait, name):
+    with pytest.raises(ValueError, match=name):
+        gait(**{name: float("nan")})

@@ -232,3 +232,11 @@ def test_contacts_that_change_with_a_parameter_are_refused():
     objective = objective_of(MeasuredImpacts(build, Block(6).measured().after), RANGES, samples=4)
     with pytest.raises(ValueError, match="the contacts change with 'half'"):
         objective.slopes(np.full(4, 0.5))
+
+
+@pytest.mark.parametrize("noise", [float("nan"), -1.0, [1.0, 2.0]])
+def test_scores_refuse_deviations_that_are_none(noise):
+    problem = routh.systems.get("rocking-block").problem
+    impacts = MeasuredImpacts([problem, problem], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="noise"):
+        score_impacts(impacts, {"mu": 0.5}, noise=noise)

@@ -109,7 +109,7 @@ def test_rounding_is_no_ambiguity():
     assert answer.least_certain == ()
     assert answer.lines() == ["Not ambiguous: all outcomes agree to 1e-09 of the speed before."]
     assert answer_of([[0, 0, 0], [1e-5, 0, 0]]).ambiguous
-    assert not answer_of([[0, 0, 0], [1e-5, 0, 0]], error=1e-5).ambiguous
+    assert not answer_of([[0, 0, 0], [1e-5, 0, 0]], rounding=2e-5).ambiguous
 
 
 def test_units_of_contacts_and_of_speed_change_nothing(block):

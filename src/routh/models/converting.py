@@ -68,9 +68,8 @@ def _read(text: bytes, kind: str) -> Trimesh:
         raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # between the readers and NumPy: nobody's here
+            # what a reader does that NumPy deprecates is nothing that the user can mend
+            warnings.simplefilter("ignore", DeprecationWarning)
             return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None)
     except ImportError:
         raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None

@@ -175,7 +175,7 @@ def choices(
 
 
 def _label(key: Name) -> str:
-    return key if isinstance(key, str) else " = ".join(key)
+    return " = ".join(_each(key))
 
 
 def _or_none(make: Callable[[Array], Made]) -> Callable[[Array], Made]:
@@ -196,7 +196,7 @@ def _named(make: Callable[..., T], keys: Sequence[Name]) -> Callable[[Array], T]
     def at(x: Array) -> T:
         point: dict[str, float] = {}
         for key, value in zip(keys, x, strict=True):
-            point.update(dict.fromkeys((key,) if isinstance(key, str) else key, float(value)))
+            point.update(dict.fromkeys(_each(key), float(value)))
         return make(**point)
 
     return at

@@ -43,6 +43,8 @@ class Wheel:
         integer("spokes", self.spokes, at_least=4)
         for name in ("length", "mass", "mu"):
             real(name, getattr(self, name), above=0.0)
+        if self.inertia is not None:
+            real("inertia", self.inertia, above=0.0)
         real("slope", self.slope, above=0.0, at_most=math.nextafter(math.pi / self.spokes, 0.0))
 
     @property
@@ -157,6 +159,11 @@ class Compass:
     to_mass: float = 0.5
     slope: float = math.radians(3.0)
     mu: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("angle", "leg", "mass", "hip", "to_mass", "mu"):
+            real(name, getattr(self, name), above=0.0)
+        real("slope", self.slope)
 
     @property
     def coordinates(self) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ def identify(
         raise ValueError("impacts: got one independent group; wanted at least two to tell errors from")
     begin = bounds.values(shares)
     batch = impacts.batch(begin if metric is None else metric)
-    errors = Errors(_noise(noise, batch.nv, bounds), (len(impacts), samples, batch.nv), seed)
+    if noise is None and NOISE in bounds.names:
+        raise ValueError("noise: got None with a parameter 'noise'; wanted deviations that it multiplies")
+    errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
     objective = Objective(impacts, bounds, Scale.of(batch), errors, samples, options)
     found = fit(objective, shares, scan=scan, iterations=iterations)
@@ -88,10 +90,8 @@ def identify(
     )
 
 
-def _noise(noise: ArrayLike | None, nv: int, bounds: Bounds) -> Array:
+def _noise(noise: ArrayLike | None, nv: int) -> Array:
     if noise is None:
-        if NOISE in bounds.names:
-            raise ValueError("noise: got None with a parameter 'noise'; wanted deviations that it multiplies")
         return np.zeros(nv)
     given = real_array("noise", noise, [(), (nv,)], f"a number or shape ({nv},)")
     if np.any(given < 0.0):
@@ -131,7 +131,6 @@ def score_impacts(
     """
     integer("samples", samples, at_least=1)
     batch = impacts.batch(values if metric is None else metric)
-    deviations = np.zeros(batch.nv) if noise is None else np.broadcast_to(np.asarray(noise), (batch.nv,))
-    errors = Errors(deviations, (len(impacts), samples, batch.nv), seed)
+    errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
     return predicted(impacts, values, Scale.of(batch), errors, samples, options)

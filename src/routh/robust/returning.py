@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.batch import ImpactBatch
 from routh.laws import Sequential, Simultaneous
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
@@ -18,6 +19,7 @@ from routh.robust.guarantees import Answer
 from routh.robust.worst import worst_case
 from routh.sampling import sample
 from routh.sampling.straight import path_residual
+from routh.status import Status
 from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
@@ -55,15 +57,18 @@ class ReturnMap(Drawable):
     states: Array  # (k, d) vertices of the set before
     before: Array = field(repr=False)  # (n, d) states drawn from it
     v: Array = field(repr=False)  # (n, nv) an outcome of each one's impact
-    after: Array = field(repr=False)  # (n, e) states before the next impact; NaN where it stops
+    ended: np.ndarray = field(repr=False)  # (n,) bool: whether the sample is an outcome
+    after: Array = field(
+        repr=False
+    )  # (n, e) states before the next impact; NaN where it stops or has no outcome
     exact: ExactSet | None = field(repr=False)  # of the impact from all of the states; None: not to be had
     image: Array = field(repr=False)  # (m, e) states after, from vertices and edges of the exact set
     laws: dict[str, Array] = field(repr=False)  # name -> (k, e), from each vertex; NaN where it stops
 
     @property
     def stops(self) -> int:
-        """How many samples do not take a next step."""
-        return int(np.isnan(self.after).any(axis=1).sum())
+        """How many samples, of those that ended, do not take a next step."""
+        return int((np.isnan(self.after).any(axis=1) & self.ended).sum())
 
     def bounds(self) -> tuple[Array, Array]:
         """The least and the most of every coordinate after, (e,) each, over samples and the exact set."""
@@ -91,15 +96,18 @@ def return_map(
     count = integer("samples", samples, at_least=1)
     rng = np.random.default_rng(seed)
     before = rng.dirichlet(np.ones(len(vertices)), count) @ vertices
-    v = np.array([sample(gait.problem(s), 1, seed=seed, row=k).v[0] for k, s in enumerate(before)])
+    drawn = sample(ImpactBatch.from_problems([gait.problem(s) for s in before]), 1, seed=seed)
+    v, ended = drawn.v[:, 0], np.array([Status(each).ok for each in drawn.status[:, 0]])
     sets = _exact_from(gait, vertices) if exact else None
     image = [] if sets is None else [_next(gait, point) for point in _outline(sets)]
-    after = np.array([_next(gait, each) for each in v])
+    none = np.full(len(gait.coordinates), np.nan)
+    after = np.array([_next(gait, each) if ok else none for each, ok in zip(v, ended, strict=True)])
     return ReturnMap(
         gait,
         vertices,
         before,
         v,
+        ended,
         after,
         sets,
         np.array(image).reshape(len(image), len(gait.coordinates)),
@@ -129,17 +137,21 @@ def _outline(exact: ExactSet) -> Iterator[Array]:
                     yield points[i] + share * (points[j] - points[i])
 
 
+def single_answers(problem: ImpactProblem) -> dict[str, Array]:
+    """Velocities (nv,) after an impact of two contacts, by laws with one answer."""
+    laws = {
+        f"{problem.names[0]} first": Sequential(order=(0, 1)),
+        f"{problem.names[1]} first": Sequential(order=(1, 0)),
+        "simultaneous": Simultaneous(),
+    }
+    return {name: law(problem).v for name, law in laws.items()}
+
+
 def _single_laws(gait: Gait, vertices: Array) -> dict[str, Array]:
     found: dict[str, list[Array]] = {}
     for state in vertices:
-        problem = gait.problem(state)
-        laws = {
-            f"{problem.names[0]} first": Sequential(order=(0, 1)),
-            f"{problem.names[1]} first": Sequential(order=(1, 0)),
-            "simultaneous": Simultaneous(),
-        }
-        for name, law in laws.items():
-            found.setdefault(name, []).append(_next(gait, law(problem).v))
+        for name, v in single_answers(gait.problem(state)).items():
+            found.setdefault(name, []).append(_next(gait, v))
     return {name: np.array(each) for name, each in found.items()}
 
 

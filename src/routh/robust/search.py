@@ -179,6 +179,8 @@ class Search:
 
     def known(self) -> list[NonlinearConstraint]:
         """The constraints that are no equations, for SciPy."""
+        if not self.left:
+            return []
         low = [np.full(self.sizes[constraint], constraint.low) for constraint in self.left]
         high = [np.full(self.sizes[constraint], constraint.high) for constraint in self.left]
         return [
@@ -188,7 +190,6 @@ class Search:
                 np.concatenate(high),
                 jac=lambda u: self._differences(u, self.left),
             )
-            for _ in range(bool(self.left))
         ]
 
     def run(self, how: Callable[[Search, Array], None], u: Array, by: str) -> None:

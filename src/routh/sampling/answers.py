@@ -183,15 +183,14 @@ def make_answer(
     modes: np.ndarray,
     rows: np.ndarray | None = None,
     *,
-    error: float = 0.0,
+    rounding: float = tolerances.AMBIGUOUS,
     whole: bool = False,
 ) -> Answer:
     """The answer of outcomes (n, nv) with their modes (n, nc); ``rows`` (n,) are their numbers elsewhere.
 
-    ``error``: how far a velocity may be off, as a share of the speed before. ``whole``: whether they are all
-    that there is, not samples.
+    ``rounding``: scores up to here are no ambiguity. ``whole``: whether they are all that there is, not
+    samples.
     """
-    rounding = max(tolerances.AMBIGUOUS, 2.0 * error)
     if len(v) == 0:
         return Answer(float("nan"), None, (), rounding)
     places = np.arange(len(v)) if rows is None else rows

@@ -205,9 +205,14 @@ class Outcomes(Drawable, Tabular):
         Made of the terminated samples. ``threshold``: a share of the speed before, see `summary`.
         """
         rows = np.flatnonzero(self.terminated)
-        error = 0.0 if self.error is None or not len(rows) else float(self.error[rows].max())
         modes = self.merged_modes(threshold)[rows]
-        return make_answer(self.problem, self.v[rows], modes, rows, error=error)
+        return make_answer(self.problem, self.v[rows], modes, rows, rounding=self.rounding)
+
+    @property
+    def rounding(self) -> float:
+        """Ambiguity up to here is none: rounding, or the error of curved paths; a share of the speed."""
+        error = 0.0 if self.error is None else float(self.error[self.terminated].max(initial=0.0))
+        return max(tolerances.AMBIGUOUS, 2.0 * error)
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""

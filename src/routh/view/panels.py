@@ -12,7 +12,6 @@ from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem
 from routh.status import MissingExtraError, RouthError
 from routh.text import for_html
-from routh.tolerances import AMBIGUOUS
 from routh.validation import Array
 from routh.view.looks import ALL
 from routh.view.mechanism import Control
@@ -102,11 +101,9 @@ class Panel:
         )
         score = outcomes.ambiguity if len(shown.ended) else float("nan")
         self.tell(f"{len(outcomes.problem.names)} contacts, {1e3 * shown.seconds:.0f} ms")
-        worst = 0.0 if outcomes.error is None else float(outcomes.error.max(initial=0.0))
-        single = score <= max(AMBIGUOUS, 2.0 * worst)  # as `Outcomes.answer` has it
         words = (
             "<b>ambiguity 0</b>: one outcome"
-            if single
+            if score <= outcomes.rounding
             else f"<b>ambiguity {score:.3g}</b> of the speed before"
         )
         self._table.content = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from routh.robust.designing import Design
 from routh.text import for_matplotlib
 from routh.viz import style
-from routh.viz.plotting import plot
+from routh.viz.plotting import figure_of, in_style, own_axes, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +17,9 @@ if TYPE_CHECKING:
 
 
 @plot.register(Design)
+@in_style
 def _plot_design(design: Design, axes: Axes | None = None) -> Figure:
-    with nullcontext() if axes is not None else style.context():
-        ax = style.figure(aspect=0.75)[1][0] if axes is None else axes
-        draw_design(design, ax)
-        figure: Figure = ax.figure.figure
-        return figure
+    return figure_of(draw_design(design, own_axes(axes, aspect=0.75)))
 
 
 def draw_design(design: Design, ax: Axes) -> Axes:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.robust.gaits import Wheel
-from routh.robust.returning import ReturnMap, Rolling, return_map
+from routh.robust.returning import ReturnMap, Rolling, return_map, single_answers
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.plotting import plot
+from routh.viz.plotting import figure_of, in_style, own_axes, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,21 +20,15 @@ _DRAWN = 200  # samples in the picture of a wheel
 
 
 @plot.register(Rolling)
+@in_style
 def _plot_rolling(rolling: Rolling, axes: Axes | None = None) -> Figure:
-    with nullcontext() if axes is not None else style.context():
-        ax = style.figure(aspect=0.9)[1][0] if axes is None else axes
-        draw_rolling(rolling, ax)
-        figure: Figure = ax.figure.figure
-        return figure
+    return figure_of(draw_rolling(rolling, own_axes(axes, aspect=0.9)))
 
 
 @plot.register(ReturnMap)
+@in_style
 def _plot_return_map(found: ReturnMap, axes: Axes | None = None) -> Figure:
-    with nullcontext() if axes is not None else style.context():
-        ax = style.figure(aspect=0.9)[1][0] if axes is None else axes
-        draw_return_map(found, ax)
-        figure: Figure = ax.figure.figure
-        return figure
+    return figure_of(draw_return_map(found, own_axes(axes, aspect=0.9)))
 
 
 def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
@@ -79,20 +72,12 @@ def _draw_laws(rolling: Rolling, ax: Axes, rates: Array) -> None:
     wheel, colors = rolling.wheel, iter((style.SIMULTANEOUS, style.GREEN, *style.SEQUENTIAL, *style.CYCLE))
     for slip, words in ((rolling.slips[0], "most slip"), (rolling.slips[1], "least slip")):
         lines: dict[float, list[str]] = {}
-        for name, v in _law_velocities(wheel, np.array([1.0, slip * wheel.length])).items():
+        for name, v in single_answers(wheel.problem(np.array([1.0, slip * wheel.length]))).items():
             lines.setdefault(round(float(wheel.rate_after @ v), 9), []).append(name)
         for share, names in lines.items():
             after = np.nan_to_num(_after(wheel, share, rates))
             label = "every single law" if len(lines) == 1 else ", ".join(names)
             ax.plot(rates, after, color=next(colors), lw=1.0, label=f"{label}, {words}")
-
-
-def _law_velocities(wheel: Wheel, state: Array) -> dict[str, Array]:
-    from routh.laws import Sequential, Simultaneous
-
-    problem = wheel.problem(state)
-    laws = {"A first": Sequential(order=(0, 1)), "B first": Sequential(order=(1, 0))}
-    return {name: law(problem).v for name, law in {**laws, "simultaneous": Simultaneous()}.items()}
 
 
 def _after(wheel: Wheel, share: float, rates: Array) -> Array:

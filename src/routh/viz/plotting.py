@@ -61,7 +61,7 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 
 
-def _in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+def in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     """In the style of this package where the figure is its own, in that of the caller in given axes."""
 
     @wraps(draw)
@@ -79,16 +79,16 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
     shown, exact = compare(outcomes, ways=view != "ends"), cheap_exact(outcomes.problem)
     panel = telling_panel(outcomes.problem, known(shown, exact))
     prepare(axes, shown, panel, view=view, exact=exact)
-    figure = _figure(axes)
+    figure = figure_of(axes)
     figure.draw_without_rendering()  # so that the axes have their size when densities are binned
     draw_velocities(axes, shown, panel, view=view, exact=exact)
     return figure
 
 
 @plot.register(ExactSet)
-@_in_style
+@in_style
 def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
-    axes = _axes(axes)
+    axes = own_axes(axes)
     if rows is None:
         problem = exact.problem
         panel = telling_panel(problem, np.concatenate([piece.points for piece in exact.inner]))
@@ -98,42 +98,42 @@ def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | 
         axes.set_ylabel(panel[1].label(problem))
         draw_exact(axes, exact, [axis.row(problem) for axis in panel])
         style.plain_ticks(axes)
-        return _figure(axes)
-    return _figure(draw_exact(axes, exact, rows))
+        return figure_of(axes)
+    return figure_of(draw_exact(axes, exact, rows))
 
 
 @plot.register(ImpactResult)
-@_in_style
+@in_style
 def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
-    axes = _axes(axes)
+    axes = own_axes(axes)
     draw_path(axes, result)
     axes.legend()
-    return _figure(axes)
+    return figure_of(axes)
 
 
 @plot.register(Audit)
-@_in_style
+@in_style
 def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audited one") -> Figure:
-    axes = _axes(axes)
+    axes = own_axes(axes)
     draw_audit(audit, axes, name=name)
     axes.legend()
-    return _figure(axes)
+    return figure_of(axes)
 
 
 @plot.register(Scan)
-@_in_style
+@in_style
 def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
-    return _figure(draw_scan(scan, _axes(axes, aspect=0.75)))
+    return figure_of(draw_scan(scan, own_axes(axes, aspect=0.75)))
 
 
 @plot.register(Study)
-@_in_style
+@in_style
 def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
-    return _figure(draw_study(study, _axes(axes, aspect=0.75)))
+    return figure_of(draw_study(study, own_axes(axes, aspect=0.75)))
 
 
 @plot.register(Trajectory)
-@_in_style
+@in_style
 def _plot_trajectory(
     trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
 ) -> Figure:
@@ -141,7 +141,7 @@ def _plot_trajectory(
 
 
 @plot.register(Bundle)
-@_in_style
+@in_style
 def _plot_motions(
     motions: Bundle | Sequence[Trajectory],
     axes: Axes | None = None,
@@ -149,17 +149,18 @@ def _plot_motions(
     coordinate: int = 0,
     rate: bool = False,
 ) -> Figure:
-    return _figure(draw_motions(_axes(axes), motions, coordinate, rate=rate))
+    return figure_of(draw_motions(own_axes(axes), motions, coordinate, rate=rate))
 
 
-def _axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
+def own_axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
+    """The axes given, or those of a new figure."""
     if axes is not None:
         return axes
     found: Axes = style.figure(aspect=aspect)[1][0]
     return found
 
 
-def _figure(axes: Axes) -> Figure:
+def figure_of(axes: Axes) -> Figure:
     """The figure that axes stand in, through subfigures."""
     found: Figure = axes.figure.figure  # of a figure: itself
     return found
