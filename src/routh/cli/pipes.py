@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def until_nobody_reads() -> Iterator[None]:
-    """Run a command; where whoever reads its output has gone (``| head``), that changes not even its exit code."""
+    """Run a command; that whoever reads its output has gone (``| head``) changes not even its exit code."""
     import typer
 
     try:
