@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 import routh.learn
+from learning.rigid import RigidContacts
 from learning.runs import Run
 from learning.training import Together, load
 
@@ -75,6 +76,7 @@ TESTS: dict[str, Callable[[str, Value], gymnasium.Env]] = {
     "four times as soft": changed(scaled_softness(4.0)),
     "half the time step": changed(half_step),
     "other solver": changed(other_solver),
+    "rigid contacts": lambda task, value: RigidContacts(plain(task)),
 }
 
 
