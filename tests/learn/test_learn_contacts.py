@@ -7,6 +7,7 @@ gymnasium = pytest.importorskip("gymnasium")
 mujoco = pytest.importorskip("mujoco")
 
 from falling import energy  # noqa: E402
+
 from learning.rigid import RigidContacts  # noqa: E402
 
 
