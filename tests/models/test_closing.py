@@ -17,7 +17,7 @@ def earliest(depth, speed, *, handled):
 
 
 def closed_after(depth, speed, outward):
-    """The largest acceleration, outwards for so long and then inwards: how far it opens, and when it closes."""
+    """The largest acceleration, outwards for so long, then inwards: how far it opens, and when it closes."""
     at, then = depth + speed * outward + 0.5 * MOST * outward**2, speed + MOST * outward
     farthest = at + max(then, 0.0) ** 2 / (2.0 * MOST)
     return farthest, outward + (then + np.sqrt(then**2 + 2.0 * MOST * at)) / MOST
