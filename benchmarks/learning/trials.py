@@ -56,7 +56,7 @@ def other_solver(env) -> None:
     env.model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
 
-def randomised(**options) -> Callable[[str, Value], gymnasium.Env]:
+def randomised(**options) -> Callable[[str, Value | None], gymnasium.Env]:
     """Random outcomes."""
     return lambda task, value: routh.learn.OutcomeRandomization(plain(task), seed=1, **options)
 
@@ -105,3 +105,18 @@ def returns(run: Run, name: str, episodes: int) -> list[float]:
     for env in envs:
         env.close()
     return totals.tolist()
+
+
+def impacts(run: Run, seed: int = 20_000) -> tuple[list[float], int]:
+    """The ambiguities of all impacts of one episode with random outcomes, and its steps."""
+    model, normalised = load(run, Together([lambda: plain(run.task)]))
+    env = randomised()(run.task, None)
+    seen, _ = env.reset(seed=seed)
+    found, steps, ended = [], 0, False
+    while not ended:
+        action, _ = model.predict(normalised.normalize_obs(seen), deterministic=True)
+        seen, _, terminated, truncated, info = env.step(action)
+        found += [impact.ambiguity for impact in info["impacts"]]
+        steps, ended = steps + 1, terminated or truncated
+    env.close()
+    return found, steps
