@@ -244,15 +244,21 @@ def families(options):
     routh.sample(_bouncing(), 64, threads=1).path(0)  # compile before there are processes
     routh.sample(_bouncing().replace(restitution=0.0), 8, threads=1).path(0)
     names = [name for name in (*FAMILIES, *RELATIONS) if options.only in name]
-    tasks = [(n, k, min(k + CHUNK, options.count)) for n in names for k in range(0, options.count, CHUNK)]
     begin, totals = time.monotonic(), {name: Tally() for name in names}
-    for name, tally in _spread(chunk, tasks, options.processes):
+    chunks = [(k, min(k + CHUNK, options.count)) for k in range(0, options.count, CHUNK)]
+    tasks = [(name, *ends, begin + options.seconds) for ends in chunks for name in names]
+    for name, tally in _spread(_chunk_in_time, tasks, options.processes):
         totals[name] += tally
-        if totals[name].problems == options.count:
-            _print_family(name, totals[name])
+    for name in names:
+        _print_family(name, totals[name])
     wrong = sum(tally.wrong for tally in totals.values())
     count = sum(tally.problems for tally in totals.values())
     print(f"\n{count} problems, {wrong} false successes, {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def _chunk_in_time(task):
+    *what, deadline = task
+    return (what[0], Tally()) if time.monotonic() > deadline else chunk(what)
 
 
 def _print_family(name, tally):
@@ -288,6 +294,7 @@ def main():
     parser.add_argument("--bodies", type=int, default=40, help="random bodies of each size for fill")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", default="", help="families whose names contain this")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which families begin nothing")
     options = parser.parse_args()
     work[options.what](options)
 
