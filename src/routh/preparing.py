@@ -101,6 +101,48 @@ def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
 
 
 @kernel
+def forward_three(factor: Array, nv: int, Jn: Array, Jt: Array, half: Array, place: int) -> None:
+    """`forward` of a contact's normal and two tangents, side by side: a third of the time, equal bits."""
+    for i in range(nv):
+        x, y, z = Jn[i], Jt[0, i], Jt[1, i]
+        for k in range(i):
+            scale = factor[i, k]
+            x -= scale * half[place, k]
+            y -= scale * half[place + 1, k]
+            z -= scale * half[place + 2, k]
+        half[place, i] = x / factor[i, i]
+        half[place + 1, i] = y / factor[i, i]
+        half[place + 2, i] = z / factor[i, i]
+
+
+@kernel
+def backward_three(factor: Array, nv: int, half: Array, place: int) -> None:
+    """``L^-T`` times three rows of ``half``, in place."""
+    for i in range(nv - 1, -1, -1):
+        x, y, z = half[place, i], half[place + 1, i], half[place + 2, i]
+        for k in range(i + 1, nv):
+            scale = factor[k, i]
+            x -= scale * half[place, k]
+            y -= scale * half[place + 1, k]
+            z -= scale * half[place + 2, k]
+        half[place, i] = x / factor[i, i]
+        half[place + 1, i] = y / factor[i, i]
+        half[place + 2, i] = z / factor[i, i]
+
+
+@kernel
+def three_dots(half: Array, a: int, b: int, nv: int) -> tuple[float, float, float]:
+    """The scalar products of row a with rows b, b + 1 and b + 2."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(nv):
+        value = half[a, i]
+        x += value * half[b, i]
+        y += value * half[b + 1, i]
+        z += value * half[b + 2, i]
+    return x, y, z
+
+
+@kernel
 def dot(left: Array, right: Array, length: int) -> float:
     """The scalar product of the first entries, in order."""
     value = 0.0
@@ -217,9 +259,12 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
         if not problems.present[row, i]:
             continue
         first = count * width
-        forward(own.factor, nv, problems.Jn[row, i], own.half, first)
-        for d in range(nt):
-            forward(own.factor, nv, problems.Jt[row, i, d], own.half, first + 1 + d)
+        if nt == 2:
+            forward_three(own.factor, nv, problems.Jn[row, i], problems.Jt[row, i], own.half, first)
+        else:
+            forward(own.factor, nv, problems.Jn[row, i], own.half, first)
+            for d in range(nt):
+                forward(own.factor, nv, problems.Jt[row, i, d], own.half, first + 1 + d)
         root = 1.0 / math.sqrt(dot(own.half[first], own.half[first], nv))
         own.root[count] = root
         out.start[place, first] = dot(problems.Jn[row, i], v, nv) * root / speed
@@ -234,10 +279,18 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
         out.before[place, i] = v[i]
     for a in range(count * width):
         scale = own.root[a // width]
-        for b in range(a + 1):
-            value = dot(own.half[a], own.half[b], nv) * scale * own.root[b // width]
-            out.G[place, a, b] = value
-            out.G[place, b, a] = value
+        if nt == 2:
+            for b in range(0, a + 1, 3):
+                x, y, z = three_dots(own.half, a, b, nv)
+                other = own.root[b // 3]
+                x, y, z = x * scale * other, y * scale * other, z * scale * other
+                out.G[place, a, b], out.G[place, a, b + 1], out.G[place, a, b + 2] = x, y, z
+                out.G[place, b, a], out.G[place, b + 1, a], out.G[place, b + 2, a] = x, y, z
+        else:
+            for b in range(a + 1):
+                value = dot(own.half[a], own.half[b], nv) * scale * own.root[b // width]
+                out.G[place, a, b] = value
+                out.G[place, b, a] = value
     respond(own, nv, count, width, speed, out.response, place)
 
 
@@ -246,11 +299,15 @@ def respond(own: Scratch, nv: int, count: int, width: int, speed: float, respons
     """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what `forward` left."""
     for a in range(count * width):
         unit = speed * own.root[a // width]
-        for i in range(nv - 1, -1, -1):
-            value = own.half[a, i]
-            for k in range(i + 1, nv):
-                value -= own.factor[k, i] * own.half[a, k]
-            own.half[a, i] = value / own.factor[i, i]
+        if width == 3:
+            if a % 3 == 0:
+                backward_three(own.factor, nv, own.half, a)
+        else:
+            for i in range(nv - 1, -1, -1):
+                value = own.half[a, i]
+                for k in range(i + 1, nv):
+                    value -= own.factor[k, i] * own.half[a, k]
+                own.half[a, i] = value / own.factor[i, i]
         for i in range(response.shape[1]):
             response[place, i, a] = own.half[a, i] * unit if i < nv else 0.0  # padding does not move
 

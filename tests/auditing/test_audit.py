@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import routh
 from routh import systems
+from routh.auditing import refining
 from routh.auditing.membership import APPROACH, CONE, ENERGY, REACH, best_impulse, broken_laws
 from routh.sampling import algorithm1
 
@@ -107,14 +108,28 @@ def test_refining_comes_nearer(block):
     assert not broken_laws(problem, fine.nearest)
 
 
-def test_refining_works_on_outcomes_that_are_given(block):
+@pytest.mark.parametrize("method", ["algorithm1", "events"])
+def test_refining_works_on_outcomes_that_are_given(block, method):
     problem = block.problem
     target = routh.sample(problem, 1, seed=99).v[0]
-    few = algorithm1.sample(problem, 12, friction="polyhedral")
+    few = routh.sample(problem, 12, friction="polyhedral", method=method)
     rough, fine = (routh.audit(problem, target, outcomes=few, refine=k) for k in (0, 80))
     assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
-    again = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
-    assert fine.distance == again.distance
+    assert not broken_laws(problem, fine.nearest)
+    if method == "events":
+        again = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
+        assert fine.distance == again.distance
+
+
+def test_refining_begins_with_the_keys_of_the_nearest_sample(monkeypatch):
+    """Without a change the nearest sample is drawn again, so that changes are changes of it."""
+    problem = systems.get("compass-gait").problem
+    outcomes = routh.sample(problem, 20, seed=3, row=5)
+    monkeypatch.setattr(refining, "changed_keys", lambda keys, events, rng: keys)
+    drawn, real = [], refining.event_samples
+    monkeypatch.setattr(refining, "event_samples", lambda *a, **k: drawn.append(real(*a, **k)) or drawn[-1])
+    routh.audit(problem, outcomes.v[7] + 1e-3, outcomes=outcomes, refine=1)
+    assert any(np.array_equal(drawn[0].v[0, 0], v) for v in outcomes.v)
 
 
 @pytest.mark.parametrize("option", [{"n": 5}, {"seed": 1}, {"friction": "cone"}])

@@ -91,6 +91,27 @@ def test_the_error_that_is_reported_bounds_the_distance_to_the_solution():
         assert far <= rough.error[row, 0] + fine.error[row, 0] + 1e-12
 
 
+def test_friction_that_no_longer_turns_moves_a_slip_aside_all_the_way():
+    # closes slowly beside its direction: straight on was 1.8e-6 of the speed off and said 5e-7
+    G = np.array(
+        [
+            [0.36979813, 0.23489167, 0.29064437],
+            [0.23489167, 0.21732711, 0.10910452],
+            [0.29064437, 0.10910452, 0.41287477],
+        ]
+    )
+    c = np.array([-1.51430218, -0.28607767, -1.05240076])
+    problem = routh.ImpactProblem(np.linalg.inv(G), [[1.0, 0, 0]], [[[0, 1.0, 0], [0, 0, 1.0]]], 1.0, c)
+    order = [1, 2, 0]
+    exact = two_body.impact(G[np.ix_(order, order)], c[order], 1.0, 0.0)
+    outcomes = routh.sample(problem, 64, friction="cone")
+    gap = outcomes.v - problem.apply(exact.impulse[[2, 0, 1]][None])
+    apart = np.sqrt(2.0 * problem.kinetic_energy(gap)) / problem.speed
+    assert outcomes.error is not None
+    assert np.all(apart <= outcomes.error)
+    assert apart.max() < 1e-6
+
+
 def test_what_hits_for_ever_ends():
     """Contacts that come to rest only together, by hits ever slower: a sweep over them did not end."""
     bodies = [problem_of_size(np.random.default_rng([seed, 5]), 8, 2, 0.5, nv=6) for seed in range(12)]

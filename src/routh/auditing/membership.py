@@ -6,21 +6,18 @@ For the answer of any simulator, or for a measurement.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import conic
-from routh.laws.set_valued import accumulate, impulse_step
+from routh.auditing.refining import refined
 from routh.problem import ImpactProblem
 from routh.results import Drawable
-from routh.rng import uniforms
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.status import Status
-from routh.step import make_step
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
@@ -99,8 +96,8 @@ def audit(
     v_after : (nv,) from a simulator or a measurement.
     outcomes : the set, where it has been sampled already; else it is drawn with ``n`` samples (1024),
         ``seed`` (0) and ``friction`` ("cone"), which are refused together with outcomes.
-    refine : further outcomes to try near the nearest one, each a little changed in its increments; for
-        outcomes drawn by Algorithm 1 at random points.
+    refine : further outcomes to try near the nearest one, each a little changed in its events, or in its
+        increments where Algorithm 1 drew it (at random points).
     tolerance : share of the speed before within which laws count as kept.
     budget : seconds for drawing and refining; what is left out then is told by ``complete`` and by the
         statuses of ``outcomes``.
@@ -111,15 +108,12 @@ def audit(
     after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)
-    # refining changes the increments of Algorithm 1
     deadline = deadline_of(budget)
-    method: Options = {"method": "algorithm1"} if refine else {}
-    if outcomes is None and budget is not None:
-        method = {**method, "budget": budget}
-    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction}, method)
+    limit: Options = {} if budget is None else {"budget": budget}
+    drawn = _drawn(problem, outcomes, {"n": n, "seed": seed, "friction": friction}, limit)
     nearest, distance = _nearest(drawn, after)
     if refine:
-        nearest, distance = _refine(drawn, after, (nearest, distance), refine, deadline)
+        nearest, distance = refined(drawn, after, (nearest, distance), refine, deadline)
     impulse, _ = best_impulse(problem, after)
     return Audit(
         problem,
@@ -135,12 +129,11 @@ def audit(
     )
 
 
-def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, method: Options) -> Outcomes:
+def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, limit: Options) -> Outcomes:
     """The outcomes given, or drawn by the options; what cannot be honoured is refused."""
     asked = {name: value for name, value in options.items() if value is not None}
     if outcomes is None:
-        asked = {**asked, **method}
-        return sample(problem, **{"n": 1024, **asked})
+        return sample(problem, **{"n": 1024, **asked, **limit})
     for name, value in asked.items():
         raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")
     for name in ("M", "Jn", "Jt", "mu", "restitution", "v"):
@@ -256,50 +249,3 @@ def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
         distances[i] = np.inf
         gaps.append(distances.min())
     return float(np.quantile(gaps, 0.9)) / outcomes.problem.scaling.speed
-
-
-def _refine(
-    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
-) -> tuple[Array, float]:
-    """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
-    nearest, distance = known_best
-    problem, settings = outcomes.problem, outcomes.settings
-    if "step" not in settings or settings.get("points") != "random":
-        raise ValueError(
-            f"refine: got {tries} with outcomes that Algorithm 1 did not draw at random; wanted 0"
-        )
-    if not np.isfinite(distance):
-        return nearest, distance
-    start = int(np.argmin(np.linalg.norm((outcomes.v - nearest) @ problem.cholesky, axis=1)))
-    length = int(outcomes.steps[start]) + 2
-    step = impulse_step(problem, settings["step"])
-    known = np.array([uniforms(settings["seed"], np.array([start]), k, problem.nc)[0] for k in range(length)])
-    rng = np.random.default_rng(settings["seed"])
-    outcome = _replayer(problem, settings["friction"], step, rng)
-    width = 0.3
-    for _ in range(tries):
-        if time.monotonic() >= deadline:
-            break
-        trial = np.clip(known + width * rng.normal(size=known.shape), 0.0, None)
-        v = outcome(trial)
-        found = np.inf if v is None else float(np.linalg.norm((v - after) @ problem.cholesky))
-        if v is not None and found < distance:
-            known, nearest, distance, width = trial, v, found, 1.5 * width
-        else:
-            width *= 0.92  # widths stay level at one success in five
-    return nearest, distance
-
-
-def _replayer(
-    problem: ImpactProblem, friction: str, step: Array, rng: np.random.Generator
-) -> Callable[[Array], Array | None]:
-    solver = make_step(problem, friction=friction)
-
-    def outcome(shares: Array) -> Array | None:
-        def lambda_max(k: int) -> Array:
-            return step * (shares[k] if k < len(shares) else rng.random(problem.nc))
-
-        result = accumulate(problem, solver, lambda_max, len(shares) + 20)
-        return result.v if result.status.ok else None
-
-    return outcome
