@@ -25,6 +25,7 @@ def _element_of_all_kinds(whole, small, flags, names, cube, out):
             out[i, j] = cube[i, j, 0] - cube[at] if flags[i] else float(at[1])
     out[0, 0] += names[np.uint64(0)] - last
     out[1, 0] = out[-1, 1]
+    out[i - 4, -2] -= whole[1 - i]  # from the end
 
 
 @kernel

@@ -3,8 +3,8 @@
 Numba writes some fifty instructions for one element of an array (its copy on the stack, shape and strides
 twice over, indices from the end), keeps every old value of a variable for reference counts, and asks its
 tables for each sum. LLVM throws nearly all of it away again, after both have worked on it for seconds.
-Kernels are scalar, count no references and index from the end by constants only: here an element takes six
-instructions. What is not known here is left to numba.
+Kernels are scalar and count no references: here an element takes ten instructions, and less where an index is
+a constant. What is not known here is left to numba.
 """
 
 from __future__ import annotations
@@ -188,17 +188,20 @@ class LeanLower(Lower):
             return False
         at = self.typeof(index.name)
         places = at.types if isinstance(at, types.BaseTuple) else (at,)
-        return len(places) == kind.ndim and all(map(_counts_from_the_start, places))
+        return len(places) == kind.ndim and all(isinstance(one, types.Integer) for one in places)
 
     def _element(self, array: Foreign, index: Foreign) -> Foreign:
         """The address of an element."""
         build, kind = self.builder, self.typeof(array.name)
         struct = self.loadvar(array.name)
-        numbers = self._numbers(index)
         layout = list(self.context.data_model_manager[kind]._fields)
         data = build.extract_value(struct, layout.index("data"))
-        shape = [build.extract_value(struct, [layout.index("shape"), k]) for k in range(1, kind.ndim)]
-        return build.gep(data, [_offset(build, numbers, shape)])
+        shape = [build.extract_value(struct, [layout.index("shape"), k]) for k in range(kind.ndim)]
+        numbers = [
+            _from_the_start(build, number, length)
+            for number, length in zip(self._numbers(index), shape, strict=True)
+        ]
+        return build.gep(data, [_offset(build, numbers, shape[1:])])
 
     def _numbers(self, index: Foreign) -> list[Foreign]:
         """An index, or the indices of a tuple."""
@@ -307,10 +310,11 @@ def _used_elsewhere(statement: Foreign, place: Foreign) -> set[str]:
     return set(names)
 
 
-def _counts_from_the_start(kind: Foreign) -> bool:
-    if isinstance(kind, types.IntegerLiteral):
-        return bool(kind.literal_value >= 0)
-    return isinstance(kind, types.Integer)
+def _from_the_start(build: Foreign, number: Foreign, length: Foreign) -> Foreign:
+    """An index; negative ones count from the end."""
+    if isinstance(number, Constant):
+        return number if number.constant >= 0 else build.add(length, number)
+    return build.select(build.icmp_signed("<", number, IntType(64)(0)), build.add(number, length), number)
 
 
 def _offset(build: Foreign, numbers: Sequence[Foreign], shape: Sequence[Foreign]) -> Foreign:

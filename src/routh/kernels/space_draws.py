@@ -87,8 +87,9 @@ def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
             work.marks[ROLE, i] = FREE
             if number < lowest:
                 chosen, lowest = i, number
-    work.marks[ROLE, chosen] = DRIVEN
-    work.values[WEIGHT, chosen] = 1.0
+    if chosen >= 0:
+        work.marks[ROLE, chosen] = DRIVEN
+        work.values[WEIGHT, chosen] = 1.0
 
 
 @kernel
