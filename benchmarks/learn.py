@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--substeps", type=int, default=200_000)
-    parser.add_argument("--audit-every", type=int, default=10)
+    parser.add_argument("--audit-every", type=int, default=1)
     given = parser.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning)
     if given.what == "cost":
