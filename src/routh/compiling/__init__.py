@@ -34,7 +34,7 @@ __all__ = [
     "on_device",
 ]
 
-TO_LOAD, TO_COMPILE = 0.02, 0.5  # s of plain Python after which a `Patient` kernel is loaded, or compiled
+TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
 _MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 Function = TypeVar("Function", bound=Plain)
 

@@ -22,7 +22,6 @@ from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
     GenericRewrites,
-    IRProcessing,
     ReconstructSSA,
     RewriteSemanticConstants,
     TranslateByteCode,
@@ -34,7 +33,6 @@ from routh.compiling.lowering import LeanLowering, scalar_signature
 _PASSES = (
     TranslateByteCode,
     FixupArgs,
-    IRProcessing,
     RewriteSemanticConstants,
     DeadBranchPrune,
     GenericRewrites,
