@@ -20,6 +20,7 @@ from datetime import date
 import numpy as np
 
 import routh
+from routh.compiling import find_cuda
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
 from routh.kernels import events_cuda
@@ -45,7 +46,7 @@ STEPPED = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", 
 def kernel_milliseconds(launch, repeats=5):
     """Median time of a launch, by device events, after one to warm up."""
     launch()
-    cuda = events_cuda.load_cuda()
+    cuda = find_cuda()
     cuda.synchronize()
     times = []
     for _ in range(repeats):
@@ -178,7 +179,6 @@ def prepared(problem, step, max_steps, n, directions, true_cone=False):
 
 def algorithm1(n):
     """HP23's sampler with the paper's settings."""
-    gpu.load_cuda()
     for name in STEPPED:
         system = get(name)
         problem, step = system.problem, np.full(system.problem.nc, system.paper.step)
@@ -229,7 +229,7 @@ def main():
     if given.what == "make":
         make(given.path, given.states)
         return
-    device = events_cuda.load_cuda().get_current_device().name
+    device = find_cuda().get_current_device().name
     print(f"{date.today()}  {platform.machine()}  {device}  {given.samples} samples")
     if given.what == "events":
         events(given.samples)

@@ -1,6 +1,8 @@
 """Small MuJoCo models whose impacts have several contacts."""
 
-import mujoco
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
 
 PLANAR = """<mujoco><option timestep="{timestep}" integrator="{integrator}"/><worldbody>
 <geom name="floor" type="plane" size="5 5 1" friction="{friction}" margin="{margin}"/>

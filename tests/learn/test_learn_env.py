@@ -8,6 +8,7 @@ import routh
 import routh.learn
 
 gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("mujoco")
 
 
 def episodes(env, seed, steps=60, first=True):
@@ -154,6 +155,7 @@ def test_outcomes_inside_randomised_parameters_see_them():
 
 
 def test_side_by_side_each_gives_its_own_episodes():
+    pytest.importorskip("greenlet")
     envs = routh.learn.make_vec("Hopper-v5", 3)
     rng = np.random.default_rng(0)
     actions = rng.uniform(-1.0, 1.0, size=(80, 3, 3)).astype(np.float32)

@@ -94,16 +94,19 @@ def on_device(
     return _rebuilt(function, make, made)
 
 
-def cuda_kernel(function: Plain, **options: Foreign) -> Foreign:
+def cuda_kernel(function: Plain, *, fused: bool = False, **options: Foreign) -> Foreign:
     """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
 
-    Products and sums are not fused, as on the CPU, so that both take the same branches at ties.
+    Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
+    products and sums are kept apart, as on the CPU, so that both take the same branches at ties.
     """
-    cuda = find_cuda()
+    cuda = function.__globals__["cuda"] = find_cuda()
     from numba import config
 
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
+    if fused:
+        return cuda.jit(function, **options)
     _do_not_fuse()
     return cuda.jit(function, lto=False, **options)  # at link time products and sums would be fused again
 

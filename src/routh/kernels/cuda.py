@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import find_cuda, on_device
+from routh.compiling import cuda_kernel, find_cuda, on_device
 from routh.kernels.algorithm1 import PENDING, run_known, run_pivoted
 from routh.kernels.cone import run_cone
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray
@@ -21,17 +21,12 @@ from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem
 from routh.kernels.step_making import pivoting_shapes, tangential_axes
 from routh.kernels.walking import extents
 
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
+
 THREADS = 128
 PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
 NO_LIMIT = 2**31 - 1
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
-
-
-def load_cuda() -> ModuleType:
-    """numba.cuda, or an error that says what is missing."""
-    global cuda
-    cuda = find_cuda()
-    return cuda
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +36,7 @@ def _reset_kernel() -> CudaKernel:
     def entry(left: DeviceArray) -> None:
         left[0] = 0
 
-    return load_cuda().jit(entry)
+    return cuda_kernel(entry, fused=True)
 
 
 @lru_cache(maxsize=1)
@@ -54,13 +49,12 @@ def _begin() -> CudaKernel:
             for d in range(samples.impulse.shape[2]):
                 samples.impulse[row, i, d] = 0.0
 
-    return load_cuda().jit(device=True)(begin)
+    return find_cuda().jit(device=True)(begin)
 
 
 @lru_cache(maxsize=16)
 def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
-    load_cuda()
     walked, begin = on_device(run_known), _begin()
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
     n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
@@ -89,13 +83,12 @@ def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
             if walked(lengths, step, vertices, sampling, samples, vectors, row, row + 1) > 0:
                 pending[cuda.atomic.add(left, 0, 1)] = row
 
-    return cuda.jit(entry)
+    return cuda_kernel(entry, fused=True)
 
 
 @lru_cache(maxsize=16)
 def _pending_kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The pivoting loop over the list of pending rows; its scratch arrays are local to a thread."""
-    load_cuda()
     pivoted = on_device(run_pivoted)
     n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
     a, b, c, d, e, f, g, h, i, j = (shape for shape, _ in pivoting_shapes((nc, nt, k)))
@@ -134,13 +127,12 @@ def _pending_kernel(nc: int, nt: int, k: int) -> CudaKernel:
             row = pending[number]
             pivoted(step, table, False, sampling, samples, vectors, work, (row, row + 1), NO_LIMIT)
 
-    return cuda.jit(entry)
+    return cuda_kernel(entry, fused=True)
 
 
 @lru_cache(maxsize=16)
 def _cone_kernel(nc: int) -> CudaKernel:
     """The loop with the true cone for one number of contacts."""
-    load_cuda()
     sampled, begin = on_device(run_cone), _begin()
     n, inputs = 3 * nc, 4 * nc
 
@@ -158,13 +150,13 @@ def _cone_kernel(nc: int) -> CudaKernel:
             begin(samples, row)
             sampled(step, axes, sampling, samples, vectors, (row, row + 1), NO_LIMIT)
 
-    return cuda.jit(entry)
+    return cuda_kernel(entry, fused=True)
 
 
 def send(data: DeviceArray) -> DeviceArray:
     """Arrays, and named tuples of them, in the GPU's memory; numbers as they are."""
     if isinstance(data, np.ndarray):
-        return cuda.to_device(np.ascontiguousarray(data))
+        return find_cuda().to_device(np.ascontiguousarray(data))
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*(send(part) for part in data))
     return data
@@ -174,11 +166,10 @@ def prepare_launch(
     scaled: ScaledProblem, table: Table, sampling: Sampling, true_cone: bool, samples: Samples
 ) -> tuple[Callable[[], None], Samples]:
     """Copy what a launch needs to the GPU; ``launch()`` only computes into the device's samples."""
-    load_cuda()
     sizes: Sizes = scaled.sizes
     count = len(samples.status)
     step, drawn = send(scaled.step), send(sampling)
-    results = Samples(*(cuda.device_array(array.shape, array.dtype) for array in samples))
+    results = Samples(*(find_cuda().device_array(array.shape, array.dtype) for array in samples))
     blocks = -(-count // THREADS)
     if true_cone and sizes[1] == 2:
         axes = send(tangential_axes(scaled.step.G))
@@ -188,7 +179,7 @@ def prepare_launch(
 
         return launch_cone, results
     known = send(table)
-    left, pending = send(np.zeros(1, np.int32)), cuda.device_array(count, np.int32)
+    left, pending = send(np.zeros(1, np.int32)), find_cuda().device_array(count, np.int32)
 
     def launch() -> None:
         _reset_kernel()[1, 1](left)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import on_device
+from routh.compiling import cuda_kernel, on_device
 from routh.kernels import cuda as gpu
 from routh.kernels.elastic import run_range
 from routh.kernels.elastic_arrays import Drawing, Elastic, ElasticSamples, Scratch
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray
+
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK, MOST_THREADS = 64, 16384  # each thread keeps its tableau in the GPU's memory
 
 
 @cache
 def _kernel() -> CudaKernel:
-    cuda = gpu.load_cuda()
     sampled = on_device(run_range)
 
-    @cuda.jit
-    def launch(
-        problem: DeviceArray, drawing: DeviceArray, samples: DeviceArray, scratch: DeviceArray
-    ) -> None:
+    def entry(problem: DeviceArray, drawing: DeviceArray, samples: DeviceArray, scratch: DeviceArray) -> None:
         thread = cuda.grid(1)
         if thread >= scratch.T.shape[0]:
             return
@@ -39,7 +39,7 @@ def _kernel() -> CudaKernel:
         for i in range(thread, samples.status.shape[0], scratch.T.shape[0]):
             sampled(problem, drawing, samples, own, i, i + 1)
 
-    return launch
+    return cuda_kernel(entry, fused=True)
 
 
 def run_on_gpu(problem: Elastic, drawing: Drawing, samples: ElasticSamples, scratch: Scratch) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import time
 from functools import lru_cache
-from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +25,9 @@ from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, prepare_row
 from routh.status import Status
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
 REGISTERS = 128  # of a thread in the plane: more would leave the multiprocessors idle
@@ -45,14 +47,6 @@ MANY, FIRST = (
     2**14,
     512,
 )  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
-
-
-def load_cuda() -> ModuleType:
-    """numba.cuda, or an error that says what is missing."""
-    global cuda
-    cuda = find_cuda()
-    return cuda
 
 
 class PlaneThread(NamedTuple):
@@ -113,7 +107,6 @@ def clear_sample(
 @lru_cache(maxsize=1)
 def _begin_kernel() -> CudaKernel:
     """Every sample as it stands before it is drawn."""
-    load_cuda()
     cleared = on_device(clear_sample)
 
     def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
@@ -129,7 +122,6 @@ def _begin_kernel() -> CudaKernel:
 @lru_cache(maxsize=16)
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
-    load_cuda()
     prepared = on_device(prepare_row)
     n = nc * (1 + nt)
 
@@ -151,7 +143,6 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
 @lru_cache(maxsize=16)
 def _plane_kernel(nc: int) -> CudaKernel:
     """The sampler in the plane for at most so many contacts."""
-    load_cuda()
     instead = ((find_known_rates, find_shared_rates), (events_plane.forget_patterns, keep_patterns))
     sampled = on_device(events_plane.run_range, instead=instead)
     values, marks, flags, _, known = (array.shape for array in events_plane.workspace(nc, 1))
@@ -194,7 +185,6 @@ def same_corners(corners: DeviceArray) -> DeviceArray:
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
-    load_cuda()
     sampled = on_device(events_space.run_range, APART)
     given = on_device(no_corners if curved else same_corners)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
@@ -298,7 +288,7 @@ class Sampler:
                 return False
             self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
             if total > LAUNCH or deadline is not None:
-                cuda.synchronize()
+                find_cuda().synchronize()
         return True
 
 
@@ -342,7 +332,6 @@ def run_batch(
 @lru_cache(maxsize=1)
 def _slots_kernel() -> CudaKernel:
     """Move the results of the contacts that there are, which come first, to their places in the batch."""
-    load_cuda()
 
     def entry(present: DeviceArray, outputs: Outputs) -> None:
         number = cuda.grid(1)

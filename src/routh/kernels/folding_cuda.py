@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +20,9 @@ from routh.kernels.judging import SEPARATES, SLIDES, STICKS
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
+
 THREADS, BLOCK = 16384, 128
 KEPT = 128  # columns that the second kernel leaves for the host
 STATUSES = 16
@@ -28,14 +30,6 @@ MOST_COMBINATIONS = 3**7  # of contact modes, for which there is a table
 FEW = 4096  # threads of the search for one sample
 SAME = 1e-12  # share of a diameter that is rounding: extreme outcomes are reached by many paths
 CANDIDATES = 2**18  # samples that may be copied in the search for the diameter
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
-
-
-def load_cuda() -> ModuleType:
-    """numba.cuda, or an error that says what is missing."""
-    global cuda
-    cuda = find_cuda()
-    return cuda
 
 
 class Judge(NamedTuple):
@@ -145,7 +139,6 @@ def _again_kernel() -> CudaKernel:
 
 def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
     """What samples v (n, nv) with status (n,) say; no table of modes where there are too many contacts."""
-    load_cuda()
     n, nv = tuple(v.shape)
     combinations = 3 ** judge.J.shape[0]
     combinations = combinations if combinations <= MOST_COMBINATIONS else 0
@@ -198,7 +191,6 @@ def _best_kernel() -> CudaKernel:
 
 def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear: bool) -> tuple[float, int]:
     """Value and index of the ended sample farthest along A (1, nv), or by ``|A (v - point)|^2``; -1: none."""
-    load_cuda()
     threads = min(FEW, v.shape[0])
     value, index = allocate([((threads,), np.float64), ((threads,), np.int64)])
     blocks = -(-threads // BLOCK)
@@ -261,7 +253,7 @@ def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Arra
     if radius <= tolerances.RESIDUAL * problem.scaling.speed:  # one point, up to rounding
         return np.stack(ends)
     least = max((1.0 + SAME) * known - radius, 0.0)  # pairs that are no farther apart than this do not count
-    out = cuda.device_array((min(CANDIDATES, v.shape[0]), problem.nv))
+    out = find_cuda().device_array((min(CANDIDATES, v.shape[0]), problem.nv))
     axes, origin, count = send((upper, centre, np.zeros(1, np.int32)))
     _collect_kernel()[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)
     found = int(fetch(count)[0])

@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from routh.compiling import cuda_kernel, find_cuda
+
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 DeviceArray: TypeAlias = Any  # arrays of numba on the GPU, and tuples of them, which have no types
 CudaKernel: TypeAlias = Any  # what numba's compiler for the GPU returns
@@ -23,14 +25,6 @@ TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
 BLOCK = 256
 CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
-
-
-def load_cuda() -> ModuleType:
-    """numba.cuda, or an error that says what is missing."""
-    global cuda
-    cuda = find_cuda()
-    return cuda
 
 
 def send(data: DeviceArray) -> DeviceArray:
@@ -38,17 +32,16 @@ def send(data: DeviceArray) -> DeviceArray:
 
     Small ones travel together: each copy on its own would cost a tenth of a millisecond.
     """
-    load_cuda()
     arrays: list[np.ndarray] = []
     _collect(data, arrays)
     if sum(array.nbytes for array in arrays) > TOGETHER or len(arrays) < 2:
-        return _mapped(data, iter([cuda.to_device(array) for array in arrays]))
+        return _mapped(data, iter([find_cuda().to_device(array) for array in arrays]))
     room = _room([array.nbytes for array in arrays])
     packed, begin = np.empty(sum(room), np.uint8), 0
     for array, length in zip(arrays, room, strict=True):
         packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
         begin += length
-    return _mapped(data, iter(_placed(cuda.to_device(packed), [(a.shape, a.dtype) for a in arrays])))
+    return _mapped(data, iter(_placed(find_cuda().to_device(packed), [(a.shape, a.dtype) for a in arrays])))
 
 
 def _collect(data: DeviceArray, found: list[np.ndarray]) -> None:
@@ -72,7 +65,7 @@ def _mapped(data: DeviceArray, arrays: Iterator[DeviceArray]) -> DeviceArray:
 def allocate(shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[DeviceArray]:
     """Arrays of these shapes and types, not filled, in one allocation: each would cost a tenth of a ms."""
     sizes = [math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes]
-    return _placed(load_cuda().device_array(sum(_room(sizes)), np.uint8), shapes)
+    return _placed(find_cuda().device_array(sum(_room(sizes)), np.uint8), shapes)
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
@@ -86,7 +79,7 @@ def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLik
         dtype = np.dtype(kind)
         size = math.prod(shape) * dtype.itemsize
         if size == 0:
-            found.append(cuda.device_array(shape, dtype))
+            found.append(find_cuda().device_array(shape, dtype))
         elif hasattr(whole, "gpu_data"):  # slices and views through numba take longer than the whole launch
             steps = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
             part = whole.gpu_data.view(begin, begin + size)
@@ -100,8 +93,8 @@ def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLik
 @lru_cache(maxsize=1)
 def _pages() -> tuple[DeviceArray, DeviceArray, DeviceArray, DeviceArray]:
     """Two pages of pinned memory, and a stream for each: made once, since pinning takes milliseconds."""
-    pages = [load_cuda().pinned_array(PAGE, np.uint8) for _ in range(2)]
-    return pages[0], pages[1], cuda.stream(), cuda.stream()
+    pages = [find_cuda().pinned_array(PAGE, np.uint8) for _ in range(2)]
+    return pages[0], pages[1], find_cuda().stream(), find_cuda().stream()
 
 
 def fetch(array: DeviceArray) -> np.ndarray:
@@ -109,7 +102,7 @@ def fetch(array: DeviceArray) -> np.ndarray:
     found = np.empty(tuple(array.shape), array.dtype)
     if found.size == 0:
         return found
-    load_cuda().synchronize()
+    find_cuda().synchronize()
     source, target = array.reshape(-1).view(np.uint8), found.reshape(-1).view(np.uint8)
     first, second, *streams = _pages()
     pages, waiting = (first, second), None
@@ -182,9 +175,8 @@ class GpuArray:
         for index in indices:
             if not -width <= index < width:
                 raise ValueError(f"columns: got {index}; wanted indices from {-width} to {width - 1}")
-        load_cuda()
         rows = int(np.prod(leading))
-        out = cuda.device_array((rows, len(indices)), self.dtype)
+        out = find_cuda().device_array((rows, len(indices)), self.dtype)
         chosen = send(np.array([index % width for index in indices], dtype=np.int64))
         if out.size:
             _take_kernel()[-(-rows // BLOCK), BLOCK](self.held.reshape(rows, width), chosen, out)
@@ -196,13 +188,13 @@ class GpuArray:
         return interface
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA_DEVICE, int(load_cuda().get_current_device().id)
+        return CUDA_DEVICE, int(find_cuda().get_current_device().id)
 
     def __dlpack__(self, *, stream: DeviceArray = None, **options: DeviceArray) -> DeviceArray:
         """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
         from cuda.core.utils import StridedMemoryView  # comes with numba-cuda
 
-        load_cuda().synchronize()
+        find_cuda().synchronize()
         view = StridedMemoryView.from_cuda_array_interface(self.held, stream_ptr=-1)
         return view.__dlpack__(stream=stream, **options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,16 +14,11 @@ from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.judging import ABSENT, diameters, energies, judge
 from routh.preparing import Problems, Scratch
 
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
+
 BLOCK = 128
 POINTS_BYTES = 2**28  # scratch of the search for diameters
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once `load_cuda` has found it; a global, as its simulator needs
-
-
-def load_cuda() -> ModuleType:
-    """numba.cuda, or an error that says what is missing."""
-    global cuda
-    cuda = find_cuda()
-    return cuda
 
 
 def one_row(problems: Problems, row: int) -> DeviceArray:
@@ -137,7 +132,6 @@ def _extreme_kernel() -> CudaKernel:
 
 def judge_rows(problems: Problems, skip: np.ndarray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     """Which samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc)."""
-    load_cuda()
     rows, n, nv = tuple(v.shape)
     nc = problems.mu.shape[1]
     ended, modes = allocate([((rows, n), np.bool_), ((rows, n, nc), np.int8)])
@@ -149,7 +143,6 @@ def diameters_of_rows(
     problems: Problems, skip: np.ndarray, v: DeviceArray, ended: DeviceArray
 ) -> DeviceArray:
     """`routh.kernels.judging.diameters`, (rows,); NaN where skipped."""
-    load_cuda()
     rows, n, nv = tuple(v.shape)
     threads = max(1, min(rows, POINTS_BYTES // (8 * n * nv)))
     points, found = allocate([((threads, n, nv), np.float64), ((rows,), np.float64)])
@@ -160,8 +153,7 @@ def diameters_of_rows(
 
 def energies_of_rows(problems: Problems, v: DeviceArray) -> DeviceArray:
     """Kinetic energies, (rows, n) J."""
-    load_cuda()
-    found = cuda.device_array(tuple(v.shape)[:2], np.float64)
+    found = find_cuda().device_array(tuple(v.shape)[:2], np.float64)
     _energy_kernel()[-(-v.shape[0] // BLOCK), BLOCK](problems, v, found)
     return found
 
@@ -170,7 +162,6 @@ def extremes_of_rows(
     v: DeviceArray, ended: DeviceArray, along: np.ndarray
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """Index (rows,), value (rows,) and velocity (rows, nv) of the ended samples farthest along directions."""
-    load_cuda()
     rows, _, nv = tuple(v.shape)
     index, value, best = allocate([((rows,), np.int64), ((rows,), np.float64), ((rows, nv), np.float64)])
     _extreme_kernel()[-(-rows // BLOCK), BLOCK](v, ended, send(along), index, value, best)

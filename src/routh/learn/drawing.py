@@ -23,6 +23,7 @@ from routh.status import Status
 from routh.validation import Array
 
 _TOLERANCES = tolerances.APPROACH, DEFAULT_TOLERANCE  # of energy and approach
+_SOLVED = int(Status.SOLVED)  # arrays take long to be compared with members of an enumeration
 
 
 class Wanted(NamedTuple):
@@ -123,7 +124,7 @@ def _judged(item: Wanted, found: Outputs, rows: Rows, k: int) -> Drawn:
     good = np.zeros(item.n, dtype=bool)
     unit = rows.contact[k, IMPULSE, : len(arrival.mu)]
     keep_laws(arrival.M, arrival.Jn, arrival.v, unit, _TOLERANCES, v, good)
-    return Drawn(v, status, good & (status == Status.SOLVED))
+    return Drawn(v, status, good & (status == _SOLVED))
 
 
 def _padded(arrivals: Sequence[Arrival], restitution: float) -> Problems:

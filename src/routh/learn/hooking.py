@@ -54,7 +54,7 @@ class Hook:
             least=self._least,
             limits=settings.limits,
         )
-        self._step = engine().mj_step
+        self._step, self._option = engine().mj_step, model.opt  # asking for the latter takes a while
         self._numbers = Situation.size(model)
         self._rng = np.random.default_rng(seed)
         self.reset()
@@ -77,7 +77,7 @@ class Hook:
         if mode == "off":
             self._step(self.model, self.data, nstep)
             return
-        lookout, substep = self._lookout, float(self.model.opt.timestep)
+        lookout, substep = self._lookout, self._option.timestep
         while nstep > 0:
             if self._safe < 1:
                 lookout.look()
@@ -114,7 +114,7 @@ class Hook:
 
     def _advance(self, duration: float) -> None:
         """A step of another length."""
-        option = self.model.opt
+        option = self._option
         usual = option.timestep
         option.timestep = duration
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import compiled, find_cuda, on_device
+from routh.compiling import compiled, cuda_kernel, find_cuda, on_device
 from routh.compiling.foreign import Foreign
 from routh.kernels.slices import run_slices
 from routh.status import Status
@@ -34,6 +34,9 @@ from routh.two_body._layout import (
 )
 from routh.two_body._solve import make_contact, solve
 
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
+
 #: columns of a batch's float output
 OUT_JX, OUT_JY, OUT_JZ, OUT_STORED, OUT_RETURNED, OUT_RESIDUAL, OUT_MARGIN, OUT_SEGMENTS = range(8)
 OUT_SIZE = 8
@@ -41,8 +44,6 @@ OUT_SIZE = 8
 MISMATCH = 1e-10
 #: threads of a block on the GPU
 BLOCK = 64
-
-cuda: ModuleType = None  # type: ignore[assignment]  # numba.cuda, once it is found; a global, as its simulator needs
 
 _SOLVED, _NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
 _MAX_STEPS, _NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
@@ -106,10 +107,8 @@ def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
 
 
 @functools.cache
-def cuda_kernel() -> Foreign:
+def _gpu_kernel() -> Foreign:
     """One CUDA thread per impact, its work space in local memory."""
-    global cuda
-    cuda = find_cuda()
     solve_there = on_device(solve_one)
 
     def entry(impacts: Foreign) -> None:
@@ -122,13 +121,15 @@ def cuda_kernel() -> Foreign:
             )
             impacts.status[i] = solve_there(impacts, work, i)
 
-    return cuda.jit(entry)
+    return cuda_kernel(entry, fused=True)
 
 
 def run_cuda(impacts: Impacts) -> None:
     """All impacts on the GPU; numbers, event codes and statuses come back."""
-    kernel = cuda_kernel()
-    there: Foreign = [cuda.to_device(part) if isinstance(part, np.ndarray) else part for part in impacts]
+    kernel = _gpu_kernel()
+    there: Foreign = [
+        find_cuda().to_device(part) if isinstance(part, np.ndarray) else part for part in impacts
+    ]
     kernel[-(-len(impacts.mu) // BLOCK), BLOCK](Impacts(*there))
     held: Foreign
     for held, host in zip(there[-3:], impacts[-3:], strict=True):

@@ -98,6 +98,18 @@ def judge_row(memory: Array, known: int, row: Array, rules: Array) -> None:
 
 
 @kernel
+def earliest(row: Array, rules: Array) -> float:
+    """The time in which an open contact can close for an event, s: one that was handled opens first."""
+    speed, most, gap = row[SPEED], rules[ACCELERATION], rules[GAP]
+    if row[HANDLED] == 0.0:
+        return (speed + math.sqrt(speed * speed + 2.0 * most * row[DEPTH])) / most
+    back = math.sqrt(2.0 * gap / most)
+    if row[DEPTH] > gap:
+        return abs(speed) / most + back
+    return (math.sqrt(speed * speed + 2.0 * most * (gap - row[DEPTH])) - abs(speed)) / most + back
+
+
+@kernel
 def look_at_rows(
     paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
 ) -> tuple[int, float]:
@@ -116,8 +128,7 @@ def look_at_rows(
         row[SPEED] = normal_speed(paths, contact, around, motion)
         judge_row(memory, known[0], row, rules)
         if row[DEPTH] > 0.0:
-            speed, most = row[SPEED], rules[ACCELERATION]
-            safe = min(safe, (speed + math.sqrt(speed * speed + 2.0 * most * row[DEPTH])) / most)
+            safe = min(safe, earliest(row, rules))
         count += 1
     return count, safe
 

@@ -90,6 +90,7 @@ class Lookout:
         self._mass = near.qM if hasattr(near, "qM") else near.M  # the latter since 4.0
         self._make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
         self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
+        self._contact = near.contact
         self._motion = near.cdof, near.subtree_com, data.qvel
         self._positions = near.qpos, data.qpos
         self._moved_from_outside = bool(model.nmocap)
@@ -136,7 +137,7 @@ class Lookout:
         And for how long nothing can close that is open now, s. What closes in the event counts as handled
         from now on.
         """
-        found = self._own.data.contact
+        found = self._contact
         dist = found.dist
         count = len(dist)
         if count == 0:

@@ -1,0 +1,1 @@
+"""Parts of `learn_experiment.py`."""
