@@ -119,7 +119,7 @@ def compare(problem, n, seed, rng, step=STEP, **options):
 
 
 def errors_of(outcomes, chosen, field, change, derivative):
-    """By how much derivatives (n, nv) along a change miss a stencil of four points; NaN: decisions changed."""
+    """By how much derivatives (n, nv) along a change miss a stencil of four points; NaN: decisions change."""
     problem = outcomes.problem
     difference, same = np.zeros_like(derivative), np.ones(len(outcomes), dtype=bool)
     for steps, weight in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
@@ -204,11 +204,9 @@ def main() -> None:
         if given.only and given.only not in family.name:
             continue
         row = measure(family, given.problems, given.samples, timed=given.forward, first=given.first)
-        print(
-            f"| {family.name} | {row['samples']} | {100 * row['one-sided']:.1f} % | "
-            f"{100 * row['of these']:.0f} % | {100 * row['changed']:.1f} % | {row['worst']:.1e} | {row['ratio']:.1f} |",
-            flush=True,
-        )
+        shares = [f"{100 * row[name]:.1f} %" for name in ("one-sided", "of these", "changed")]
+        cells = [family.name, str(row["samples"]), *shares, f"{row['worst']:.1e}", f"{row['ratio']:.1f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
