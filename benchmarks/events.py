@@ -62,7 +62,9 @@ def missing(v, exact, *, seed=0):
 
 def _judge(task):
     """One problem: exact status, samples outside, the worst distance, paths checked and proved."""
-    name, seed, samples = task
+    name, seed, samples, deadline = task
+    if time.monotonic() > deadline:
+        return name, {}
     from routh.exact.checker import verify_path
     from routh.exact.checker_paths import exact_path
 
@@ -100,8 +102,10 @@ def _judge(task):
 
 def membership(options):
     """Every sample against the exact set where there is one, pieces against the model everywhere."""
-    tasks = [(name, 0, options.samples) for name in SYSTEMS]
-    tasks += [("body" if k % 8 < 4 else "matrices", k, options.samples) for k in range(options.count)]
+    wanted = [(name, 0) for name in SYSTEMS] if options.first == 0 else []
+    wanted += [("body" if k % 8 < 4 else "matrices", k) for k in range(options.first, options.count)]
+    deadline = time.monotonic() + options.seconds
+    tasks = [(*problem, options.samples, deadline) for problem in wanted]
     totals = defaultdict(lambda: defaultdict(float))
     for name, tally in _spread(_judge, tasks, options.processes):
         for key, value in tally.items():
@@ -121,8 +125,12 @@ def membership(options):
     print(f"{'':<24}" + "".join(f"{c:>12}" for c in columns))
     for name in sorted(totals, key=lambda n: (n not in SYSTEMS, n)):
         row = totals[name]
+        if not row:  # out of time
+            continue
         cells = (f"{row[c]:>12.1e}" if c == "worst" else f"{row[c]:>12.0f}" for c in columns)
         print(f"{name:<24}" + "".join(cells), flush=True)
+    count, solved, outside = (sum(r[c] for r in totals.values()) for c in ("problems", "exact", "outside"))
+    print(f"\n{count:.0f} problems, {solved:.0f} with their exact set, {outside:.0f} samples outside")
 
 
 def widths(options):
@@ -244,15 +252,21 @@ def families(options):
     routh.sample(_bouncing(), 64, threads=1).path(0)  # compile before there are processes
     routh.sample(_bouncing().replace(restitution=0.0), 8, threads=1).path(0)
     names = [name for name in (*FAMILIES, *RELATIONS) if options.only in name]
-    tasks = [(n, k, min(k + CHUNK, options.count)) for n in names for k in range(0, options.count, CHUNK)]
     begin, totals = time.monotonic(), {name: Tally() for name in names}
-    for name, tally in _spread(chunk, tasks, options.processes):
+    chunks = [(k, min(k + CHUNK, options.count)) for k in range(0, options.count, CHUNK)]
+    tasks = [(name, *ends, begin + options.seconds) for ends in chunks for name in names]
+    for name, tally in _spread(_chunk_in_time, tasks, options.processes):
         totals[name] += tally
-        if totals[name].problems == options.count:
-            _print_family(name, totals[name])
+    for name in names:
+        _print_family(name, totals[name])
     wrong = sum(tally.wrong for tally in totals.values())
     count = sum(tally.problems for tally in totals.values())
     print(f"\n{count} problems, {wrong} false successes, {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def _chunk_in_time(task):
+    *what, deadline = task
+    return (what[0], Tally()) if time.monotonic() > deadline else chunk(what)
 
 
 def _print_family(name, tally):
@@ -288,6 +302,8 @@ def main():
     parser.add_argument("--bodies", type=int, default=40, help="random bodies of each size for fill")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", default="", help="families whose names contain this")
+    parser.add_argument("--first", type=int, default=0, help="problem of membership, to go on from")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which nothing further is begun")
     options = parser.parse_args()
     work[options.what](options)
 

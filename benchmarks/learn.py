@@ -1,7 +1,8 @@
 """What outcome randomisation costs, and that it never does harm.
 
 python benchmarks/learn.py cost [--steps 2000] [--rounds 5]      # a random policy, with and without it
-python benchmarks/learn.py safety [--substeps 200000]            # of each of five environments; 10^6 in all
+python benchmarks/learn.py safety [--substeps 200000]            # of each of five environments; 10^6 in all,
+                                                                 # every replaced velocity audited
 python benchmarks/learn.py ambiguity [--steps 4000]              # how ambiguous impacts of common tasks are
 
 Costs are processor times of one core (OMP_NUM_THREADS=1); blocks of steps with the wrapper and without it

@@ -4,13 +4,21 @@ pip install -r benchmarks/requirements-learn.txt
 python benchmarks/learn_experiment.py warm                       # compiles what the others need, once
 python benchmarks/learn_experiment.py train [--tasks Hopper-v5 Walker2d-v5] [--seeds 10] [--steps 300000]
 python benchmarks/learn_experiment.py evaluate [--episodes 10]   # of the runs that have all their steps
+python benchmarks/learn_experiment.py impacts                    # how ambiguous those are that policies meet
 python benchmarks/learn_experiment.py table
+python benchmarks/learn_experiment.py compare                    # outcomes against the others, by ranks
 python benchmarks/learn_experiment.py picture [--output learn.png]
+python benchmarks/learn_experiment.py collect --output benchmarks/learning/returns.json
+
+A third task, ``--tasks FlatHopper``, is the hopper without an ankle: most of its landings are ambiguous.
 
 Everything lies under ``--folder`` (results/learn): one folder for each task, condition and seed. Training and
 evaluation do what is missing, end after ``--seconds`` and can be stopped and started again: training goes on
 from its last checkpoint, at most half a minute back, with new episodes. Start as many processes on one folder
 as there are cores: each takes the next run that nobody works on, one thread each (OMP_NUM_THREADS=1).
+
+``--returns benchmarks/learning/returns.json`` lets table, compare and picture show what was measured, without
+any training: mean returns of all seeds, as `collect` wrote them.
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from learning import reports
-from learning.runs import CONDITIONS, Run, read, work_off, write
+from learning.runs import CONDITIONS, Run, read, runs, work_off, write
 
 
 def train(given: argparse.Namespace) -> None:
@@ -63,6 +71,31 @@ def evaluate(given: argparse.Namespace) -> None:
     work_off(given, lambda run: bool(missing(run)), work)
 
 
+def impacts(given: argparse.Namespace) -> None:
+    """Of the policies that were trained on the plain task: how many impacts they meet, and how ambiguous."""
+    from learning import trials
+
+    one_thread()
+    print(
+        "| task | policies | impacts in 1000 steps: median | fewest, most | "
+        "ambiguity above 0.01 | median | 90 % |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for task in given.tasks:
+        rates, found = [], []
+        for run in runs(given):
+            if (run.task, run.condition) == (task, CONDITIONS[0]) and run.state()["steps"] >= given.steps:
+                met, steps = trials.impacts(run)
+                rates.append(1000.0 * len(met) / steps)
+                found += met
+        spread = np.array(found)
+        print(
+            f"| {task} | {len(rates)} | {np.median(rates):.0f} | {min(rates):.0f}, {max(rates):.0f} | "
+            f"{np.mean(spread > 0.01):.0%} | {np.median(spread):.3f} | {np.quantile(spread, 0.9):.3f} |",
+            flush=True,
+        )
+
+
 def warm(given: argparse.Namespace) -> None:
     """One rollout and one episode of everything: compiles, and tells how fast this machine is."""
     from learning import training, trials
@@ -88,8 +121,9 @@ def one_thread() -> None:
 
 
 def main() -> None:
-    commands = {"train": train, "evaluate": evaluate, "warm": warm}
-    commands |= {"table": reports.table, "picture": reports.picture}
+    commands = {"train": train, "evaluate": evaluate, "warm": warm, "impacts": impacts}
+    commands |= {"table": reports.table, "compare": reports.compare, "picture": reports.picture}
+    commands |= {"collect": reports.collect}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -100,6 +134,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=math.inf, help="after which it ends by itself")
     parser.add_argument("--folder", default="results/learn")
+    parser.add_argument("--returns", help="a file of `collect` to report on, in place of the folder")
     parser.add_argument("--output", default="learn.png")
     given = parser.parse_args()
     commands[given.what](given)

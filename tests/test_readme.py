@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,21 @@ def test_every_key_of_the_json_is_documented(arguments, routh_command, tmp_path)
     text = COMMAND_LINE.read_text()
     keys = {*data, *(f"ambiguity.{key}" for key in data["ambiguity"] or ())} - {"ambiguity", "system"}
     assert not {key for key in keys if f"`{key}`" not in text}
+
+
+def test_the_law_the_system_and_the_figure_of_contributing_work(tmp_path):
+    """Each whole file that CONTRIBUTING shows runs as it is; in a process of its own, since they register."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    found = re.findall(r"^ *```python\n(.*?)```", text, re.DOTALL | re.MULTILINE)
+    law, system, figure = map(textwrap.dedent, found)
+    code = f"""
+spaces = [{{"__name__": "__main__"}} for _ in range(3)]
+for block, space in zip(({law!r}, {system!r}, {figure!r}), spaces):
+    exec(compile(block, "CONTRIBUTING.md", "exec"), space)
+problem = spaces[1]["my_system"]().problem
+print(spaces[0]["MyLaw"]()(problem).status.name)
+from routh.reproduce.base import Settings
+print(*spaces[2]["figure_2"](Settings(quick=True)).figures)
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.split() == ["SOLVED", "my-fig-2"], run.stderr

@@ -237,3 +237,27 @@ def test_head_takes_the_first_line_and_all_is_well(tmp_path, arguments):
     assert run.wait() == 0
     assert error == b""
     assert first
+
+
+def closed_at_once(*arguments, cwd):
+    """Run a command into a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = [sys.executable, "-m", "routh", *arguments]
+        return subprocess.run(run, stdout=writing, stderr=subprocess.PIPE, cwd=cwd, text=True)
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_the_picture_is_written_although_nobody_reads_the_tables(tmp_path, form):
+    pytest.importorskip("matplotlib")
+    done = closed_at_once("run", "rocking-block", "--samples", "400", *form, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "rocking-block.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_exit_code_is_told_although_nobody_reads(tmp_path, crate):
+    done = closed_at_once("impact", str(crate), cwd=tmp_path)  # it touches, at rest
+    assert (done.returncode, done.stderr) == (3, "")

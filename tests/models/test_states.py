@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from routh.models.states import read_state, write_state
+from routh.models.states import read_state
+from routh.storage import write_arrays
 
 
 def test_a_state_comes_back_as_it_was(tmp_path):
-    file = write_state(tmp_path / "s.npz", np.arange(3.0), np.array([0.1, -0.2]))
+    file = write_arrays(tmp_path / "s.npz", {"qpos": np.arange(3.0), "qvel": np.array([0.1, -0.2])})
     found = read_state(file, 3, 2)
     np.testing.assert_array_equal(found.qpos, np.arange(3.0))
     np.testing.assert_array_equal(found.qvel, [0.1, -0.2])

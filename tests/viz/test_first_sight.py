@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import routh
 from routh import systems
@@ -12,7 +13,10 @@ from routh.models.robot import RobotContact, RobotProblem
 from routh.reproduce import jw17
 from routh.systems.two_body import ICOSAHEDRON_VARIATIONS as VARIATIONS
 from routh.viz import style, velocity
+from routh.viz.bodies import draw_contacts
+from routh.viz.constraints import oscillation_figure
 from routh.viz.exact import cheap_exact
+from routh.viz.explain import two_feet_figure
 from routh.viz.law_answers import answers, labelled_answers
 from routh.viz.outcomes import outcomes_figure, system_figure
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
@@ -280,3 +284,55 @@ def test_small_velocities_have_short_numbers_and_their_power_in_the_label():
     numbers = [tick.get_text() for tick in ax.get_xticklabels()]
     assert max(len(number) for number in numbers) <= 4
     assert not ax.xaxis.get_offset_text().get_text()
+
+
+def test_an_answer_outside_the_exact_set_says_so():
+    pytest.importorskip("ppl")
+    problem = systems.impact("block-into-wall")  # contact by contact by HP23 (31): friction where each ends
+    exact = routh.exact_set(problem)
+    shown = compare(routh.sample(problem, 64, seed=0), ways=False)
+    labels = {label for _, label, _ in labelled_answers(shown, exact)}
+    assert labels == {"all at once", "one at a time, C first (outside the set)", "one at a time, D first"}
+    followed = routh.laws.Sequential(order=problem.names, rule="routh")(problem)  # friction on all the way
+    assert exact.contains(followed.v, which="inner")
+
+
+def test_algorithm_1_is_named_where_its_steps_are_drawn():
+    block = systems.impact("rocking-block")
+    texts = {}
+    for method in ("events", "algorithm1"):
+        figure = routh.sample(block, 32, seed=0, method=method).plot()
+        texts[method] = {text.get_text() for text in figure.legends[0].get_texts()}
+    drawn = {velocity.SAMPLES, velocity.STEPPED}
+    assert drawn & texts["events"] == {velocity.SAMPLES}
+    assert drawn & texts["algorithm1"] == {velocity.STEPPED}
+
+
+def test_the_legend_of_two_feet_names_each_thing_once():
+    wheel = systems.impact("rimless-wheel")
+    figure = two_feet_figure(wheel, routh.sample(wheel, 32, seed=0).v)
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert velocity.APPROACH in texts
+    assert len(texts) == len(set(texts))
+
+
+def test_a_contact_s_name_does_not_stand_on_its_arrow():
+    stack = systems.get("disk-stack")
+    figure = Figure(figsize=(2.0, 2.0), dpi=200)
+    axes = figure.subplots()
+    axes.set(xlim=(-2.5, 2.5), ylim=(-1.0, 4.0))
+    draw_contacts(axes, stack.model, stack.state, scale=1.0)
+    figure.draw_without_rendering()
+    names = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    arrows = [text.arrow_patch.get_window_extent() for text in axes.texts if not text.get_text()]
+    assert (len(names), len(arrows)) == (5, 2)
+    assert not any(arrow.overlaps(name) for arrow in arrows for name in names)
+
+
+def test_no_power_of_ten_stands_over_an_axis():
+    t = np.linspace(0.0, 0.01, 20)
+    figure = oscillation_figure([("grows", [("", t, 6e10 * t)])])
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    assert axes.yaxis.get_offset_text().get_text() == ""
+    assert axes.get_ylabel() == "displacement ($10^{6}$ m)"

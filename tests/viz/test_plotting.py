@@ -78,6 +78,19 @@ def test_an_exact_set_is_drawn_in_normal_velocities_unless_told_otherwise():
     assert exact.plot(mine.subplots(), rows=np.eye(3)[:2]) is mine
 
 
+def test_the_axes_of_an_exact_set_say_what_they_show():
+    pytest.importorskip("ppl")
+    gait = systems.impact("compass-gait")
+    exact = routh.exact_set(gait)
+    for rows, labels in (
+        ([gait.Jt[1, 0], gait.Jn[1]], ("B tangential velocity (m/s)", "B normal velocity (m/s)")),
+        (np.eye(4)[[3, 0]], ("component 3 of v", "component 0 of v")),
+        ([gait.Jn[0] + gait.Jn[1], -gait.Jn[0]], ("rows[0] · v", "rows[1] · v")),
+    ):
+        axes = exact.plot(rows=rows).axes[0]
+        assert (axes.get_xlabel(), axes.get_ylabel()) == labels
+
+
 def test_what_is_no_result_is_refused_with_the_list_of_those_that_are():
     with pytest.raises(ValueError, match=r"result: got int; wanted one of Audit, Bundle, Design, ExactSet, "):
         plot(3)

@@ -22,6 +22,7 @@ from rich.progress import (
 )
 
 from routh.cli.options import Json, Quiet
+from routh.cli.pipes import forget_output, unread
 from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
@@ -39,8 +40,10 @@ class _Console(Console):
         super().__init__(highlight=False, emoji=False, **options)
 
     def on_broken_pipe(self) -> None:
-        """Leave it to `routh.cli.pipes`: that nobody reads on is no error."""
-        raise BrokenPipeError
+        """Nobody reads on (``| head -1``): say no more, and finish what was begun, such as the picture."""
+        self.quiet = True
+        if not self.stderr:
+            forget_output()
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ class Output:
     def emit(self, data: object) -> None:
         """The result for machines, where that is what they want."""
         if self.json:
-            print(json.dumps(plain(data), allow_nan=False))
+            with unread():
+                print(json.dumps(plain(data), allow_nan=False))
 
     def picture(self, place: Path, draw: Callable[[], Figure]) -> Path | None:
         """Save the figure that ``draw`` makes; without Matplotlib say so: the tables stand without it."""

@@ -10,17 +10,26 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def until_nobody_reads() -> Iterator[None]:
-    """Run a command; where whoever reads its output has gone (``| head``), that is no error."""
+    """Run a command; that whoever reads its output has gone (``| head``) changes not even its exit code."""
     import typer
 
     try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
+        yield
     except BrokenPipeError:
         forget_output()
         raise typer.Exit(0) from None
+    finally:
+        with unread():
+            sys.stdout.flush()
+
+
+@contextmanager
+def unread() -> Iterator[None]:
+    """Print: where nobody reads it, neither this nor what follows goes anywhere, and the work goes on."""
+    try:
+        yield
+    except BrokenPipeError:
+        forget_output()
 
 
 def forget_output() -> None:

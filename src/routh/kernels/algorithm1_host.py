@@ -289,22 +289,6 @@ def draw_again(
                 break
 
 
-def solve_step(
-    problem: ImpactProblem, lambda_max: Array, directions: Array, v: Array | None = None
-) -> tuple[Array, Array, Status, float]:
-    """One step of HP23 (72) by compiled pivoting: velocity (nv,), impulse (nc, 1 + nt), status, residual.
-
-    ``lambda_max`` (nc,) in N s; ``v`` (nv,) defaults to the problem's velocity.
-    """
-    given = problem if v is None else problem.replace(v=v)
-    bound = np.asarray(lambda_max, dtype=np.float64)
-    points = np.ones((1, problem.nc))
-    found = run(given, 1, step=bound, max_steps=1, seed=0, directions=directions, points=points, threads=1)
-    status = Status(int(found.status[0]))
-    solved = status in (Status.SOLVED, Status.MAX_STEPS)
-    return found.v[0], found.impulse[0], Status.SOLVED if solved else status, float(found.residual[0])
-
-
 def shape_lengths(scaled: ScaledProblem) -> Lengths:
     """Tuples as long as there are contacts, tangents and directions: their types tell shapes apart."""
     nc, nt, k = scaled.sizes

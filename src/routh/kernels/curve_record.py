@@ -37,7 +37,7 @@ from routh.kernels.record import (
     note_tie,
     write_event,
 )
-from routh.kernels.space_events import power_sum
+from routh.kernels.space_events import highest_power, power_sum, three_sums
 from routh.kernels.space_names import (
     ALONG,
     BUDGET,
@@ -116,7 +116,7 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
         i = marks[LIST, a]
         for part in range(3):
             record.states[k, book.RATE, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
-            for power in range(1, ORDER + 1):
+            for power in range(1, highest_power(work) + 1):
                 record.curves[k, 3 * i + part, power] = series[CHANNELS * i + PUSH0 + part, power]
         size = series[CHANNELS * i + SIZE, 0]
         if marks[MOVES, i] == SLIDE and series[CHANNELS * i + ALONG, 0] >= 0.0 and size > 0.0:
@@ -156,8 +156,9 @@ def write_end(
         value = values[C, a]
         for b in range(m):
             i = marks[LIST, b]
-            for part in range(3):
-                value += values[GRAM + a, 3 * i + part] * power_sum(series, CHANNELS * i + PUSH0 + part, h)
+            n, p0, p1 = three_sums(series, CHANNELS * i + PUSH0, h, highest_power(work))
+            value += values[GRAM + a, 3 * i] * n
+            value += values[GRAM + a, 3 * i + 1] * p0 + values[GRAM + a, 3 * i + 2] * p1
         record.states[k, book.C, a] = value
     for a in range(m):
         write_end_rates(record, k, step, work, marks[LIST, a], h)
@@ -175,21 +176,22 @@ def write_end(
 @kernel
 def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
     """The rates of contact i at the end of a step of length h."""
-    series, first, at = work.series, CHANNELS * i, 3 * i
+    series, first, at, degree = work.series, CHANNELS * i, 3 * i, highest_power(work)
     straight = record.head[step, WHO] == TO_ZERO or record.head[step, WHO] == AIMED
     normal = record.states[step, book.RATE, at]
     if work.marks[ROLE, i] == HELD and not straight:
-        normal = power_sum(series, first + RATE0, h)
+        normal = power_sum(series, first + RATE0, h, degree - 1)
     record.states[k, book.RATE, at] = normal
     if work.marks[MOVES, i] == SLIDE and not straight:
-        u0, u1 = power_sum(series, first + UNIT0, h), power_sum(series, first + UNIT1, h)
+        u0 = power_sum(series, first + UNIT0, h, degree)
+        u1 = power_sum(series, first + UNIT1, h, degree)
         push = -work.values[MU, i] * normal / math.sqrt(u0 * u0 + u1 * u1)
         record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2] = push * u0, push * u1
         return
     for part in range(1, 3):
         value = record.states[step, book.RATE, at + part]
         if work.marks[MOVES, i] == ZERO and not straight:
-            value = power_sum(series, first + RATE0 + part, h)
+            value = power_sum(series, first + RATE0 + part, h, degree - 1)
         record.states[k, book.RATE, at + part] = value
 
 

@@ -11,8 +11,9 @@ import math
 from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
 from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
+from routh.kernels.space_alone import alone_series
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
-from routh.kernels.space_events import DEGREE, TINY, clear_length, first_event, power_sum
+from routh.kernels.space_events import TINY, clear_length, first_event, highest_power, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
 from routh.kernels.space_names import (
     BROKEN,
@@ -27,11 +28,13 @@ from routh.kernels.space_names import (
     GLOBAL,
     GO_ON,
     GRAM,
+    HIGHEST,
     IMPULSE,
     LIST,
     MOVES,
     MU,
     NORMAL_ZERO,
+    ORDER,
     POINT,
     PUSH0,
     RATE0,
@@ -57,14 +60,12 @@ from routh.kernels.space_names import (
     C,
     SpaceWork,
 )
+from routh.kernels.space_powers import distance_ahead, event_ahead, rate_of, size_of_power, step_length
 from routh.kernels.space_series import (
-    alone_series,
     begin_series,
     fill_series,
     find_clock,
     first_power,
-    rate_of,
-    size_of_power,
 )
 
 STEP_LIMIT = 160  # steps of one curve; then the stage is cut short, which is always allowed
@@ -74,6 +75,7 @@ SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
+STRAIGHT = 2  # highest power along a straight line: that of work
 POINTS = 16  # of a step in the trace
 
 
@@ -92,7 +94,7 @@ def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
 
 
 @kernel
-def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, float]:
+def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[float, int, float]:
     """The contact that goes straight on to the end of its slip: (length left, contact or -1, error).
 
     It does where turning aside can no longer matter: slip times misalignment only falls from there. Beside
@@ -121,6 +123,8 @@ def look_at_slips(work: SpaceWork, m: int, allowed: float) -> tuple[float, int, 
         else:
             missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
         ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+        if missed <= allowed:  # friction that does not turn moves the slip aside all the way
+            missed = max(missed, aside * min(min(ahead, FAR), distance_ahead(work, nc, m)))
         if m > 1 and ahead > 0.0:
             missed += ahead * ahead * turning_of_others(work, m, i)
         small = (closing > 0.0 and length <= LAST * allowed) or length <= TINY
@@ -136,7 +140,8 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
     """The series of motion on with the rates of its beginning."""
     series, marks = work.series, work.marks
     path = CHANNELS * nc
-    for k in range(DEGREE + 1):
+    work.values[GLOBAL, HIGHEST] = STRAIGHT
+    for k in range(STRAIGHT + 1):
         series[path, k] = 1.0 if k == 1 else 0.0
         for a in range(m):
             first = CHANNELS * marks[LIST, a]
@@ -209,7 +214,7 @@ def trace_points(work: SpaceWork, m: int, h: float) -> None:
             i = work.marks[LIST, a]
             for part in range(3):
                 row = CHANNELS * i + PUSH0 + part
-                now = power_sum(work.series, row, h * point / POINTS)
+                now = power_sum(work.series, row, h * point / POINTS, highest_power(work))
                 values[IMPULSE, 3 * i + part] = now - values[POINT, 3 * i + part]
                 values[POINT, 3 * i + part] = now
         write_trace(work, m, IMPULSE)
@@ -290,7 +295,7 @@ def follow_curve(
     for _ in range(STEP_LIMIT):
         begins = begin_series(work, m, books)
         size = first_power(work, nc, m)
-        left, slipping, cost = look_at_slips(work, m, allowed)
+        left, slipping, cost = look_at_slips(work, nc, m, allowed)
         values[GLOBAL, STEPS] += 1.0
         if slipping >= 0:
             most = MOST * allowed if work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed else math.inf
@@ -301,24 +306,24 @@ def follow_curve(
             begins = begin_series(work, m, books)
             size = first_power(work, nc, m)
         alone = m == 1 and size == 0 and not begins
+        clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
+        h = event_ahead(work, nc, m, clock)
         if alone:
-            alone_series(work, nc, work.marks[LIST, 0], books)
+            degree = alone_series(work, nc, clock, books, h, allowed)
         else:
-            fill_series(work, nc, m, books, size, begins)
-        last = size_of_power(work, m, books, DEGREE)
-        second = size_of_power(work, m, books, DEGREE - 1)
-        h = (allowed / max(last, 1e-200)) ** (1.0 / DEGREE)
-        h = min(h, (allowed / max(second, 1e-200)) ** (1.0 / (DEGREE - 1)))
+            degree = fill_series(work, nc, m, books, size, begins, clock, h, allowed)
+        values[GLOBAL, HIGHEST] = degree
+        if degree == ORDER or begins:
+            h = step_length(work, m, books, degree, allowed)
         if not alone:
             h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
-        values[GLOBAL, ERROR] += TAIL * last * h**DEGREE
+        values[GLOBAL, ERROR] += TAIL * size_of_power(work, m, books, degree) * h**degree
         if work.trace.shape[0] > 0:
             trace_points(work, m, h)
         if record is not None:
-            clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
             entry = write_curve(record, work, nc, m, h, clock, FROM_ZERO if begins else STEADY)
             write_end(record, work, nc, m, books, h, kind, who)
         move(work, nc, m, books, kind, who)

@@ -17,12 +17,12 @@ from routh.kernels.space_names import (
     GO_ON,
     GRAM,
     HELD,
+    HIGHEST,
     LET_GO,
     LIST,
     MOVES,
     MU,
     NORMAL_ZERO,
-    ORDER,
     OUT_OF_CONE,
     POINT,
     PUSH0,
@@ -30,6 +30,8 @@ from routh.kernels.space_names import (
     PUSH2,
     RATE,
     RATE0,
+    RATE1,
+    RATE2,
     ROLE,
     SIZE,
     SLIDE,
@@ -48,26 +50,39 @@ TINY = 1e-11
 PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
 EARLY = 0.125  # of the way to the first of these points: where friction is looked at before
 LOOKS, SHORTER = 8, 4  # points of a step at which slips and friction are looked at; shorter steps tried
-DEGREE = ORDER
 
 
 @kernel
-def power_sum(series: Array, row: int, at: float) -> float:
+def highest_power(work: SpaceWork) -> int:
+    """Of the step's series; rates have one less."""
+    return int(work.values[GLOBAL, HIGHEST])
+
+
+@kernel
+def power_sum(series: Array, row: int, at: float, degree: int) -> float:
     """A row's power series at a point."""
-    value = series[row, DEGREE]
-    for k in range(DEGREE - 1, -1, -1):
+    value = 0.0
+    for k in range(degree, -1, -1):
         value = value * at + series[row, k]
     return value
 
 
 @kernel
+def three_sums(series: Array, row: int, at: float, degree: int) -> tuple[float, float, float]:
+    """`power_sum` of three rows, which takes hardly longer than one."""
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(degree, -1, -1):
+        x, y, z = x * at + series[row, k], y * at + series[row + 1, k], z * at + series[row + 2, k]
+    return x, y, z
+
+
+@kernel
 def rates_at(work: SpaceWork, i: int, at: float) -> None:
     """RATE of one contact at a point of the step."""
-    for part in range(3):  # rates have one power less than impulses
-        row, value = CHANNELS * i + RATE0 + part, 0.0
-        for k in range(DEGREE - 1, -1, -1):
-            value = value * at + work.series[row, k]
-        work.values[RATE, 3 * i + part] = value
+    first, values = 3 * i, work.values
+    values[RATE, first], values[RATE, first + 1], values[RATE, first + 2] = three_sums(
+        work.series, CHANNELS * i + RATE0, at, highest_power(work) - 1
+    )
 
 
 @kernel
@@ -77,12 +92,13 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
     TRY and TRY_WORK are the impulses and the work up to the point; POINT keeps how far each contact is from
     turning its normal velocity around, and behind that how far it was when looked at before.
     """
-    values, marks, series = work.values, work.marks, work.series
+    values, marks, series, degree = work.values, work.marks, work.series, highest_power(work)
     for a in range(m):
         i = marks[LIST, a]
-        for part in range(3):
-            values[TRY, 3 * i + part] = power_sum(series, CHANNELS * i + PUSH0 + part, at)
-    value = power_sum(series, CHANNELS * nc, at) - values[GLOBAL, CUT] - 1e-14
+        values[TRY, 3 * i], values[TRY, 3 * i + 1], values[TRY, 3 * i + 2] = three_sums(
+            series, CHANNELS * i + PUSH0, at, degree
+        )
+    value = power_sum(series, CHANNELS * nc, at, degree) - values[GLOBAL, CUT] - 1e-14
     kind, who = CUT_SHORT, -1
     for i in range(nc):
         before = values[C, 3 * i]
@@ -108,7 +124,7 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
             if marks[MOVES, i] == ZERO and excess > value:
                 value, kind, who = excess, OUT_OF_CONE, i
         if books is not None:
-            values[TRY_WORK, i] = power_sum(series, CHANNELS * i + WORKED, at)
+            values[TRY_WORK, i] = power_sum(series, CHANNELS * i + WORKED, at, degree)
             if values[BUDGET, i] > 0.0 and marks[ROLE, i] == DRIVEN:
                 spent = values[TRY_WORK, i]
                 if books == 1:
@@ -129,17 +145,17 @@ def cone_excess(work: SpaceWork, i: int) -> float:
 @kernel
 def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> int:
     """The row of `series` with an event's value as a power series; -1 where it is none."""
-    values, marks, series = work.values, work.marks, work.series
+    values, marks, series, degree = work.values, work.marks, work.series, highest_power(work)
     row, path = CHANNELS * nc + 1, CHANNELS * nc
     first = CHANNELS * who
     if kind == OUT_OF_CONE:
         return -1
-    for k in range(DEGREE + 1):
+    for k in range(degree + 1):
         value = 0.0
         if kind == CUT_SHORT:
             value = series[path, k]
         elif kind == LET_GO:
-            value = -series[first + RATE0, k] if k < DEGREE else 0.0
+            value = -series[first + RATE0, k] if k < degree else 0.0
         elif kind == NORMAL_ZERO:
             g = GRAM + 3 * who
             for a in range(m):
@@ -161,16 +177,16 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
 
 
 @kernel
-def find_root(series: Array, row: int, high: float) -> float:
+def find_root(series: Array, row: int, high: float, degree: int) -> float:
     """Where a power series that is positive at ``high`` crosses zero: Newton between brackets."""
     low, at = 0.0, high
     if not series[row, 0] < 0.0:
         return 0.0
-    value = power_sum(series, row, at)
+    value = power_sum(series, row, at, degree)
     at = high * series[row, 0] / (series[row, 0] - value)
     for _ in range(NEWTON):
-        value, slope = series[row, DEGREE], 0.0
-        for k in range(DEGREE - 1, -1, -1):
+        value, slope = series[row, degree], 0.0
+        for k in range(degree - 1, -1, -1):
             slope = slope * at + value
             value = value * at + series[row, k]
         if value > 0.0:
@@ -217,6 +233,38 @@ def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
 
 
 @kernel
+def change_at_most(series: Array, row: int, h: float, degree: int) -> float:
+    """A bound of how far a row's power series goes from its beginning within a step of length h."""
+    value = 0.0
+    for k in range(degree, 0, -1):
+        value = (value + abs(series[row, k])) * h
+    return value
+
+
+@kernel
+def is_clear(work: SpaceWork, m: int, h: float) -> bool:
+    """Whether sums of powers' sizes say at once that `clear_length` finds nothing in a step of length h."""
+    series, degree = work.series, highest_power(work)
+    for a in range(m):
+        i = work.marks[LIST, a]
+        first = CHANNELS * i
+        slip, slides = series[first + SIZE, 0], work.marks[MOVES, i] == SLIDE
+        if slides and not change_at_most(series, first + SIZE, h, degree) < slip:
+            return False
+        least = series[first + RATE0, 0]
+        if work.marks[ROLE, i] == HELD:
+            least -= change_at_most(series, first + RATE0, h, degree - 1)
+            if not least > 0.0:
+                return False
+        if work.marks[MOVES, i] == ZERO:
+            f0 = abs(series[first + RATE1, 0]) + change_at_most(series, first + RATE1, h, degree - 1)
+            f1 = abs(series[first + RATE2, 0]) + change_at_most(series, first + RATE2, h, degree - 1)
+            if not f0 * f0 + f1 * f1 < (work.values[MU, i] * least) ** 2:
+                return False
+    return True
+
+
+@kernel
 def clear_length(work: SpaceWork, m: int, h: float) -> float:
     """How much of a step of length h shows its events at its middle and its end, where they are looked for.
 
@@ -224,6 +272,9 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
     before that. Friction of a sticking contact may leave its cone and come back, or a held contact pull for
     a while: the step ends meanwhile.
     """
+    degree = highest_power(work)
+    if is_clear(work, m, h):
+        return h
     for _ in range(SHORTER):
         shorter = h
         for point in range(LOOKS + 1):
@@ -231,13 +282,14 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
             for a in range(m):
                 i = work.marks[LIST, a]
                 if work.marks[MOVES, i] == SLIDE:
-                    if not power_sum(work.series, CHANNELS * i + SIZE, at) > 0.0:
+                    if not power_sum(work.series, CHANNELS * i + SIZE, at, degree) > 0.0:
                         shorter = min(shorter, h * max(point - 1, 0) / LOOKS)
                 elif work.marks[MOVES, i] == ZERO:
                     rates_at(work, i, at)
                     if cone_excess(work, i) > 0.0:
                         shorter = min(shorter, at)
-                if work.marks[ROLE, i] == HELD and power_sum(work.series, CHANNELS * i + RATE0, at) < -TINY:
+                held = work.marks[ROLE, i] == HELD
+                if held and power_sum(work.series, CHANNELS * i + RATE0, at, degree - 1) < -TINY:
                     shorter = min(shorter, at)
             if shorter < h:
                 break
@@ -299,7 +351,7 @@ def first_event(
             h *= peak
     for _ in range(PLACINGS):
         row = event_polynomial(work, nc, m, books, kind, who)
-        h = find_root(work.series, row, h) if row >= 0 else leaves_cone(work, who, h)
+        h = find_root(work.series, row, h, highest_power(work)) if row >= 0 else leaves_cone(work, who, h)
         value, first, contact = look(work, nc, m, books, h)
         if not value > PLACED or (first == kind and contact == who) or h == 0.0:
             return h, kind, who

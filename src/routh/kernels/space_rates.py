@@ -171,7 +171,7 @@ def solve_rates(work: SpaceWork, nc: int, corners: Corners) -> bool:
     """RATE and CHANGE (``G RATE``) for the roles, slips and weights; whether they were found."""
     values = work.values
     unknown = begin_rates(work, nc)
-    settled = refresh(values, nc) and unknown == 0
+    settled = refresh(work, nc) and unknown == 0
     for _ in range(SWEEPS if unknown > 1 else unknown):
         change, size = sweep(work, nc, corners)
         values[GLOBAL, STEPS] += SWEEP_COST
@@ -180,17 +180,20 @@ def solve_rates(work: SpaceWork, nc: int, corners: Corners) -> bool:
         if change <= CONVERGED * size or unknown == 1:
             settled = True
             break
-    return settled and (unknown == 0 or refresh(values, nc))
+    return settled and (unknown == 0 or refresh(work, nc))
 
 
 @kernel
-def refresh(values: Array, nc: int) -> bool:
+def refresh(work: SpaceWork, nc: int) -> bool:
     """CHANGE afresh from RATE: increments gather rounding; whether it is finite."""
-    finite = True
+    values, finite = work.values, True
     for row in range(3 * nc):
-        value = 0.0
-        for column in range(3 * nc):
-            value += values[GRAM + row, column] * values[RATE, column]
+        g, value = GRAM + row, 0.0
+        for i in range(nc):
+            if work.marks[ROLE, i] != FREE:
+                at = 3 * i
+                value += values[g, at] * values[RATE, at]
+                value += values[g, at + 1] * values[RATE, at + 1] + values[g, at + 2] * values[RATE, at + 2]
         values[CHANGE, row] = value
         finite = finite and math.isfinite(value)
     return finite

@@ -16,7 +16,6 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_turns, list_unknown, unknown_value
-from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
     ALONG,
     CHANNELS,
@@ -31,7 +30,6 @@ from routh.kernels.space_names import (
     NORMAL,
     NORMAL_RATE,
     ORDER,
-    POINT,
     PUSH0,
     PUSH1,
     PUSH2,
@@ -58,6 +56,7 @@ from routh.kernels.space_names import (
     C,
     SpaceWork,
 )
+from routh.kernels.space_powers import are_enough, rate_of
 from routh.validation import Array
 
 CLOCKED = 1.0  # slip that vanishes or doubles within this length has its own time
@@ -84,22 +83,6 @@ def begin_series(work: SpaceWork, m: int, books: Books) -> bool:
         if books is not None:
             series[first + NORMAL, 0], series[first + WORKED, 0] = values[C, at], 0.0
     return begins
-
-
-@kernel
-def rate_of(work: SpaceWork, m: int, k: int, row: int) -> float:
-    """Power k of the rate of contact coordinate ``row``."""
-    values, series, g = work.values, work.series, GRAM + row
-    value = 0.0
-    for a in range(m):
-        i = work.marks[LIST, a]
-        at, first = 3 * i, CHANNELS * i
-        value += (
-            values[g, at] * series[first + RATE0, k]
-            + values[g, at + 1] * series[first + RATE1, k]
-            + values[g, at + 2] * series[first + RATE2, k]
-        )
-    return value
 
 
 @kernel
@@ -160,6 +143,20 @@ def solve_power(work: SpaceWork, m: int, k: int, size: int, turns: int) -> None:
 
 
 @kernel
+def write_slip_rate(work: SpaceWork, m: int, k: int, i: int) -> None:
+    """Power k of the slip rate of contact i: `rate_of` for both coordinates."""
+    values, series, g, h = work.values, work.series, GRAM + 3 * i + 1, GRAM + 3 * i + 2
+    t0, t1 = 0.0, 0.0
+    for a in range(m):
+        j = work.marks[LIST, a]
+        at, first = 3 * j, CHANNELS * j
+        r0, r1, r2 = series[first + RATE0, k], series[first + RATE1, k], series[first + RATE2, k]
+        t0 += values[g, at] * r0 + values[g, at + 1] * r1 + values[g, at + 2] * r2
+        t1 += values[h, at] * r0 + values[h, at + 1] * r1 + values[h, at + 2] * r2
+    series[CHANNELS * i + TURN0, k], series[CHANNELS * i + TURN1, k] = t0, t1
+
+
+@kernel
 def slip_rates(work: SpaceWork, m: int, k: int) -> None:
     """Power k of the slip rates and of their parts along the slip."""
     marks, series = work.marks, work.series
@@ -167,13 +164,12 @@ def slip_rates(work: SpaceWork, m: int, k: int) -> None:
         i = marks[LIST, a]
         if marks[MOVES, i] == SLIDE:
             first = CHANNELS * i
-            series[first + TURN0, k] = rate_of(work, m, k, 3 * i + 1)
-            series[first + TURN1, k] = rate_of(work, m, k, 3 * i + 2)
-            along = 0.0
+            write_slip_rate(work, m, k, i)
+            along0, along1 = 0.0, 0.0
             for j in range(k + 1):
-                along += series[first + UNIT0, j] * series[first + TURN0, k - j]
-                along += series[first + UNIT1, j] * series[first + TURN1, k - j]
-            series[first + ALONG, k] = along
+                along0 += series[first + UNIT0, j] * series[first + TURN0, k - j]
+                along1 += series[first + UNIT1, j] * series[first + TURN1, k - j]
+            series[first + ALONG, k] = along0 + along1
 
 
 @kernel
@@ -202,6 +198,27 @@ def by_clock(series: Array, clock: int, row: int, k: int) -> float:
 
 
 @kernel
+def push_by_clock(series: Array, clock: int, first: int, k: int, slides: bool) -> None:
+    """`by_clock` for the impulses and the slip of the contact whose rows begin at ``first``, in one pass.
+
+    ``clock`` is the row with the slip of the clock.
+    """
+    p0, p1, p2, grown = 0.0, 0.0, 0.0, 0.0
+    for j in range(k + 1):
+        slip = series[clock, j]
+        p0 += slip * series[first + RATE0, k - j]
+        p1 += slip * series[first + RATE1, k - j]
+        p2 += slip * series[first + RATE2, k - j]
+        if slides:
+            grown += slip * series[first + ALONG, k - j]
+    share = 1.0 / (k + 1)
+    series[first + PUSH0, k + 1], series[first + PUSH1, k + 1] = share * p0, share * p1
+    series[first + PUSH2, k + 1] = share * p2
+    if slides:
+        series[first + SIZE, k + 1] = share * grown
+
+
+@kernel
 def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -> None:
     """Power k + 1 of impulses, slips and work from power k of the rates."""
     values, marks, series = work.values, work.marks, work.series
@@ -213,12 +230,17 @@ def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -
     for a in range(m):
         i = marks[LIST, a]
         first = CHANNELS * i
-        for part in range(3):
-            series[first + PUSH0 + part, k + 1] = by_clock(series, clock, first + RATE0 + part, k)
-        if marks[MOVES, i] == SLIDE:
-            series[first + SIZE, k + 1] = by_clock(series, clock, first + ALONG, k)
-            if series[first + SIZE, 0] > 0.0:
-                turn(series, clock, i, k)
+        if clock < 0:
+            for part in range(3):
+                series[first + PUSH0 + part, k + 1] = series[first + RATE0 + part, k] / (k + 1)
+            if marks[MOVES, i] == SLIDE:
+                series[first + SIZE, k + 1] = series[first + ALONG, k] / (k + 1)
+        else:
+            push_by_clock(series, CHANNELS * clock + SIZE, first, k, marks[MOVES, i] == SLIDE)
+        if marks[ROLE, i] == DRIVEN:
+            series[first + PUSH0, k + 1] = values[WEIGHT, i] * series[path, k + 1]
+        if marks[MOVES, i] == SLIDE and series[first + SIZE, 0] > 0.0:
+            turn(series, clock, i, k)
         if books is not None:
             if marks[ROLE, i] == DRIVEN:
                 series[first + NORMAL_RATE, k] = rate_of(work, m, k, 3 * i)
@@ -262,13 +284,16 @@ def first_power(work: SpaceWork, nc: int, m: int) -> int:
 
 
 @kernel
-def fill_series(work: SpaceWork, nc: int, m: int, books: Books, size: int, begins: bool) -> None:
-    """All powers after `first_power`."""
-    clock = find_clock(work, m, begins)
+def fill_series(
+    work: SpaceWork, nc: int, m: int, books: Books, size: int, begins: bool, clock: int, reach: float,
+    allowed: float,
+) -> int:  # fmt: skip
+    """Powers after `first_power`, as many as are needed up to ``reach``, or all; how many."""
     extend(work, nc, m, books, FIRST, clock)
     turns = size
     if begins:
         size = list_turns(work, m, size)
+    power = reach
     for k in range(1, ORDER):
         known_rates(work, m, k)
         if begins:
@@ -278,70 +303,7 @@ def fill_series(work: SpaceWork, nc: int, m: int, books: Books, size: int, begin
             solve_power(work, m, k, size, turns)
         slip_rates(work, m, k)
         extend(work, nc, m, books, k, clock)
-
-
-@kernel
-def alone_series(work: SpaceWork, nc: int, i: int, books: Books) -> None:
-    """`fill_series` of one driven contact that slides, in the time of its own slip: no equations to solve."""
-    values, series = work.values, work.series
-    at, first, path = 3 * i, CHANNELS * i, CHANNELS * nc
-    u, w, size, along = first + UNIT0, first + UNIT1, first + SIZE, first + ALONG
-    weight, push = values[WEIGHT, i], -values[MU, i] * values[WEIGHT, i]
-    a00, a01 = push * values[GRAM + at + 1, at + 1], push * values[GRAM + at + 1, at + 2]
-    a11 = push * values[GRAM + at + 2, at + 2]
-    c0, c1 = weight * values[GRAM + at + 1, at], weight * values[GRAM + at + 2, at]
-    series[path, 0] = 0.0
-    for k in range(ORDER):
-        t0, t1 = c0 + a00 * series[u, k] + a01 * series[w, k], c1 + a01 * series[u, k] + a11 * series[w, k]
-        c0 = c1 = 0.0
-        series[first + TURN0, k], series[first + TURN1, k] = t0, t1
-        along_slip = 0.0
-        for j in range(k + 1):
-            along_slip += series[u, j] * series[first + TURN0, k - j]
-            along_slip += series[w, j] * series[first + TURN1, k - j]
-        series[along, k] = along_slip
-        grown, f0, f1 = 0.0, 0.0, 0.0
-        for j in range(k + 1):
-            grown += series[size, j] * series[along, k - j]
-            f0 += series[size, j] * series[u, k - j]
-            f1 += series[size, j] * series[w, k - j]
-            t0 -= series[along, j] * series[u, k - j]
-            t1 -= series[along, j] * series[w, k - j]
-        share = 1.0 / (k + 1)
-        series[size, k + 1] = share * grown
-        series[u, k + 1], series[w, k + 1] = share * t0, share * t1
-        series[path, k + 1] = share * series[size, k]
-        series[first + PUSH0, k + 1] = weight * series[path, k + 1]
-        series[first + PUSH1, k + 1], series[first + PUSH2, k + 1] = share * push * f0, share * push * f1
-    if books is not None:
-        for k in range(ORDER):
-            value = 0.0
-            for part in range(3):
-                value += values[GRAM + at, at + part] * series[first + PUSH0 + part, k + 1]
-            series[first + NORMAL, k + 1] = value
-            series[first + WORKED, k + 1] = weight * by_clock(series, i, first + NORMAL, k)
-
-
-@kernel
-def energy_norm(work: SpaceWork, m: int, of: int) -> float:
-    """``sqrt(p^T G p)``: what an impulse changes the velocity by, as a share of the speed before."""
-    total = 0.0
-    for a in range(m):
-        at = 3 * work.marks[LIST, a]
-        for row in range(at, at + 3):
-            total += work.values[of, row] * effect(work, m, of, row)
-    return math.sqrt(max(total, 0.0)) if total == total else math.inf
-
-
-@kernel
-def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
-    """Energy norm of power k of the impulses, and the largest of the work: its error if it is the last."""
-    values, series = work.values, work.series
-    worst = 0.0
-    for a in range(m):
-        i = work.marks[LIST, a]
-        for part in range(3):
-            values[POINT, 3 * i + part] = series[CHANNELS * i + PUSH0 + part, k]
-        if books is not None:
-            worst = max(worst, abs(series[CHANNELS * i + WORKED, k]))
-    return energy_norm(work, m, POINT) + worst
+        if are_enough(work, m, books, k + 1, power, reach, allowed):
+            return k + 1
+        power *= reach
+    return ORDER

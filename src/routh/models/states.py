@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from routh.storage import read_arrays, write_arrays
+from routh.storage import read_arrays
 from routh.text import for_terminal
 from routh.validation import Array, real_array
 
@@ -45,11 +45,6 @@ def read_state(path: str | Path, nq: int, nv: int, *, max_bytes: int = MAX_BYTES
     if qvel is not None:
         qvel = real_array(f"qvel of {shown}", qvel, [(nv,)], f"shape ({nv},)")
     return RobotState(qpos, qvel)
-
-
-def write_state(path: str | Path, qpos: Array, qvel: Array) -> Path:
-    """Write a state to an ``.npz`` file that `read_state` reads."""
-    return write_arrays(path, {"qpos": qpos, "qvel": qvel})
 
 
 def _read_json(file: Path, shown: str) -> dict[str, Any]:

@@ -226,7 +226,7 @@ def _bundle(name: str, mu: float, normal_velocity: float, angles: Array, paper: 
     with style.context():
         figure, axes = style.figure(width=1.25 * style.COLUMN, aspect=0.95)
         reached = viz.draw_bundle(axes[0], data.ICOSAHEDRON_W, mu, 0.95, v, event_tolerance=CAPTION_TOLERANCE)
-        axes[0].set_title(f"μ = {mu:g}, $v_z$ = {normal_velocity:g} m/s")
+        axes[0].set_title(f"μ = {mu:g}, $v_z$ = {normal_velocity:g} m/s".replace("-", "−"))
         style.legend_below(figure, axes, columns=2)
     why = (
         "the paper does not list its initial directions; ours are evenly spread plus those that it describes"

@@ -25,34 +25,44 @@ def path_residual(problem: ImpactProblem, path: ImpactPath, *, hypothesis: str =
     a contact that pushes while it separates and has nothing to return; energy gained; approach, or something
     left to return, in the end.
     """
-    unit = problem.scaling
+    unit, e = problem.scaling, problem.restitution
     impulse = path.impulse / unit.impulse[:, None]  # (k, nc, 2)
     c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 2)
     c = np.where(np.abs(c) <= _ROUNDING, 0.0, c)  # whether a contact is compressed or returns is its sign
-    budget, worst = np.zeros(problem.nc), [0.0]
-    for k, p in enumerate(impulse):
-        unexplained = path.v[k + 1] - problem.apply(path.impulse[k], path.v[k])
-        worst.append(float(np.linalg.norm(problem.cholesky.T @ unexplained)) / unit.speed)
-        worst.append(_friction(problem.mu, p, c[k, :, 1], c[k + 1, :, 1]))
-        pushing = np.minimum(p[:, 0], np.maximum(c[k, :, 0], c[k + 1, :, 0]))
-        returned = 0.5 * (c[k, :, 0] + c[k + 1, :, 0]) * p[:, 0]  # by a rest that rounding may hide
-        hidden = (problem.restitution > 0.0) & (returned <= tolerances.BUDGET)
-        worst.append(float(np.max(np.where((budget > 0.0) | hidden, 0.0, pushing))))
-        budget = _budget(problem.restitution, budget, p[:, 0], c[k, :, 0], c[k + 1, :, 0], hypothesis)
-    worst += [float(-c[-1, :, 0].min()), float(np.abs(budget).max())]
+    y, push = c[..., 0], impulse[..., 0]
+    unexplained = path.v[1:] - problem.apply(path.impulse, path.v[:-1])
+    budget = _budgets(e, push, y, hypothesis)  # (k + 1, nc)
+    pushing = np.minimum(push, np.maximum(y[:-1], y[1:]))
+    hidden = (e > 0.0) & (0.5 * (y[:-1] + y[1:]) * push <= tolerances.BUDGET)  # by a rest that rounding hides
+    broken = [
+        np.linalg.norm(unexplained @ problem.cholesky, axis=1) / unit.speed,
+        _friction(problem.mu, impulse, c[:-1, :, 1], c[1:, :, 1]),
+        np.where((budget[:-1] > 0.0) | hidden, 0.0, pushing),
+        -y[-1],
+        np.abs(budget[-1]),
+    ]
     if hypothesis != POISSON:  # Poisson's hypothesis can create energy
         energy = problem.kinetic_energy(path.v[-1]) - problem.kinetic_energy(path.v[0])
-        worst.append(float(energy) / unit.speed**2)
-    return float(np.max(worst))
+        broken.append(energy / unit.speed**2)
+    return float(np.max([np.max(one, initial=0.0) for one in broken]))
 
 
-def _friction(mu: Array, p: Array, before: Array, after: Array) -> float:
-    """The cone, and friction against slip wherever on the piece there is some."""
-    limit, friction = mu * p[:, 0], p[:, 1]
+def _friction(mu: Array, p: Array, before: Array, after: Array) -> Array:
+    """The cone, and friction against slip wherever on the piece there is some, (4, k, nc)."""
+    limit, friction = mu * p[..., 0], p[..., 1]
     forwards, backwards = np.maximum(before, after), np.maximum(-before, -after)
-    broken = [-p[:, 0], np.abs(friction) - limit]
+    broken = [-p[..., 0], np.abs(friction) - limit]
     broken += [np.minimum(forwards, limit + friction), np.minimum(backwards, limit - friction)]
-    return float(np.max(broken))
+    return np.array(broken)
+
+
+def _budgets(e: Array, push: Array, y: Array, hypothesis: str) -> Array:
+    """What the contacts may return before each piece and in the end, (k + 1, nc), for normal velocities y."""
+    budget = np.zeros(y.shape)
+    if np.any(e > 0.0):
+        for k, pushed in enumerate(push):
+            budget[k + 1] = _budget(e, budget[k], pushed, y[k], y[k + 1], hypothesis)
+    return budget
 
 
 def _budget(e: Array, budget: Array, push: Array, before: Array, after: Array, hypothesis: str) -> Array:

@@ -142,7 +142,9 @@ def draw_contacts(
         if np.linalg.norm(velocities[i]) * scale > 0.012 * size:
             draw_arrow(ax, points[i], scale * velocities[i], color=color)
         if names:
-            beside = points[i] - size * (0.055 * normals[i] + 0.045 * tangents[i])  # not under an arrow
+            side = np.sign(tangents[i] @ velocities[i]) or 1.0  # away from the arrow
+            under = normals[i] @ velocities[i] < 0.0 and tangents[i] @ velocities[i] != 0.0
+            beside = points[i] - size * (0.055 * normals[i] + (side if under else 1.0) * 0.045 * tangents[i])
             ax.text(
                 float(beside[0]),
                 float(beside[1]),

@@ -36,6 +36,7 @@ def oscillation_figure(panels: Sequence[tuple[str, Sequence[Line]]]) -> Figure:
     for ax, (title, lines) in zip(axes, panels, strict=True):
         thousandths = [(label, 1e3 * t, x) for label, t, x in lines]
         draw_lines(ax, thousandths, ylabel="displacement (m)", xlabel="time (ms)")
+        style.plain_ticks(ax)
         ax.set_title(title)
     if any(label for _, lines in panels for label, _, _ in lines):
         style.legend_below(fig, axes)

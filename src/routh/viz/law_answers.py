@@ -18,7 +18,10 @@ from routh.viz.panels import short_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from routh.exact.result import ExactSet
+
 AT_ONCE, IN_TURN = "all at once", "one at a time"
+OUTSIDE = " (outside the set)"
 _SAME = 1e-6  # of the speed before: answers nearer than this agree
 _TOUCHING = 5.0  # points on paper: marks nearer than this are drawn side by side
 _APART = 5.5  # points on paper between marks side by side
@@ -83,24 +86,40 @@ def look(answer: LawAnswer, rank: int) -> style.Look:
     return {"color": color, "marker": "D" if answer.at_once else "s", "linestyle": "none", **edge}
 
 
-def labelled_answers(shown: Comparison) -> list[tuple[LawAnswer, str, style.Look]]:
-    """Every distinct answer with what the legend says of it and how its mark looks."""
+def labelled_answers(
+    shown: Comparison, exact: ExactSet | None = None
+) -> list[tuple[LawAnswer, str, style.Look]]:
+    """Every distinct answer with what the legend says of it and how its mark looks.
+
+    Laws that look at friction only where an impact ends can leave the set where slip reverses on the way;
+    with the ``exact`` set at hand the legend says so.
+    """
     count = len(shown.simultaneous)
     at_once = AT_ONCE if count == 1 else f"{AT_ONCE} ({count} solutions)"
     at_once += "" if shown.all_simultaneous else " (one solution)"
     found = answers(shown)
     sequential = [answer for answer in found if answer.in_turn]
     ranks = {id(answer): rank for rank, answer in enumerate(sequential)}
-    return [(answer, answer.label(at_once), look(answer, ranks.get(id(answer), 0))) for answer in found]
+    marks = []
+    for answer in found:
+        inside = exact is None or bool(exact.contains(answer.v, tol=_SAME))
+        words = answer.label(at_once) + ("" if inside else OUTSIDE)
+        marks.append((answer, words, look(answer, ranks.get(id(answer), 0))))
+    return marks
 
 
 def draw_answers(
-    ax: Axes, shown: Comparison, project: Callable[[Array], tuple[Array, Array]], *, ways: bool
+    ax: Axes,
+    shown: Comparison,
+    project: Callable[[Array], tuple[Array, Array]],
+    *,
+    ways: bool,
+    exact: ExactSet | None = None,
 ) -> None:
     """Mark every answer, with the ways there if wanted; marks at one place stand side by side."""
     from matplotlib.transforms import ScaledTranslation
 
-    marks = labelled_answers(shown)
+    marks = labelled_answers(shown, exact)
     ends = [tuple(float(x[0]) for x in project(answer.v[None])) for answer, _, _ in marks]
     offsets = _offsets(ax, ends, [label for _, label, _ in marks])
     for (answer, label, looks), at, offset in zip(marks, ends, offsets, strict=True):

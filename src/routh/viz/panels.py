@@ -83,6 +83,19 @@ def short_name(problem: ImpactProblem, contact: int) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
+def row_label(problem: ImpactProblem, row: Array, name: str) -> str:
+    """What a row (nv,) of a projection shows: a contact's velocity, a component of v, else its ``name``."""
+    tangent = "t" if problem.nt == 1 else "1"
+    for contact in range(problem.nc):
+        for axis in (Axis(contact), Axis(contact, tangent)):
+            if np.array_equal(axis.row(problem), row):
+                return axis.label(problem)
+    chosen = np.flatnonzero(row)
+    if len(chosen) == 1 and row[chosen[0]] == 1.0:
+        return f"component {chosen[0]} of v"
+    return f"{name} · v"
+
+
 def limit_of(problem: ImpactProblem, contact: int) -> RobotContact | None:
     """The joint's or tendon's limit that a contact of a robot is, if it is one."""
     if isinstance(problem, RobotProblem) and problem.contacts[contact].kind != "contact":

@@ -23,7 +23,7 @@ from routh.sweep.studies import Study
 from routh.viz import style
 from routh.viz.exact import cheap_exact, draw_exact
 from routh.viz.outcomes import outcomes_figure
-from routh.viz.panels import Axis, telling_panel
+from routh.viz.panels import Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
 from routh.viz.simulation import draw_motions
 from routh.viz.sweeps import draw_study
@@ -88,18 +88,18 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
 @plot.register(ExactSet)
 @in_style
 def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
-    axes = own_axes(axes)
+    axes, problem = own_axes(axes), exact.problem
     if rows is None:
-        problem = exact.problem
         panel = telling_panel(problem, np.concatenate([piece.points for piece in exact.inner]))
         if problem.nt == 2:  # tangential speeds are no projection
             panel = (Axis(0), Axis(1)) if problem.nc > 1 else (Axis(0), Axis(0, "1"))
-        axes.set_xlabel(panel[0].label(problem))
-        axes.set_ylabel(panel[1].label(problem))
-        draw_exact(axes, exact, [axis.row(problem) for axis in panel])
-        style.plain_ticks(axes)
-        return figure_of(axes)
-    return figure_of(draw_exact(axes, exact, rows))
+        rows = [axis.row(problem) for axis in panel]
+    draw_exact(axes, exact, rows)
+    x, y = np.asarray(rows, dtype=float)
+    axes.set_xlabel(row_label(problem, x, "rows[0]"))
+    axes.set_ylabel(row_label(problem, y, "rows[1]"))
+    style.plain_ticks(axes)
+    return figure_of(axes)
 
 
 @plot.register(ImpactResult)

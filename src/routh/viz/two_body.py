@@ -17,6 +17,7 @@ from routh.viz import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patheffects import AbstractPathEffect
     from mpl_toolkits.mplot3d import Axes3D
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
@@ -120,7 +121,7 @@ def draw_hodograph(
         *path[0], marker="o", color=CURVE, markersize=4.5, zorder=4, linestyle="none", label="$γ^-$: start"
     )
     rises_right = path[1, 0] > path[0, 0] and path[1, 1] > path[0, 1]
-    _label(ax, path[0], "$γ^-$", (-8, 8) if rises_right else (6, 8))
+    _label(ax, path[0], "$γ^-$", (0, 10) if rises_right else (6, 8))
     groups: list[tuple[int, list[str]]] = []
     for letter, row in sorted(marks, key=lambda mark: mark[1]):
         if letter == "s":
@@ -193,7 +194,8 @@ def draw_bundle(
         ax.plot(*path[0], **begin, zorder=4, label="$γ_i$: start" if number == 1 else None)
         ax.annotate(
             f"$γ_{{{number}}}$", path[0], 11.0 * path[0] / np.hypot(*path[0]),
-            textcoords="offset points", ha="center", va="center", fontsize=7,
+            textcoords="offset points", ha="center", va="center", fontsize=7, zorder=7,
+            path_effects=_halo(),
         )  # fmt: skip
         reached += "s" in course.events
         if "s" not in course.events or not directions.sticks:
@@ -238,7 +240,14 @@ def _label(ax: Axes, at: Array, text: str, offset: ArrayLike) -> None:
     """Words beside a mark, so many points on paper away from it."""
     right, up = (float(x) for x in np.asarray(offset))
     side = "center" if abs(right) < 3.0 else "left" if right > 0.0 else "right"
-    words: style.Look = {"fontsize": 9, "zorder": 7, "ha": side, "va": "center"}
+    words: style.Look = {"fontsize": 9, "zorder": 7, "ha": side, "va": "center", "path_effects": _halo()}
     ax.annotate(
         text, xy=(float(at[0]), float(at[1])), xytext=(right, up), textcoords="offset points", **words
     )
+
+
+def _halo() -> list[AbstractPathEffect]:
+    """White around words, so that lines below them do not cross them out."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.5, foreground="white")]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from routh.exact.result import ExactSet
 
 RARE = 0.01  # share of the samples below which a mode of the contacts is drawn on top of the others
-SAMPLES, WAY, EXACT = "where it can end: samples", "velocities on the way", "where it can end: the exact set"
+SAMPLES, EXACT = "where it can end: samples", "where it can end: the exact set"
+STEPPED, WAY = "samples of Algorithm 1, in steps", "velocities on the way"
 APPROACH = "still approaching: no end here"
 RARE_SAMPLES = "samples of rare modes, below 1 % each"
 _LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
@@ -82,12 +83,13 @@ def draw_velocities(
         draw_density(ax, *project(shown.intermediate), **look, label=WAY)
     if exact is not None and all(axis.component != "e" for axis in panel):
         draw_exact(ax, exact, [axis.row(problem) for axis in panel], label=EXACT)
-    draw_density(ax, *project(outcomes.v[outcomes.terminated]), label=SAMPLES)
+    stepped = "step" in outcomes.settings  # of Algorithm 1, which can end outside of the set
+    draw_density(ax, *project(outcomes.v[outcomes.terminated]), label=STEPPED if stepped else SAMPLES)
     rare = outcomes.v[rare_samples(shown)]
     if len(rare):
         dots: style.Look = {"markersize": 2.6, "markeredgewidth": 0.0, "color": style.RARE}
         ax.plot(*project(rare), "o", **dots, zorder=2.6, rasterized=True, label=RARE_SAMPLES)
-    draw_answers(ax, shown, project, ways=view == "way")
+    draw_answers(ax, shown, project, ways=view == "way", exact=exact)
     if view == "way":
         before: style.Look = {"markerfacecolor": "white", "color": style.BEFORE, "linestyle": "none"}
         ax.plot(*project(problem.v[None]), "o", **before, zorder=5.5, label="before")
@@ -130,11 +132,12 @@ def mark_approach(ax: Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
     style.zero_lines(ax)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    shade: style.Look = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1, "label": APPROACH}
+    shade: style.Look = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1}
+    both = panel[0].component == panel[1].component == "n"
     if panel[0].component == "n":
-        ax.axvspan(left, 0.0, **shade)
+        ax.axvspan(left, 0.0, **shade, label=None if both else APPROACH)
     if panel[1].component == "n":
-        ax.axhspan(bottom, 0.0, **shade)
+        ax.axhspan(bottom, 0.0, **shade, label=APPROACH)
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
 

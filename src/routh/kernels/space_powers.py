@@ -1,0 +1,125 @@
+"""How many powers of a curve's series are needed, and how exact they are."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels.space_equations import FIRST
+from routh.kernels.space_moving import effect
+from routh.kernels.space_names import (
+    ALONG,
+    CHANNELS,
+    CUT,
+    GLOBAL,
+    GRAM,
+    HELD,
+    LIST,
+    POINT,
+    PUSH0,
+    RATE0,
+    RATE1,
+    RATE2,
+    ROLE,
+    SIZE,
+    WORKED,
+    Books,
+    C,
+    SpaceWork,
+)
+
+ENOUGH = 6  # powers after which, and after every two further ones, it is looked whether they are enough
+FARTHER = 1.25  # by how much the next event may be farther than the first rates say
+NEAREST = 1e-9  # what is left of a stage that is cut may be zero by rounding
+
+
+@kernel
+def rate_of(work: SpaceWork, m: int, k: int, row: int) -> float:
+    """Power k of the rate of contact coordinate ``row``."""
+    values, series, g = work.values, work.series, GRAM + row
+    value = 0.0
+    for a in range(m):
+        i = work.marks[LIST, a]
+        at, first = 3 * i, CHANNELS * i
+        value += (
+            values[g, at] * series[first + RATE0, k]
+            + values[g, at + 1] * series[first + RATE1, k]
+            + values[g, at + 2] * series[first + RATE2, k]
+        )
+    return value
+
+
+@kernel
+def distance_ahead(work: SpaceWork, nc: int, m: int) -> float:
+    """Length of the path to the next zero of a normal velocity, or to the cut, by the step's first rates."""
+    values, marks = work.values, work.marks
+    least = values[GLOBAL, CUT]
+    for i in range(nc):
+        y = values[C, 3 * i]
+        if y != 0.0 and marks[ROLE, i] != HELD:
+            rate = rate_of(work, m, FIRST, 3 * i)
+            if y * rate < 0.0:
+                least = min(least, -y / rate)
+    return least
+
+
+@kernel
+def event_ahead(work: SpaceWork, nc: int, m: int, clock: int) -> float:
+    """How far in the step's own measure the next event may be: how far its powers must be good."""
+    series = work.series
+    least = max(FARTHER * distance_ahead(work, nc, m), NEAREST)
+    if clock >= 0 and least < math.inf:  # by its clock, slip grows or falls exponentially
+        slip, along = series[CHANNELS * clock + SIZE, 0], series[CHANNELS * clock + ALONG, 0]
+        grown = least * along / slip
+        if grown <= -1.0:
+            least = math.inf
+        elif abs(grown) < 1e-3:
+            least /= slip
+        else:
+            least = math.log1p(grown) / along
+    return least
+
+
+@kernel
+def energy_norm(work: SpaceWork, m: int, of: int) -> float:
+    """``sqrt(p^T G p)``: what an impulse changes the velocity by, as a share of the speed before."""
+    total = 0.0
+    for a in range(m):
+        at = 3 * work.marks[LIST, a]
+        for row in range(at, at + 3):
+            total += work.values[of, row] * effect(work, m, of, row)
+    return math.sqrt(max(total, 0.0)) if total == total else math.inf
+
+
+@kernel
+def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
+    """Energy norm of power k of the impulses, and the largest of the work: its error if it is the last."""
+    values, series = work.values, work.series
+    worst = 0.0
+    for a in range(m):
+        i = work.marks[LIST, a]
+        for part in range(3):
+            values[POINT, 3 * i + part] = series[CHANNELS * i + PUSH0 + part, k]
+        if books is not None:
+            worst = max(worst, abs(series[CHANNELS * i + WORKED, k]))
+    return energy_norm(work, m, POINT) + worst
+
+
+@kernel
+def are_enough(
+    work: SpaceWork, m: int, books: Books, k: int, power: float, reach: float, allowed: float
+) -> bool:
+    """Whether k powers are as exact up to ``reach`` as the error allows; ``power`` is its power k - 1."""
+    if k < ENOUGH or k % 2 == 1 or not power * reach < math.inf:
+        return False
+    if not size_of_power(work, m, books, k) * power * reach <= allowed:
+        return False
+    return size_of_power(work, m, books, k - 1) * power <= allowed
+
+
+@kernel
+def step_length(work: SpaceWork, m: int, books: Books, degree: int, allowed: float) -> float:
+    """How far the powers up to ``degree`` are as exact as the error allows."""
+    last, second = size_of_power(work, m, books, degree), size_of_power(work, m, books, degree - 1)
+    longest = math.log(allowed / max(last, 1e-200)) / degree
+    return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))
