@@ -17,7 +17,7 @@ from routh.sampling.redrawing import redraw
 def record_of(outcomes, sample):
     """The record of one planar sample."""
     nc = outcomes.problem.nc
-    draw, _ = redraw(outcomes, "record", None, None)
+    draw, _ = redraw(outcomes.settings, len(outcomes), outcomes.problem.nt, "record", None, None)
     record = rec.make_record(4096, nc, 2)
     rows = make_rows([outcomes.problem])
     events_plane.replay(rows, draw, sample, None, events_plane.workspace(nc, 1), record)
@@ -27,7 +27,7 @@ def record_of(outcomes, sample):
 def record_in_space(outcomes, sample, corners):
     """The record of one sample in space, by the interpreted kernel."""
     nc, settings = outcomes.problem.nc, outcomes.settings
-    draw, _ = redraw(outcomes, "record", None, None)
+    draw, _ = redraw(outcomes.settings, len(outcomes), outcomes.problem.nt, "record", None, None)
     record, work = rec.make_record(4096, nc, 3), workspace(nc)
     books = int(settings["hypothesis"] == "poisson") if np.any(outcomes.problem.restitution > 0.0) else None
     with np.errstate(over="ignore"):  # hashes wrap around

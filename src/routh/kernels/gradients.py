@@ -1,4 +1,7 @@
-"""Derivatives of samples of one problem: each is drawn again, written down and gone through backwards."""
+"""Derivatives of samples: each is drawn again, written down and gone through backwards.
+
+Problems of one size are rows; the samples of all rows are one range of items, ``row * samples + sample``.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,30 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Plain
+from routh.kernels.arrays import MU as ROW_MU
+from routh.kernels.arrays import RESTITUTION as ROW_RESTITUTION
 from routh.kernels.arrays import Draw, Rows
 from routh.kernels.callback import rates_function
 from routh.kernels.events_plane import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.events_rates import TOTAL, PlaneWork
 from routh.kernels.events_space import NUMERICAL, SLACK, finish, run_sample
 from routh.kernels.events_space import load_row as load_space
-from routh.kernels.pullback import Frame, Pull, pull_J, pull_M, pull_S, pull_v, pull_workspace, start_bars
+from routh.kernels.pullback import (
+    Cotangents,
+    Frame,
+    Pull,
+    change_by,
+    frame_at,
+    largest_of_data,
+    pull_J,
+    pull_M,
+    pull_roots,
+    pull_S,
+    pull_speed,
+    pull_v,
+    pull_workspace,
+    start_bars,
+)
 from routh.kernels.record import (
     CURVE,
     ENTRIES,
@@ -51,33 +71,45 @@ from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
-V, MU, M, J, RESTITUTION = range(5)
+MU, M, J, RESTITUTION = range(4)
 Scratch = TypeVar("Scratch")
 
 
 class Bars(NamedTuple):
     """Derivatives for k cotangents of every sample; without samples where they are not asked for."""
 
-    v: Array  # (samples, k, nv)
-    mu: Array  # (samples, k, nc)
-    M: Array  # (samples, k, nv, nv) symmetric
-    J: Array  # (samples, k, n, nv) normal first
-    restitution: Array  # (samples, k, nc)
+    v: Array  # (items, k, nv)
+    mu: Array  # (items, k, nc)
+    M: Array  # (items, k, nv, nv) symmetric
+    J: Array  # (items, k, n, nv) normal first
+    restitution: Array  # (items, k, nc)
 
 
 class Task(NamedTuple):
     """What is asked for, and where it goes."""
 
-    frame: Frame
-    given: Given
-    cotangents: Array  # (1 or samples, k, nv)
-    wanted: np.ndarray  # (5,) bool: V, MU, M, J, RESTITUTION
+    frames: Frame  # with an axis of rows
+    numbers: np.ndarray  # (rows,) int64: a row draws the numbers of row ``draw.row`` plus this
+    corners: Array  # (facets, nt) of the friction polygon; in the plane +1 and -1
+    cotangents: Cotangents
+    wanted: np.ndarray  # (4,) bool: MU, M, J, RESTITUTION; the velocity's are always there
     bars: Bars
     nothing: Array  # (nv,) zeros
-    after: Array  # (samples, nv) the velocity after, as it was drawn again
-    margin: Array  # (samples,) least distance from a change of piece; NaN: no outcome, or no room for it
-    entries: np.ndarray  # (samples,) int64 of the record
-    decisions: np.ndarray  # (samples,) uint64: equal where the pieces and events are
+    after: Array  # (items, nv) the velocity after, as it was drawn again
+    off: Array  # (items,) by how much derivatives along v miss the velocity after, whose degree is one
+    margin: Array  # (items,) least distance from a change of piece; NaN: no outcome, or no room for it
+    entries: np.ndarray  # (items,) int64 of the record
+    decisions: np.ndarray  # (items,) uint64: equal where the pieces and events are
+
+
+class Here(NamedTuple):
+    """One sample of one row."""
+
+    frame: Frame
+    given: Given
+    row: int
+    sample: int
+    item: int
 
 
 class GradientWork(NamedTuple):
@@ -86,6 +118,13 @@ class GradientWork(NamedTuple):
     record: Record
     own: ReverseWork
     pull: Pull
+
+
+@kernel
+def given_at(rows: Rows, row: int, task: Task, poisson: int) -> Given:
+    """What the paths of a row depend on."""
+    contact = rows.contact[row]
+    return Given(rows.G[row], contact[ROW_MU], contact[ROW_RESTITUTION], task.corners, poisson)
 
 
 @kernel
@@ -104,86 +143,87 @@ def digest(record: Record, nc: int) -> np.uint64:
 
 
 @kernel
-def differentiate(task: Task, work: GradientWork, curved: int | None, total: Array, sample: int) -> None:
+def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None, total: Array) -> None:
     """All cotangents of one sample whose record is written; ``total``: its scaled impulse."""
-    frame, own, pull, bars = task.frame, work.own, work.pull, task.bars
-    nc = len(frame.root)
-    width = frame.S.shape[0] // nc
-    mine = min(sample, task.cotangents.shape[0] - 1)
-    for q in range(task.cotangents.shape[1]):
-        cotangent = task.cotangents[mine, q]
-        start_bars(frame, cotangent, own)
-        reverse(work.record, task.given, own, curved)
-        of_speed = pull_S(frame, cotangent, total, own, pull)
-        if task.wanted[V]:
-            pull_v(frame, cotangent, of_speed, own, bars.v[sample, q])
-        if task.wanted[M]:
-            pull_M(frame, pull, of_speed, width, bars.M[sample, q])
-        if task.wanted[J]:
-            pull_J(frame, pull, width, bars.J[sample, q])
-        for i in range(nc):
-            if task.wanted[MU]:
-                bars.mu[sample, q, i] = own.bars[OF_MU, i]
-            if task.wanted[RESTITUTION]:
-                bars.restitution[sample, q, i] = own.bars[OF_BOUNCE, i]
+    frame, own, pull, bars, wanted = here.frame, work.own, work.pull, task.bars, task.wanted
+    item, cotangents = here.item, task.cotangents
+    mine = min(here.sample, cotangents.of_v.shape[1] - 1)
+    task.off[item] = 0.0
+    for q in range(cotangents.of_v.shape[2]):
+        cotangent, raised = cotangents.of_v[here.row, mine, q], cotangents.raised[here.row, mine, q]
+        start_bars(own, cotangents.push[here.row, mine, q])
+        reverse(work.record, here.given, own, curved)
+        of_speed = pull_speed(frame, cotangent, own, pull)
+        pull_v(frame, cotangent, of_speed, own, bars.v[item, q])
+        missed = off_euler(frame, cotangent, bars.v[item, q], pull) * cotangents.scale[here.row, mine, q]
+        if not missed <= task.off[item]:
+            task.off[item] = missed
+        if wanted[M] or wanted[J]:
+            pull_S(frame, raised, total, own, pull)
+            pull_roots(frame, pull)
+        if wanted[J]:
+            pull_J(frame, pull, bars.J[item, q])
+        if wanted[M]:
+            pull_M(frame, pull, raised, of_speed, bars.M[item, q])
+        for i in range(len(frame.root)):
+            if wanted[MU]:
+                bars.mu[item, q, i] = own.bars[OF_MU, i]
+            if wanted[RESTITUTION]:
+                bars.restitution[item, q, i] = own.bars[OF_BOUNCE, i]
 
 
 @kernel
-def judge_ties(task: Task, work: GradientWork, curved: int | None, total: Array) -> None:
+def off_euler(frame: Frame, cotangent: Array, bar: Array, pull: Pull) -> float:
+    """By how much the derivative along v misses the velocity after, which is homogeneous of degree one."""
+    along, after = 0.0, 0.0
+    for r in range(len(bar)):
+        along += (bar[r] - cotangent[r]) * frame.v[r]
+        after += cotangent[r] * pull.change[r]
+    return abs(along - frame.speed[0] * after)
+
+
+@kernel
+def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, total: Array) -> None:
     """Coordinates that vanish together: a change of piece is near unless they do so for all data nearby.
 
     They do where a piece was cut short for it, or where the coordinates depend on each other.
     """
-    frame, own, pull, record = task.frame, work.own, work.pull, work.record
-    n, nv = frame.S.shape
+    own, pull, record = work.own, work.pull, work.record
     for tie in range(int(record.total[TIED])):
         clear_bars(own)
-        for a in range(n):
+        for a in range(own.bars.shape[1]):
             own.bars[PUSH, a] = 0.0
         own.bars[STATE, record.ties[tie, 1]] = 1.0
-        back_from(record, task.given, own, curved, record.ties[tie, 0])
-        pull_S(frame, task.nothing, total, own, pull)
-        worst = 0.0
-        for i in range(len(frame.root)):
-            worst = max(worst, max(abs(own.bars[OF_MU, i]), abs(own.bars[OF_BOUNCE, i])))
-        for r in range(nv):
-            of_v, size = 0.0, 0.0
-            for a in range(n):
-                of_v += frame.S[a, r] * own.bars[STATE, a]
-                size += abs(frame.S[a, r])
-                worst = max(worst, abs(pull.S[a, r]) * frame.speed / (abs(frame.v[r]) + frame.speed))
-            worst = max(worst, abs(of_v) / max(size, 1e-300))
-        if worst > PERSISTS:
+        back_from(record, here.given, own, curved, record.ties[tie, 0])
+        pull_S(here.frame, task.nothing, total, own, pull)
+        if largest_of_data(here.frame, own, pull) > PERSISTS:
             note_margin(record, 0.0)
             return
 
 
 @kernel
 def finish_sample(
-    task: Task, work: GradientWork, curved: int | None, total: Array, sample: int, status: int
+    task: Task, here: Here, work: GradientWork, curved: int | None, total: Array, status: int
 ) -> None:
     """Write what is known of one drawn sample; without a solution, or room, its margin stays NaN."""
-    frame, record = task.frame, work.record
-    nv, n = frame.U.shape
-    task.entries[sample] = int(record.total[ENTRIES])
+    frame, record, item = here.frame, work.record, here.item
+    task.entries[item] = int(record.total[ENTRIES])
     if status == NO_IMPACT:
         record.total[ENTRIES] = 0.0
-        for a in range(n):
+        for a in range(frame.U.shape[0]):
             total[a] = 0.0
-    elif status != SOLVED or task.entries[sample] > record.head.shape[0]:
+    elif status != SOLVED or task.entries[item] > record.head.shape[0]:
         return
     if curved is not None:
-        align_ends(record, task.given, work.own)
+        align_ends(record, here.given, work.own)
     if record.total[MARGIN] > 0.0:
-        judge_ties(task, work, curved, total)
-    task.margin[sample] = record.total[MARGIN]
-    task.decisions[sample] = digest(record, len(frame.root))
-    for r in range(nv):
-        value = 0.0
-        for a in range(n):
-            value += frame.U[r, a] * total[a]
-        task.after[sample, r] = frame.v[r] + frame.speed * value
-    differentiate(task, work, curved, total, sample)
+        judge_ties(task, here, work, curved, total)
+    task.margin[item] = record.total[MARGIN]
+    task.decisions[item] = digest(record, len(frame.root))
+    change_by(frame, total, work.pull)
+    for r in range(len(frame.v)):
+        task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
+    differentiate(task, here, work, curved, total)
 
 
 @kernel
@@ -191,12 +231,15 @@ def plane_range(
     rows: Rows, draw: Draw, task: Task, plane: PlaneWork, work: GradientWork, custom: int | None,
     begin: int, end: int,
 ) -> None:  # fmt: skip
-    """The samples ``begin`` to ``end`` of the first row."""
-    row, nc = begin - begin, rows.nc[0]
-    elastic = load_row(rows, row, plane)
-    for sample in range(begin, end):
-        status, _, _ = one_sample(plane, nc, draw, row, sample, elastic, custom, work.record)
-        finish_sample(task, work, None, plane.values[TOTAL, : 2 * nc], sample, status)
+    """The items ``begin`` to ``end``."""
+    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
+        first, nc, number = row * draw.n, rows.nc[row], task.numbers[row]
+        elastic = load_row(rows, row, plane)
+        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
+        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
+            status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
+            here = Here(frame, given, row, sample, first + sample)
+            finish_sample(task, here, work, None, plane.values[TOTAL, : 2 * nc], status)
 
 
 def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
@@ -211,19 +254,18 @@ def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: 
     def work(begin: int, end: int, given: tuple[PlaneWork, GradientWork]) -> None:
         plane_range(rows, draw, task, *given, custom, begin, end)
 
-    run_with_room(draw.n, task, scratch, work, threads)
+    run_with_room(task, scratch, work, threads)
 
 
 def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
     """Scratch arrays of one thread, with room for so many pieces."""
-    nc, (n, nv) = len(task.frame.root), task.frame.S.shape
+    nc, (n, nv) = task.frames.root.shape[1], task.frames.S.shape[1:]
     return GradientWork(
-        make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc), pull_workspace(n, nv)
+        make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc), pull_workspace(nc, n, nv)
     )
 
 
 def run_with_room(
-    n: int,
     task: Task,
     scratch: Callable[[int], Scratch],
     work: Callable[[int, int, Scratch], None],
@@ -231,12 +273,12 @@ def run_with_room(
 ) -> None:
     """All samples, then, with more room, those whose records had too little."""
     room = FIRST_ROOM
-    run_slices(n, lambda: scratch(room), work, threads=threads)
+    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
     long = np.flatnonzero(task.entries > room)
     if len(long) > 0:
         own = scratch(int(task.entries.max()))
-        for sample in long.tolist():
-            work(sample, sample + 1, own)
+        for item in long.tolist():
+            work(item, item + 1, own)
 
 
 @kernel
@@ -244,32 +286,36 @@ def space_range(
     rows: Rows, draw: Draw, task: Task, works: tuple[SpaceWork, GradientWork], corners: Corners,
     books: Books, custom: int | None, begin: int, end: int,
 ) -> None:  # fmt: skip
-    """The samples ``begin`` to ``end`` of the first row, in space; ``corners`` None: the true cone."""
-    row, nc = begin - begin, rows.nc[0]
+    """The items ``begin`` to ``end``, in space; ``corners`` None: the true cone."""
     space, work = works
-    load_space(rows, row, space)
-    for sample in range(begin, end):
-        status, _ = run_sample(space, nc, corners, books, work.record, draw, custom, draw.row, sample)
-        limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
-        if status == SOLVED and not finish(space, nc, books) <= limit:
-            status = NUMERICAL
-        total = space.values[SPACE_TOTAL, : 3 * nc]
-        if corners is None:
-            finish_sample(task, work, 1, total, sample, status)
-        else:
-            finish_sample(task, work, None, total, sample, status)
+    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
+        first, nc, number = row * draw.n, rows.nc[row], draw.row + task.numbers[row]
+        load_space(rows, row, space)
+        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
+        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
+            status, _ = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
+            limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
+            if status == SOLVED and not finish(space, nc, books) <= limit:
+                status = NUMERICAL
+            here, total = Here(frame, given, row, sample, first + sample), space.values[SPACE_TOTAL, : 3 * nc]
+            if corners is None:
+                finish_sample(task, here, work, 1, total, status)
+            else:
+                finish_sample(task, here, work, None, total, status)
 
 
 def run_space(
-    rows: Rows, draw: Draw, task: Task, corners: Array | None, rates: Plain | None, threads: int | None
+    rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None
 ) -> None:
-    """Draw the samples in space again and differentiate them; without corners: with the true cone."""
+    """Draw the samples in space again and differentiate them; without a polygon: with the true cone.
+
+    Either all rows have restitution or none.
+    """
     nc = rows.contact.shape[2]
     own = None if rates is None else rates_function(rates)
     custom = None if own is None else own.address
-    books = int(draw.poisson) if np.any(task.given.bounce > 0.0) else None
-
-    powers = ORDER + 1 if corners is None else 0
+    books = int(draw.poisson) if np.any(rows.contact[:, ROW_RESTITUTION] > 0.0) else None
+    corners, powers = (task.corners, 0) if polygon else (None, ORDER + 1)
 
     def scratch(room: int) -> tuple[SpaceWork, GradientWork]:
         return space_workspace(nc), gradient_workspace(room, task, powers)
@@ -277,4 +323,4 @@ def run_space(
     def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
         space_range(rows, draw, task, given, corners, books, custom, begin, end)
 
-    run_with_room(draw.n, task, scratch, work, threads)
+    run_with_room(task, scratch, work, threads)

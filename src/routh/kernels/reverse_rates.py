@@ -41,6 +41,7 @@ STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, P
 # the rates, contact by contact, and then how they change the velocities
 RATES, UNITS, GIVEN, DIRECT, BAR, TURNS_FROM = range(6)
 NODES = 4  # of a step
+DEPENDS = 1e-10  # of an equation's size: what is left of it below this says nothing that others do not
 
 
 class Given(NamedTuple):
@@ -63,6 +64,8 @@ class ReverseWork(NamedTuple):
     columns: Array  # (n, width)
     whose: np.ndarray  # (n,) int64
     system: Array  # (n, n + 1)
+    pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
+    whole: Array  # (n,) a solution
     nodes: Array  # (NODES, TURNS_FROM + 2 nc, n) points of a curve
     paces: Array  # (NODES,) how fast the curve is followed there
     slides: np.ndarray  # (nc,) int64 contacts that slide
@@ -80,6 +83,8 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
         np.zeros((n, width)),
         np.zeros(n, dtype=np.int64),
         np.zeros((n, n + 1)),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n),
         np.zeros((NODES, TURNS_FROM + 2 * nc, n)),
         np.zeros(NODES),
         np.zeros(nc, dtype=np.int64),
@@ -195,37 +200,110 @@ def of_slip(
 def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
-    """The bars of G and friction, times ``weight``, for m unknowns; OF_RATE becomes that of given rates."""
+    """The bars of G and friction, times ``weight``; m unknowns. OF_RATE becomes that of given friction."""
     bars, n, width = own.bars, own.bars.shape[1], own.rows.shape[1]
     for a in range(n):
         bars[LEVER, a] = bars[OF_CHANGE, a]
     if m > 0:
-        for e in range(m):
-            at, right = width * own.whose[e], 0.0
-            for part in range(width):
-                if own.columns[e, part] != 0.0:
-                    wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
-                    right += own.columns[e, part] * wanted
-            own.system[e, m] = right
-            for f in range(m):  # transposed
-                own.system[e, f] = coupling(given, own, f, e)
-            if record.marks[k, FACE, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
-                own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
+        list_equations(record, k, given, own, m)
         solve_linear(own.system, 0, m)
+        if is_singular(own, m):  # rates that depend on each other
+            list_equations(record, k, given, own, m)
+            solve_dependent(own, rate, m)
         for e in range(m):
             at = width * own.whose[e]
             for part in range(width):
                 bars[LEVER, at + part] -= own.rows[e, part] * own.system[e, m]
     for a in range(n):
-        bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
         if bars[LEVER, a] != 0.0:
+            lever = weight * bars[LEVER, a]
             for b in range(n):
-                own.of_G[a, b] += weight * bars[LEVER, a] * rate[b]
+                own.of_G[a, b] += lever * rate[b]
     for i in range(len(given.mu)):
         if is_given(record.marks[k, FACE, i]) and record.marks[k, ROLE, i] != FREE:
             for part in range(1, width):
-                along = own.units[i, part - 1] * bars[OF_RATE, width * i + part]
-                bars[OF_MU, i] -= weight * rate[width * i] * along
+                a = width * i + part
+                bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
+                bars[OF_MU, i] -= weight * rate[width * i] * (own.units[i, part - 1] * bars[OF_RATE, a])
+
+
+@kernel
+def list_equations(record: Record, k: int, given: Given, own: ReverseWork, m: int) -> None:
+    """The transposed equations of the m unknowns, from the bars of rates and changes, into `system`."""
+    bars, width = own.bars, own.rows.shape[1]
+    for e in range(m):
+        at, right = width * own.whose[e], 0.0
+        for part in range(width):
+            if own.columns[e, part] != 0.0:
+                wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
+                right += own.columns[e, part] * wanted
+        own.system[e, m] = right
+        for f in range(m):  # transposed
+            own.system[e, f] = coupling(given, own, f, e)
+        if record.marks[k, FACE, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
+            own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
+
+
+@kernel
+def is_singular(own: ReverseWork, m: int) -> bool:
+    """Whether `solve_linear` met a pivot that vanished."""
+    for e in range(m):
+        if own.system[e, e] == 0.0:
+            return True
+    return False
+
+
+@kernel
+def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
+    """Gauss and Jordan where equations depend on each other; the last column is a solution.
+
+    Of rates that depend on each other the sampler keeps some at zero. These are no unknowns, so the equations
+    of the others come first, and what is left of those that depend on them is left out.
+    """
+    A, width = own.system, own.rows.shape[1]
+    for e in range(m):
+        own.pivots[e] = -1
+        size = 1e-300
+        for f in range(m):
+            size = max(size, abs(A[e, f]))
+        for f in range(m + 1):
+            A[e, f] /= size
+    for turn in range(2):
+        for e in range(m):
+            at, moves = width * own.whose[e], False
+            for part in range(width):
+                moves = moves or (own.columns[e, part] != 0.0 and rate[at + part] != 0.0)
+            if moves == (turn == 0):
+                take_equation(A, own.pivots, e, m)
+    for e in range(m):
+        own.whole[e] = 0.0
+    for e in range(m):
+        if own.pivots[e] >= 0:
+            own.whole[own.pivots[e]] = A[e, m]
+    for e in range(m):
+        A[e, m] = own.whole[e]
+
+
+@kernel
+def take_equation(A: Array, pivots: np.ndarray, e: int, m: int) -> None:
+    """Solve equation e, free of what others were solved for, for its largest variable; put it into all."""
+    best, size = 0, 0.0
+    for b in range(m):
+        if abs(A[e, b]) > size:
+            best, size = b, abs(A[e, b])
+    if not size > DEPENDS:
+        return
+    pivots[e] = best
+    for b in range(m + 1):
+        if b != best:
+            A[e, b] /= A[e, best]
+    A[e, best] = 1.0
+    for a in range(m):
+        factor = A[a, best]
+        if a != e and factor != 0.0:
+            for b in range(m + 1):
+                A[a, b] -= factor * A[e, b]
+            A[a, best] = 0.0
 
 
 @kernel

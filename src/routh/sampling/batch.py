@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from routh.batch import ImpactBatch
 from routh.paths import ImpactPath
 from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
-from routh.sampling.outcomes import Outcomes
+from routh.sampling.outcomes import DATA, Outcomes
 from routh.status import Status
 from routh.validation import Array, Options, real_array
 
@@ -51,6 +51,7 @@ class BatchOutcomes(Tabular):
         problem = self.batch[row]
         there = np.flatnonzero(self.batch.present[row])
         nv, width = problem.nv, 1 + problem.nt
+        of_plane = {"facets": None} if problem.nt == 1 and "facets" in self.settings else {}
         work = {
             name: None if given is None else given[row][:, there]
             for name, given in (("stored", self.stored), ("returned", self.returned))
@@ -63,7 +64,7 @@ class BatchOutcomes(Tabular):
             self.status[row],
             self.residual[row],
             True if np.any(self.status[row] == Status.JAMMED) else None,
-            {**self.settings, "row": self.settings.get("row", 0) + int(row) % len(self)},
+            {**self.settings, **of_plane, "row": self.settings.get("row", 0) + int(row) % len(self)},
             **work,
             replay=self.replay,
         )
@@ -140,6 +141,48 @@ class BatchOutcomes(Tabular):
         rows = self.batch.arrays
         points = np.empty(self.v.shape[1:])
         diameters(rows, ~impacts, scratch(rows), self.v, self.terminated, points, found)
+        return found
+
+    def jacobian(
+        self, wrt: Sequence[str] = DATA, *, near: float | None = None, threads: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """`routh.Outcomes.jacobian` of every row, with an axis of rows in front: "v" (rows, n, nv, nv), ...
+
+        Derivatives by what a row does not have are 0; where there is no contact the velocity after is the one
+        before, and where a state was REFUSED all is NaN.
+        """
+        each = np.broadcast_to(np.eye(self.batch.nv), (len(self), 1, *self.batch.M.shape[1:]))
+        return self._pull(each, wrt, near, threads)
+
+    def vjp(
+        self,
+        cotangent: ArrayLike,
+        wrt: Sequence[str] = DATA,
+        *,
+        near: float | None = None,
+        threads: int | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of ``cotangent . v`` of every sample of every row, one pass backwards; see `jacobian`.
+
+        ``cotangent``: (nv,), (rows, 1, nv) or one for each sample, (rows, n, nv). The arrays are those of
+        `jacobian` without their third axis.
+        """
+        (rows, n), nv = self.status.shape, self.batch.nv
+        shapes = [(nv,), (rows, 1, nv), (rows, n, nv)]
+        given = real_array("cotangent", cotangent, shapes, " or ".join(f"shape {shape}" for shape in shapes))
+        samples = n if given.ndim == 3 and given.shape[1] == n else 1
+        found = self._pull(np.broadcast_to(given, (rows, samples, nv))[:, :, None], wrt, near, threads)
+        return {name: array[:, :, 0] if name in DATA else array for name, array in found.items()}
+
+    def _pull(
+        self, cotangents: Array, wrt: Sequence[str], near: float | None, threads: int | None
+    ) -> dict[str, np.ndarray]:
+        """See `routh.sampling.batch_gradients.pull_batch`."""
+        pull = getattr(self.replay, "pull_batch", None)
+        if pull is None:
+            raise ValueError("jacobian: these samples cannot be drawn again; wanted ones by 'events'")
+        options = {} if near is None else {"near": near}
+        found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)
         return found
 
     def extreme(self, direction: ArrayLike | str | tuple[int | str, ArrayLike]) -> BatchExtreme:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs, make_rows
 from routh.paths import ImpactPath, PathKind
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
-from routh.sampling.outcomes import Outcomes
+from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import Rates, make_settings, redraw, with_default
 from routh.status import Status
 from routh.validation import Array, Options, integer
+
+if TYPE_CHECKING:
+    from routh.sampling.batch import BatchOutcomes
 
 
 def _kernel(nt: int, friction: str) -> str:
@@ -96,11 +99,26 @@ class Again:
         """The path of one sample, see `path_of`."""
         return path_of(outcomes, sample, rates=self.rates, keys=self.keys)
 
-    def pull(self, outcomes: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
-        """Derivatives of the samples, see `routh.sampling.gradients.pull`."""
-        from routh.sampling.gradients import pull
+    def pull(
+        self, outcomes: Outcomes, cotangents: Array, *, side: Array | None = None, **options: Any
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of the samples, see `routh.sampling.gradients.pull`; those to one side where asked."""
+        from routh.sampling.gradients import checked, pull
 
-        return pull(outcomes, cotangents, **options, rates=self.rates, keys=self.keys)
+        drawn_by: Options = {"rates": self.rates, "keys": self.keys}
+        found = pull(outcomes, cotangents, **options, **drawn_by)
+        if side is not None:
+            from routh.sampling.beside import pull_beside
+
+            wrt, threads = checked(options.get("wrt", DATA)), options.get("threads")
+            pull_beside(outcomes, cotangents, side, found, wrt=wrt, threads=threads, **drawn_by)
+        return found
+
+    def pull_batch(self, outcomes: BatchOutcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
+        """Derivatives of the samples of all rows, see `routh.sampling.batch_gradients.pull_batch`."""
+        from routh.sampling.batch_gradients import pull_batch
+
+        return pull_batch(outcomes, cotangents, **options, rates=self.rates)
 
 
 def path_of(
@@ -112,7 +130,7 @@ def path_of(
     """
     problem, settings = outcomes.problem, outcomes.settings
     index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
-    draw, rates = redraw(outcomes, "path", rates, keys)
+    draw, rates = redraw(settings, len(outcomes), problem.nt, "path", rates, keys)
     friction, facets = settings.get("friction", "cone"), settings.get("facets")
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
     curved = problem.nt == 2 and friction == "cone"

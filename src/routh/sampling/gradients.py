@@ -15,20 +15,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from routh.friction import facet_directions
-from routh.kernels.arrays import make_rows
-from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, V, run_plane, run_space
-from routh.kernels.pullback import frame_of
-from routh.kernels.reverse_rates import Given
+from routh.kernels.arrays import Draw, as_rows
+from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, run_plane, run_space
+from routh.kernels.pullback import frames_of, raise_cotangents
+from routh.preparing import Problems, empty_rows, prepare, scratch
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import Rates, redraw
-from routh.validation import Array, choice, count_that_fits, real
+from routh.validation import Array, Options, choice, count_that_fits, real
 
 #: Samples that come nearer than this to a change of piece are told to be one-sided. Without units.
 NEAR = 1e-9
 
 _EULER = 1e-4  # derivatives that miss Euler's theorem on homogeneous functions by more are none
 _SAME = 1e-6  # a sample drawn again is the same one up to this share of the speed
-_PLACES = {"v": V, "mu": MU, "M": M, "Jn": J, "Jt": J, "restitution": RESTITUTION}
+_PLACES = {"mu": MU, "M": M, "Jn": J, "Jt": J, "restitution": RESTITUTION}
 
 
 def pull(
@@ -46,33 +46,44 @@ def pull(
     ``cotangents``: (1, k, nv) for all samples, or (n, k, nv). ``rates``: the function that drew the rates,
     where it was one. ``keys``: those of the events, where given. See `routh.Outcomes.jacobian`.
     """
+    wrt = checked(wrt, near)
+    task = differentiate(outcomes, cotangents, wrt, threads=threads, rates=rates, keys=keys)
+    forget_lost(task, outcomes.v, outcomes.problem.M[None])
+    return named(task, wrt, near)
+
+
+def checked(wrt: Sequence[str], near: float = NEAR) -> tuple[str, ...]:
+    """What is asked for, as names that there are."""
     wrt = (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in wrt:
         choice("wrt", name, DATA)
     real("near", near, at_least=0.0)
-    task = differentiate(outcomes, cotangents, wrt, threads=threads, rates=rates, keys=keys)
-    problem = outcomes.problem
-    moved = np.linalg.norm((task.after - outcomes.v) @ problem.cholesky, axis=1)
-    lost = ~(task.margin >= 0.0) | ~(moved <= _SAME * problem.scaling.speed)
-    lost |= ~(_off_euler(outcomes, cotangents, task) <= _EULER)
-    for array in task.bars:
-        if array.size:
-            array[lost] = np.nan
-    task.margin[lost] = 0.0
-    of_J = task.bars.J.reshape(*task.bars.J.shape[:2], problem.nc, 1 + problem.nt, problem.nv)
+    return wrt
+
+
+def forget_lost(task: Task, v: Array, mass: Array) -> None:
+    """NaN for samples without an outcome, that are others than those drawn, or whose derivative is wrong.
+
+    ``v`` (items, nv): velocities as they were drawn; ``mass`` (rows, nv, nv).
+    """
+    rows, nv = task.frames.v.shape
+    moved = (task.after - v).reshape(rows, -1, nv)
+    moved = np.linalg.norm(moved @ np.linalg.cholesky(mass), axis=2) / task.frames.speed
+    lost = ~(task.margin >= 0.0) | ~(moved.reshape(-1) <= _SAME) | ~(task.off <= _EULER)
+    if lost.any():
+        for array in task.bars:
+            if array.size:
+                array[lost] = np.nan
+        task.margin[lost] = 0.0
+
+
+def named(task: Task, wrt: Sequence[str], near: float) -> dict[str, np.ndarray]:
+    """The arrays by their names, and "margin" and "one_sided"."""
+    nc = task.frames.root.shape[1]
+    items, k, n, nv = task.bars.J.shape
+    of_J = task.bars.J.reshape(items, k, nc, n // nc, nv)
     arrays = {**task.bars._asdict(), "Jn": of_J[:, :, :, 0], "Jt": of_J[:, :, :, 1:]}
     return {**{name: arrays[name] for name in wrt}, "one_sided": task.margin < near, "margin": task.margin}
-
-
-def _off_euler(outcomes: Outcomes, cotangents: Array, task: Task) -> Array:
-    """By how much derivatives along v miss the velocity after, whose degree is one; shares of speed, (n,)."""
-    problem = outcomes.problem
-    given = np.broadcast_to(cotangents, task.bars.v.shape)  # (n, k, nv)
-    size = np.linalg.norm(np.linalg.solve(problem.cholesky, cotangents[..., None])[..., 0], axis=-1)
-    with np.errstate(all="ignore"):  # what overflows is far off
-        missed = np.abs(task.bars.v @ problem.v - np.einsum("skr,sr->sk", given, task.after))
-        off: Array = np.max(missed / (size * problem.scaling.speed + 1e-300), axis=1, initial=0.0)
-    return off
 
 
 def differentiate(
@@ -85,54 +96,60 @@ def differentiate(
     keys: np.ndarray | None = None,
 ) -> Task:
     """Draw the samples again and go through them backwards."""
-    draw, rates = redraw(outcomes, "jacobian", rates, keys)
-    problem = outcomes.problem
-    task = _empty(outcomes, np.ascontiguousarray(cotangents), wrt, draw.poisson)
+    problem, settings = outcomes.problem, outcomes.settings
+    draw, rates = redraw(settings, len(outcomes), problem.nt, "jacobian", rates, keys)
+    first = np.zeros(1, dtype=np.int64)
+    return run_rows(as_rows(problem), first, draw, cotangents[None], wrt, settings, rates, threads)
+
+
+def run_rows(
+    problems: Problems,
+    numbers: np.ndarray,
+    draw: Draw,
+    cotangents: Array,
+    wrt: Sequence[str],
+    settings: Options,
+    rates: Rates,
+    threads: int | None,
+) -> Task:
+    """The samples of problems of one size, without padding; in space with restitution all of them or none.
+
+    ``numbers``: which rows of the draw they are; ``cotangents``: (rows, 1 or n, k, nv).
+    """
+    count, nc, nt, nv = problems.Jt.shape
+    rows = empty_rows(count, nv, nc, nt)
+    prepare(problems, 0, count, np.zeros(count, dtype=bool), scratch(problems), rows)
+    frames, inverse = frames_of(problems, rows)
+    items, k = count * draw.n, cotangents.shape[2]
+    shapes = {"v": (nv,), "mu": (nc,), "M": (nv, nv), "J": (nc * (1 + nt), nv), "restitution": (nc,)}
+    asked = {"v", *("J" if name in ("Jn", "Jt") else name for name in wrt)}
+    numbers_each = sum(int(np.prod(shapes[name])) for name in asked)
+    count_that_fits("n", items, 8 * (k * numbers_each + nv + 4))
+    wanted = np.zeros(4, dtype=bool)
+    wanted[[_PLACES[name] for name in wrt if name != "v"]] = True
+    task = Task(
+        frames,
+        numbers,
+        facet_directions(nt, settings.get("facets") if nt == 2 else None),
+        raise_cotangents(cotangents, frames, inverse),
+        wanted,
+        # what is not written belongs to samples that `forget_lost` finds by their margins
+        Bars(*(np.empty((items if name in asked else 0, k, *shape)) for name, shape in shapes.items())),
+        np.zeros(nv),
+        np.full((items, nv), np.nan),
+        np.full(items, np.nan),
+        np.full(items, np.nan),
+        np.zeros(items, dtype=np.int64),
+        np.zeros(items, dtype=np.uint64),
+    )
     own = rates if callable(rates) else None
-    rows = make_rows([problem])
-    if problem.nt == 1:
+    if nt == 1:
         run_plane(rows, draw, task, own, threads)
-        return task
-    polygon = outcomes.settings.get("friction", "cone") == "polyhedral"
-    run_space(rows, draw, task, task.given.corners if polygon else None, own, threads)
+    else:
+        run_space(rows, draw, task, settings.get("friction", "cone") == "polyhedral", own, threads)
     return task
 
 
 def decisions(outcomes: Outcomes) -> np.ndarray:
     """A number for each sample, (n,) uint64: equal where roles, directions and events of all pieces are."""
     return differentiate(outcomes, np.zeros((1, 0, outcomes.problem.nv)), ()).decisions
-
-
-def _empty(outcomes: Outcomes, cotangents: Array, wrt: Sequence[str], poisson: int) -> Task:
-    """Room for what is asked of the samples."""
-    problem, facets = outcomes.problem, outcomes.settings.get("facets")
-    n, k, nv, nc = len(outcomes), cotangents.shape[1], problem.nv, problem.nc
-    wanted = np.zeros(5, dtype=bool)
-    wanted[[_PLACES[name] for name in wrt]] = True
-    wanted[V] = True  # what `pull` checks the pass backwards with
-    shapes = [(nv,), (nc,), (nv, nv), (nc * (1 + problem.nt), nv), (nc,)]
-    numbers = sum(int(np.prod(shape)) for shape, asked in zip(shapes, wanted, strict=True) if asked)
-    count_that_fits("n", n, 8 * (k * numbers + nv + 3))
-    bars = [
-        np.full((n, k, *shape) if asked else (0, k, *shape), np.nan)
-        for shape, asked in zip(shapes, wanted, strict=True)
-    ]
-    given = Given(
-        make_rows([problem]).G[0],
-        np.ascontiguousarray(problem.mu),
-        np.ascontiguousarray(problem.restitution),
-        facet_directions(problem.nt, facets),
-        poisson,
-    )
-    return Task(
-        frame_of(problem),
-        given,
-        cotangents,
-        wanted,
-        Bars(*bars),
-        np.zeros(nv),
-        np.full((n, nv), np.nan),
-        np.full(n, np.nan),
-        np.zeros(n, dtype=np.int64),
-        np.zeros(n, dtype=np.uint64),
-    )

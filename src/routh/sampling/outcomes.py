@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,7 +101,12 @@ class Outcomes(Drawable, Tabular):
         return self.replay(self, sample)
 
     def jacobian(
-        self, wrt: Sequence[str] = DATA, *, near: float | None = None, threads: int | None = None
+        self,
+        wrt: Sequence[str] = DATA,
+        *,
+        near: float | None = None,
+        side: ArrayLike | None = None,
+        threads: int | None = None,
     ) -> dict[str, np.ndarray]:
         """Derivatives of every sample's velocity after by the data of the problem, decisions held fixed.
 
@@ -110,11 +116,13 @@ class Outcomes(Drawable, Tabular):
         (n, nv, nc, nt, nv), and "M" (n, nv, nv, nv), symmetric in its last two axes: its sum over the entries
         of a symmetric change of M is the change of the velocity. Further "margin" (n,), the least distance
         of a sample from a change of piece in the problem's own units, and "one_sided" (n,) bool: margins
-        below ``near`` (1e-9), where the derivative holds along changes that keep the coincidence, and along
-        others on one side at most. NaN where a sample has no outcome. A contact with restitution 0 has no
-        piece in which it returns anything: its column is 0.
+        below ``near`` (1e-9), where the derivative holds along changes that keep the coincidence.
+
+        ``side`` (nv,): a change of the velocity; one-sided samples get the derivative to that side of the
+        change of piece where they go on as they were, which "to_side" (n,) bool tells. NaN where a sample has
+        no outcome. A contact with restitution 0 has no piece in which it returns anything: its column is 0.
         """
-        return self._pull(np.eye(self.problem.nv)[None], wrt, near, threads)
+        return self._pull(np.eye(self.problem.nv)[None], wrt, near=near, side=side, threads=threads)
 
     def vjp(
         self,
@@ -122,6 +130,7 @@ class Outcomes(Drawable, Tabular):
         wrt: Sequence[str] = DATA,
         *,
         near: float | None = None,
+        side: ArrayLike | None = None,
         threads: int | None = None,
     ) -> dict[str, np.ndarray]:
         """Derivatives of ``cotangent . v`` of every sample, one pass backwards; see `jacobian`.
@@ -131,12 +140,10 @@ class Outcomes(Drawable, Tabular):
         """
         n, nv = len(self), self.problem.nv
         given = real_array("cotangent", cotangent, [(nv,), (n, nv)], f"shape ({nv},) or ({n}, {nv})")
-        found = self._pull(given.reshape(-1, 1, nv), wrt, near, threads)
+        found = self._pull(given.reshape(-1, 1, nv), wrt, near=near, side=side, threads=threads)
         return {name: array[:, 0] if name in DATA else array for name, array in found.items()}
 
-    def _pull(
-        self, cotangents: Array, wrt: Sequence[str], near: float | None, threads: int | None
-    ) -> dict[str, np.ndarray]:
+    def _pull(self, cotangents: Array, wrt: Sequence[str], **options: Any) -> dict[str, np.ndarray]:
         """See `routh.sampling.gradients.pull`, which also takes outcomes from files."""
         pull = getattr(self.replay, "pull", None)
         if pull is None:
@@ -144,8 +151,8 @@ class Outcomes(Drawable, Tabular):
             raise ValueError(
                 f"jacobian: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
             )
-        options = {} if near is None else {"near": near}
-        found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)
+        given = {k: v for k, v in options.items() if v is not None or k == "threads"}
+        found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, **given)
         return found
 
     @property

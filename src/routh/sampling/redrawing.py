@@ -7,15 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.kernels.arrays import CUSTOM, RATES, Draw, make_draw
+from routh.rng import EVENTS, philox
 from routh.sampling.outcomes import Outcomes
 from routh.step.elastic import ENERGETIC, POISSON
-from routh.validation import choice, integer, real
+from routh.validation import Options, choice, integer, real
 
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
 #: Probability that drawn rates stay until something happens, in space; the plane has its own.
 PERSISTENCE = 0.6
+
+_ROOM = 64  # keys beyond the pieces of the longest sample: pieces that were broken off have some too
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 Rates = str | Callable[..., None]
 
@@ -51,9 +55,10 @@ def with_default(draw: Draw, nt: int) -> Draw:
     return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
-def redraw(outcomes: Outcomes, what: str, rates: Rates | None, keys: np.ndarray | None) -> tuple[Draw, Rates]:
-    """The settings with which the samples were drawn, for ``what`` draws them again, and their rates."""
-    settings = outcomes.settings
+def redraw(
+    settings: Options, n: int, nt: int, what: str, rates: Rates | None, keys: np.ndarray | None
+) -> tuple[Draw, Rates]:
+    """The settings with which n samples were drawn, for ``what`` draws them again, and their rates."""
     method = settings.get("method", "algorithm1")
     if method != "events":
         raise ValueError(f"{what}: the samples were drawn by {method!r}; wanted 'events'")
@@ -62,5 +67,26 @@ def redraw(outcomes: Outcomes, what: str, rates: Rates | None, keys: np.ndarray 
         raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
-    draw = make_settings(len(outcomes), rates=rates, **given, keys=keys)
-    return with_default(draw, outcomes.problem.nt), rates
+    return with_default(make_settings(n, rates=rates, **given, keys=keys), nt), rates
+
+
+def keys_of(outcomes: Outcomes, samples: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+    """The keys (n, events) uint64 of the events of some samples, and of events that they might have.
+
+    ``given``: the keys of the first events of the first samples, where they were.
+    """
+    settings = outcomes.settings
+    seed, row = int(settings.get("seed", 0)), int(settings.get("row", 0))
+    pairs = 2 * int(outcomes.steps[samples].max(initial=0)) + _ROOM // 2
+    counter = np.zeros((len(samples), pairs, 4), dtype=np.uint64)
+    counter[..., 0] = np.asarray(samples, dtype=np.uint64)[:, None] & _LOW
+    counter[..., 1] = (np.asarray(samples, dtype=np.uint64)[:, None] >> _HALF) ^ np.uint64(row)
+    counter[..., 2] = np.arange(pairs, dtype=np.uint64)
+    counter[..., 3] = EVENTS
+    words = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))  # see `routh.rng.event_key`
+    keys = ((words[..., 0::2] << _HALF) | words[..., 1::2]).reshape(len(samples), 2 * pairs)
+    if given is not None:
+        known = np.flatnonzero(samples < len(given))
+        width = min(given.shape[1], keys.shape[1])
+        keys[known, :width] = given[samples[known], :width]
+    return keys

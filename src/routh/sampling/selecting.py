@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from routh.rng import event_key
 from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
+from routh.sampling.redrawing import keys_of
 from routh.validation import Options
 
 _EACH = ("v", "impulse", "steps", "status", "residual")
 _SOME = ("stored", "returned", "error")
-_ROOM = 64  # keys given beyond the pieces of the longest sample: pieces that were broken off have some too
 
 
 def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
@@ -26,14 +25,7 @@ def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
     if outcomes.settings.get("method") != "events" or not isinstance(outcomes.replay, Again):
         raise ValueError("outcomes: these samples cannot be drawn again; wanted ones by 'events'")
     rows = np.asarray(samples, dtype=np.int64)
-    seed, row = int(outcomes.settings.get("seed", 0)), int(outcomes.settings.get("row", 0))
-    events = 4 * int(outcomes.steps[rows].max(initial=0)) + _ROOM
-    keys = np.array([[event_key(seed, row, int(k), e) for e in range(events)] for k in rows], dtype=np.uint64)
-    given = outcomes.replay.keys
-    if given is not None:
-        for place, k in enumerate(rows):
-            if k < len(given):
-                keys[place, : given.shape[1]] = given[k, :events]
+    keys = keys_of(outcomes, rows, outcomes.replay.keys)
     parts: Options = {name: getattr(outcomes, name)[rows] for name in _EACH}
     for name in _SOME:
         given_or_none = getattr(outcomes, name)

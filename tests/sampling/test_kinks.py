@@ -1,0 +1,112 @@
+"""Derivatives at changes of piece: what holds there, to one side, and where contacts depend on each other."""
+
+import numpy as np
+import pytest
+
+import routh
+from gradients import direction, drawn_again
+from routh import systems
+from routh.rng import event_key
+from routh.sampling.outcomes import DATA
+from routh.sampling.redrawing import keys_of
+
+
+def level_feet(rng, nc, restitution=0.0, v=None):
+    """Feet on one level line: their tangents are equal."""
+    Jn = np.c_[np.zeros(nc), np.ones(nc), rng.uniform(-1.0, 1.0, nc)]
+    M, mu = np.diag([1.0, 1.0, rng.uniform(0.1, 0.5)]), rng.uniform(0.1, 1.0, nc)
+    v = [rng.normal(), -1.0, 0.3 * rng.normal()] if v is None else v
+    return routh.ImpactProblem(M, Jn, np.tile([1.0, 0.0, 0.5], (nc, 1)), mu, v, restitution=restitution)
+
+
+@pytest.mark.parametrize("hypothesis", ["energetic", "poisson"])
+@pytest.mark.parametrize("seed", [5, 18, 39])
+def test_contacts_that_depend_on_each_other(seed, hypothesis):
+    """A foot on the edge of its cone beside one that sticks: of their rates the sampler keeps one at zero."""
+    rng = np.random.default_rng([77, seed])
+    nc = 2 + seed % 2
+    problem = level_feet(rng, nc)
+    problem = problem.replace(restitution=rng.uniform(0.2, 0.9, nc))
+    outcomes = routh.sample(problem, 16, seed=seed, hypothesis=hypothesis)
+    found, (_, chosen) = outcomes.jacobian(), drawn_again(outcomes, problem)
+    judged = 0
+    for field in ("v", "mu", "M", "restitution", "Jn"):
+        change = direction(problem, field, rng) * (0.1 if field == "M" else 1.0)
+        if field == "Jn":
+            change = change * [0.0, 0.0, 1.0]  # the feet stay on their line
+        exact, step = np.tensordot(found[field], change, axes=change.ndim), 1e-6
+        data = getattr(problem, field)
+        (ahead, one), (behind, two) = (
+            drawn_again(outcomes, problem.replace(**{field: data + sign * step * change})) for sign in (1, -1)
+        )
+        same = (one == chosen) & (two == chosen) & (outcomes.status == routh.Status.SOLVED)
+        np.testing.assert_allclose(exact[same], (ahead - behind)[same] / (2 * step), atol=1e-5)
+        judged += same.sum()
+    assert judged > 40
+
+
+def symmetric():
+    """A block on its two corners, and a body on two feet that returns half of its work."""
+    feet = level_feet(np.random.default_rng(3), 2, 0.5, [0.0, -1.0, 0.0])
+    mirrored = np.array([[0.0, 1.0, -0.4], [0.0, 1.0, 0.4]])
+    return {"rocking block": systems.get("rocking-block").problem, "feet": feet.replace(Jn=mirrored, mu=0.6)}
+
+
+@pytest.mark.parametrize("name", ["rocking block", "feet"])
+def test_symmetric_problems_have_derivatives_to_either_side(name):
+    """From the kink itself: the sample a little to the side has moved as the derivative says."""
+    problem = symmetric()[name]
+    outcomes = routh.sample(problem, 60, seed=0)
+    plain = outcomes.jacobian()
+    assert plain["one_sided"].all()
+    side = np.random.default_rng(1).normal(size=problem.nv)
+    found, other = (outcomes.jacobian(side=sign * side) for sign in (1, -1))
+    for each in (found, other):
+        assert each["to_side"].mean() > 0.9
+        assert each["one_sided"].all()
+    both = found["to_side"] & other["to_side"]
+    off = np.abs((plain["v"] - found["v"]) @ side)[both].max(axis=1)
+    assert (off > 1e-3 * np.abs(side).max()).mean() > 0.5  # what decisions that are held do not see
+    along = {"mu": problem.mu, "v": problem.v}  # changes that keep the coincidence
+    for field, change in along.items():
+        one, two = (np.tensordot(each[field], change, axes=1)[both] for each in (plain, found))
+        np.testing.assert_allclose(one, two, atol=1e-5 * np.abs(problem.v).max())
+
+
+def test_derivatives_to_a_side_are_those_of_problems_on_that_side():
+    """Against differences far beyond the distance at which they were taken, along all fields."""
+    problem, rng = symmetric()["rocking block"], np.random.default_rng(2)
+    outcomes = routh.sample(problem, 40, seed=4)
+    side = np.array([0.3, 0.1, -0.2]) * np.linalg.norm(problem.v)
+    found = outcomes.jacobian(side=side)
+    row = outcomes.vjp(np.arange(3.0), side=side)
+    np.testing.assert_array_equal(row["to_side"], found["to_side"])
+    for field in DATA:
+        np.testing.assert_allclose(
+            row[field], np.einsum("i,ki...->k...", np.arange(3.0), found[field]), atol=1e-9
+        )
+    moved = problem.replace(v=problem.v + 1e-3 * side)  # smooth there, but for the same draws another sample
+    beside = routh.sample(moved, 400, seed=4)
+    slopes = beside.jacobian(wrt="v")["v"]
+    change = rng.normal(size=3)
+    for k in np.flatnonzero(found["to_side"]):
+        expected = outcomes.v[k] + 1e-3 * found["v"][k] @ side
+        nearest = np.argmin(np.abs(beside.v - expected).max(axis=1))
+        if np.abs(beside.v[nearest] - expected).max() < 1e-9:  # one that went the same way
+            np.testing.assert_allclose(slopes[nearest] @ change, found["v"][k] @ change, atol=1e-5)
+
+
+def test_what_no_side_can_be_asked_of():
+    outcomes = routh.sample(symmetric()["feet"], 4)
+    with pytest.raises(ValueError, match="side: got zeros"):
+        outcomes.jacobian(side=np.zeros(3))
+    with pytest.raises(ValueError, match=r"side: got shape \(2,\)"):
+        outcomes.jacobian(side=np.ones(2))
+
+
+def test_keys_are_those_that_the_samplers_draw():
+    outcomes = routh.sample(symmetric()["feet"], 6, seed=2**40 + 7, row=3)
+    given = np.arange(10, dtype=np.uint64).reshape(2, 5)
+    keys = keys_of(outcomes, np.array([1, 4]), given)
+    assert [int(key) for key in keys[1, :9]] == [event_key(2**40 + 7, 3, 4, e) for e in range(9)]
+    np.testing.assert_array_equal(keys[0, :5], given[1])
