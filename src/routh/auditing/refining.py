@@ -52,7 +52,7 @@ def _by_events(
     nearest, distance = known_best
     problem, settings = outcomes.problem, outcomes.settings
     again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
-    draw, rates = redraw(outcomes, "refine", again.rates, None)
+    draw, rates = redraw(settings, len(outcomes), problem.nt, "refine", again.rates, None)
     start = _index_of(outcomes, nearest)
     keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
     if again.keys is not None and start < len(again.keys):
