@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import systems, two_body
+from routh.batch import ImpactBatch
 from routh.cli.output import Output
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
@@ -65,6 +66,7 @@ FAMILIES = (
     Family("derivatives, plane", lambda: sample(_plane(), 64).jacobian()),
     Family("derivatives, polygons", lambda: sample(_spatial(), 64, friction="polyhedral").jacobian()),
     Family("derivatives, true cone", lambda: sample(_spatial(), 64).jacobian()),
+    Family("many problems", lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2)),
 )
 
 
