@@ -1,5 +1,6 @@
 """Gaits over all outcomes: exact sets from sets of states, wheels that roll on and one that may stop."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -173,7 +174,11 @@ def test_the_return_map_of_the_compass_gait_is_a_set():
     for ends in found.laws.values():  # single laws are inside
         assert np.all(ends >= low - 1e-6)
         assert np.all(ends <= high + 1e-6)
-    assert found.plot() is not None
+    labels = [text.get_text() for text in found.plot().axes[0].get_legend().get_texts()]
+    assert f"after, {' = '.join(found.laws)}" in labels  # they agree, so they are one mark
+    apart = dataclasses.replace(found, laws={"one": box, "other": box + 0.01})
+    labels = [text.get_text() for text in apart.plot().axes[0].get_legend().get_texts()]
+    assert {"after, one", "after, other"} <= set(labels)
 
 
 def test_pictures_of_wheels():

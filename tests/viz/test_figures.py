@@ -67,7 +67,7 @@ def test_the_figure_shows_each_law_once(outcomes):
     fig = velocity_figure(shown)
     assert labels(fig) == [
         velocity.WAY,
-        velocity.SAMPLES,
+        velocity.STEPPED,
         "all at once",
         "one at a time, A first",
         "one at a time, B first",

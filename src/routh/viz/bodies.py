@@ -145,11 +145,13 @@ def draw_contacts(
             side = np.sign(tangents[i] @ velocities[i]) or 1.0  # away from the arrow
             under = normals[i] @ velocities[i] < 0.0 and tangents[i] @ velocities[i] != 0.0
             beside = points[i] - size * (0.055 * normals[i] + (side if under else 1.0) * 0.045 * tangents[i])
+            name = for_matplotlib(model.contacts[i].name)
+            outward = "left" if beside[0] > points[i, 0] else "right"
             ax.text(
                 float(beside[0]),
                 float(beside[1]),
-                for_matplotlib(model.contacts[i].name),
-                ha="center",
+                name,
+                ha="center" if len(name) == 1 else outward,
                 va="center",
                 fontsize=7,
                 zorder=7,

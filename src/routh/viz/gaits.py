@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,8 +99,22 @@ def draw_return_map(found: ReturnMap, ax: Axes) -> Axes:
         ax.plot(*found.image[:, -2:].T, ".", ms=2, color=style.GROUND, label="after, from the exact set")
     ax.plot(*found.after[:, -2:].T, ".", ms=2.5, color=style.SET, label="after, samples")
     looks = zip(("x", "+", "1"), (style.SIMULTANEOUS, *style.SEQUENTIAL), strict=False)
-    for (name, ends), (mark, color) in zip(found.laws.items(), looks, strict=True):
-        ax.plot(*ends[:, -2:].T, mark, color=color, label=f"after, {name}")
+    for (names, ends), (mark, color) in zip(_agreeing(found.laws), looks, strict=False):
+        ax.plot(*ends[:, -2:].T, mark, color=color, label=f"after, {' = '.join(names)}")
     ax.set(xlabel="rate of the leading leg (rad/s)", ylabel="rate of the trailing leg (rad/s)")
     ax.legend()
     return ax
+
+
+def _agreeing(laws: Mapping[str, Array]) -> list[tuple[list[str], Array]]:
+    """The laws' states after, (n, k); those that agree everywhere are one entry with all their names."""
+    found: list[tuple[list[str], Array]] = []
+    for name, ends in laws.items():
+        stopped = np.isnan(ends)
+        for names, known in found:
+            if np.array_equal(stopped, np.isnan(known)) and np.allclose(ends[~stopped], known[~stopped]):
+                names.append(name)
+                break
+        else:
+            found.append(([name], ends))
+    return found
