@@ -10,6 +10,7 @@ import numpy as np
 from routh.models.robot import RobotProblem
 from routh.models.simultaneity import redundancy
 from routh.problem import ImpactProblem
+from routh.sampling import Outcomes
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.sampler import sample
 
@@ -34,6 +35,7 @@ def growth(
     n: int = 1024,
     seed: int = 0,
     friction: str = "cone",
+    drawn: Outcomes | None = None,
 ) -> list[GrowthRow]:
     """How the set of outcomes grows as more contacts count as simultaneous.
 
@@ -42,6 +44,8 @@ def growth(
     problem : made with the largest gap or window of interest; each row takes a part of its contacts.
     gaps, windows : increasing thresholds, one of the two (m; s). By default every distinct distance.
     n, seed, friction : for `routh.sample`.
+    drawn : outcomes of the contacts of a row, if they are at hand: its first n are taken
+        where they are what would be drawn.
     """
     if gaps is not None and windows is not None:
         raise ValueError("gaps: got gaps and windows; wanted one of the two")
@@ -57,12 +61,25 @@ def growth(
             rows.append(replace(rows[-1], threshold=float(threshold)))
         elif kept:
             part = problem.subset(kept)
-            rows.append(_growth_row(float(threshold), part, n=n, seed=seed, friction=friction))
+            outcomes = _first(drawn, part, n, seed, friction)
+            if outcomes is None:
+                outcomes = sample(part, n, seed=seed, friction=friction)
+            rows.append(_growth_row(float(threshold), part, outcomes))
     return rows
 
 
-def _growth_row(threshold: float, part: ImpactProblem, *, n: int, seed: int, friction: str) -> GrowthRow:
-    outcomes = sample(part, n, seed=seed, friction=friction)
+def _first(drawn: Outcomes | None, part: ImpactProblem, n: int, seed: int, friction: str) -> Outcomes | None:
+    """The first n samples where they are those that `routh.sample` would draw."""
+    wanted = {"method": "events", "rates": "mixed", "seed": seed, "friction": friction}
+    if drawn is None or drawn.problem.names != part.names or len(drawn) < n:
+        return None
+    if any(drawn.settings.get(name) != value for name, value in wanted.items()):
+        return None
+    arrays = {name: getattr(drawn, name)[:n] for name in ("v", "impulse", "steps", "status", "residual")}
+    return replace(drawn, **arrays, stored=None, returned=None, error=None)
+
+
+def _growth_row(threshold: float, part: ImpactProblem, outcomes: Outcomes) -> GrowthRow:
     energies = outcomes.kinetic_energy
     return GrowthRow(
         threshold,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mujoco import MjModel
 
     from routh.models.landed import Landing
+    from routh.sampling import Outcomes
 
 _PANEL = "Landings"
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
@@ -90,15 +91,19 @@ def make_landing(model: MjModel, landed: Landed, **options_of_landing: Any) -> L
     )
 
 
-def window_line(wider: Landing, friction: str, seed: int) -> str:
-    """How the answer depends on which contacts count, in one line; where these are many, their number."""
+def window_line(wider: Landing, drawn: Outcomes, friction: str, seed: int) -> str:
+    """How the answer depends on which contacts count, in one line; where these are many, their number.
+
+    ``drawn``: the outcomes of the answer, drawn with this friction and seed.
+    """
     from routh.auditing.growth import growth
 
     times = wider.problem.time_to_contact
     counts = {window: int((times <= window).sum()) for window in WINDOWS}
-    drawn = [window for window in WINDOWS if 0 < counts[window] <= _MOST_DRAWN]
-    share = min(1.0, (4.0 / max((counts[w] for w in drawn), default=1)) ** 3)  # a sample costs nc cubed
-    rows = growth(wider.problem, windows=drawn, n=max(int(1024 * share), 64), seed=seed, friction=friction)
+    few = [window for window in WINDOWS if 0 < counts[window] <= _MOST_DRAWN]
+    share = min(1.0, (4.0 / max((counts[w] for w in few), default=1)) ** 3)  # a sample costs nc cubed
+    n = max(int(1024 * share), 64)
+    rows = growth(wider.problem, windows=few, n=n, seed=seed, friction=friction, drawn=drawn)
     scores = {row.threshold: f" ({row.ambiguity:.3g})" for row in rows}
     parts = [f"{window * 1e3:g} ms {counts[window]}{scores.get(window, '')}" for window in WINDOWS]
     return f"contacts that close within the window, and the ambiguity with them: {', '.join(parts)}"

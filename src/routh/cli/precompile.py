@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import systems, two_body
+from routh.batch import ImpactBatch
 from routh.cli.output import Output
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
@@ -62,6 +63,7 @@ FAMILIES = (
     ),
     Family("Algorithm 1, true cone", lambda: sample(_spatial(), 64, method="algorithm1")),
     Family("two bodies", _two_bodies),
+    Family("many problems", lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2)),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
+    from routh.models.landed import Landing
     from routh.models.robot import RobotProblem
 
 _ROBOT = "Robots"
@@ -145,11 +147,14 @@ def run_robot(
     from routh.cli.run import sample_and_show
 
     with output.console.capture() as notes:  # the answer stands above them
-        problem = robot_problem(file, placed, output)
+        problem, wider = robot_problem(file, placed, output)
+    note = None
+    if wider is not None:
+        note = partial(window_line, wider, friction=request.friction, seed=request.seed)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
     said = notes.get().rstrip("\n")
-    return sample_and_show(problem, title, source, request, place, output, notes=said)
+    return sample_and_show(problem, title, source, request, place, output, notes=said, note=note)
 
 
 def run_audit(file: Path, placed: Standing, request: AuditRequest, out: Path, output: Output) -> int:
@@ -215,14 +220,15 @@ def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[Mj
     return model, mujoco.state(model, qpos=found.qpos, qvel=found.qvel if qvel is None else qvel)
 
 
-def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
-    """The impact of a robot; what it cannot represent is told."""
+def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, Landing | None]:
+    """The impact of a robot; what it cannot represent is told. Of a landing also one with more contacts."""
     from routh.models import UnrepresentedWarning, mujoco, simultaneity
 
     placed.landed.refuse_without_drop()
     model, data = load_state(file, placed, lands=placed.landed.drop is not None)
+    wider = None
     if placed.landed.drop is not None:
-        problem = _landing_problem(model, data, placed, output)
+        problem, wider = _landing_problem(model, data, placed, output)
     else:
         gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
         with warnings.catch_warnings():
@@ -244,11 +250,13 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> RobotProblem:
         output.say(
             f"[dim]contacts that move as the others say, like a table's fourth leg (kept): {which}[/dim]"
         )
-    return problem
+    return problem, wider
 
 
-def _landing_problem(model: MjModel, data: MjData, placed: Placed, output: Output) -> RobotProblem:
-    """The impact with which the robot lands; two lines say where it was put and what the window does."""
+def _landing_problem(
+    model: MjModel, data: MjData, placed: Placed, output: Output
+) -> tuple[RobotProblem, Landing | None]:
+    """The impact with which the robot lands, a line says where it was put; the same with a wider window."""
     from routh.models.simultaneity import LANDING_WINDOW
 
     for name in ("gap", "qvel"):
@@ -260,10 +268,10 @@ def _landing_problem(model: MjModel, data: MjData, placed: Placed, output: Outpu
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
     found = make_landing(model, placed.landed, qpos=qpos, window=window, **limits)
     tell_place(found, output)
-    if not output.json:
-        wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]), **limits)
-        output.say(f"[dim]{window_line(wider, 'cone', 0)}[/dim]")
-    return found.problem
+    if output.json:
+        return found.problem, None
+    wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]), **limits)
+    return found.problem, wider
 
 
 def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:

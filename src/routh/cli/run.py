@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,10 +120,12 @@ def sample_and_show(
     *,
     system: System | None = None,
     notes: str = "",
+    note: Callable[[Outcomes], str] | None = None,
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
-    ``notes``: what was said while the problem was made, which stands after the answer.
+    ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
+    says of the outcomes.
     """
     if not approaching(problem):
         return tell_nothing_approaches(problem, title, output, notes)
@@ -134,7 +136,12 @@ def sample_and_show(
     output.answer(answer.lines())
     output.show("", title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
-    output.show(*notes_shown(notes), "")
+    output.show(*notes_shown(notes))
+    if note is not None and not output.quiet:
+        with output.busy("looking at other contacts"):
+            said = note(outcomes)
+        output.say(f"[dim]{said}[/dim]")
+    output.show("")
     _show(shown, request, output)
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:

@@ -7,6 +7,7 @@ Kernels must not raise. Importing this module loads no numba; marking a kernel d
 
 from __future__ import annotations
 
+import time
 import types
 from collections.abc import Callable
 from functools import cache, update_wrapper
@@ -20,6 +21,7 @@ from routh.status import MissingExtraError, RouthError
 
 __all__ = [
     "NoGPUError",
+    "Patient",
     "announced_to",
     "compile_seconds",
     "compiled",
@@ -32,6 +34,7 @@ __all__ = [
     "on_device",
 ]
 
+TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
 _MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 Function = TypeVar("Function", bound=Plain)
 
@@ -70,6 +73,35 @@ def interpreted(function: Plain) -> Foreign:
 def is_ready(function: Foreign, *arguments: Foreign) -> bool:
     """Whether a call of a kernel with these arguments would not compile."""
     return bool(function.is_ready(*arguments))
+
+
+class Patient:
+    """A kernel for few calls: plain Python until those have cost more than loading or compiling it would.
+
+    Equal bits either way. So a process that prepares one problem neither compiles nor loads anything for it.
+    """
+
+    def __init__(self, function: Foreign) -> None:
+        self._kernel = function
+        self._plain = interpreted(function)
+        self._spent = 0.0  # s
+
+    def __call__(self, *arguments: Foreign) -> None:
+        """Call it; what it returns is dropped."""
+        if self._is_worth_it(arguments):
+            self._kernel(*arguments)
+            return
+        began = time.process_time()
+        try:
+            self._plain(*arguments)
+        except (ArithmeticError, ValueError):  # where Python raises, compiled code goes on with inf or NaN
+            self._kernel(*arguments)
+        self._spent += time.process_time() - began
+
+    def _is_worth_it(self, arguments: Foreign) -> bool:
+        if self._spent < TO_LOAD:
+            return False
+        return self._spent > TO_COMPILE or is_ready(self._kernel, *arguments)
 
 
 @cache

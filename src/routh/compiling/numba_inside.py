@@ -23,6 +23,7 @@ from numba.core.registry import CPUDispatcher
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
+from routh.compiling.pipeline import KernelCompiler, typing_of
 
 LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
@@ -45,9 +46,10 @@ class Kernel(CPUDispatcher):
     @cached_property
     def entry(self) -> CPUDispatcher:
         """The same function as Python calls it."""
-        made = Entry(self.py_func, targetoptions=self.options)
+        options = {**self.options, "no_cfunc_wrapper": True}
+        made = Entry(self.py_func, targetoptions=options)
         made._compiler = EntryFunctionCompiler(
-            self.py_func, made.targetdescr, self.options, made.locals, EntryCompiler
+            self.py_func, made.targetdescr, options, made.locals, EntryCompiler
         )
         kept = kernel_cache(self.py_func, _digest_of_sources())
         if kept is not None:
@@ -114,6 +116,21 @@ class LinkedFunctionCompiler(_FunctionCompiler):
 
     def _customize_flags(self, flags: Foreign) -> Flags:
         return Flags(flags)
+
+    def _compile_core(self, args: Foreign, return_type: Foreign) -> Foreign:
+        flags = compiler.Flags()
+        target = self.targetdescr
+        target.options.parse_as_flags(flags, self.targetoptions)
+        return compiler.compile_extra(
+            typing_of(target.typing_context),
+            target.target_context,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=self._customize_flags(flags),
+            locals=self.locals,
+            pipeline_class=self.pipeline_class,
+        )
 
 
 class EntryFunctionCompiler(LinkedFunctionCompiler):
@@ -205,7 +222,7 @@ def _reached(libraries: list[Foreign]) -> list[Foreign]:
     return found
 
 
-class LinkedCompiler(compiler.Compiler):
+class LinkedCompiler(KernelCompiler):
     """Numba's pipeline into a `LinkedLibrary`."""
 
     def __init__(self, *arguments: Foreign) -> None:
@@ -213,7 +230,7 @@ class LinkedCompiler(compiler.Compiler):
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "linked")
 
 
-class EntryCompiler(compiler.Compiler):
+class EntryCompiler(KernelCompiler):
     """Numba's pipeline into an `EntryLibrary`."""
 
     def __init__(self, *arguments: Foreign) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.batch import ImpactBatch
+from routh.compiling import Patient
 from routh.preparing import (
     IMPULSE,
     MU,
@@ -76,6 +77,9 @@ class Outputs(NamedTuple):
     work: Array  # (rows, n, 2, nc) stored, returned; shares of |v|_M^2; (rows, n, 2, 0) without restitution
 
 
+_prepare_one = Patient(prepare)
+
+
 def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
     """Problems of one ``nt`` (any sizes) as rows."""
     nt = problems[0].nt
@@ -85,7 +89,7 @@ def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
     given = as_rows(problems[0]) if len(problems) == 1 else ImpactBatch.from_problems(problems).arrays
     n, nc, _, nv = given.Jt.shape
     rows = empty_rows(n, nv, nc, nt)
-    prepare(given, 0, n, np.zeros(n, dtype=bool), scratch(given), rows)
+    (_prepare_one if n == 1 else prepare)(given, 0, n, np.zeros(n, dtype=bool), scratch(given), rows)
     return rows
 
 

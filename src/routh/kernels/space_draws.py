@@ -10,6 +10,7 @@ from routh.compiling import kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
 from routh.kernels.random import event_number
+from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
     BUDGET,
     DRIVEN,
@@ -17,8 +18,8 @@ from routh.kernels.space_names import (
     GRAM,
     HELD,
     KEPT,
+    LIST,
     MU,
-    POINT,
     RATE,
     ROLE,
     TRY,
@@ -29,7 +30,6 @@ from routh.kernels.space_names import (
     SpaceWork,
     named,
 )
-from routh.validation import Array
 
 # numbers of an event's key, by index; three for each contact follow
 KEEP, KIND, CUT, SHARE, PER_CONTACT = named(5)
@@ -39,7 +39,8 @@ KEEP_CHANCE = 0.1  # weights stay as they were
 ALONE, FACE = 0.9, 0.95  # below: one contact alone; below: a random face; else all of them
 HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below the second, else left alone
 AS_DRAWN, IN_TURN, AIMED, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
-AIMS = 60  # sweeps for the weights of AIMED
+AIMS = 60  # sweeps for the weights of AIMED, at most
+AIMED_AT = 1e-12  # of the largest impulse: what moves less has settled
 
 
 @kernel
@@ -87,8 +88,9 @@ def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
             work.marks[ROLE, i] = FREE
             if number < lowest:
                 chosen, lowest = i, number
-    work.marks[ROLE, chosen] = DRIVEN
-    work.values[WEIGHT, chosen] = 1.0
+    if chosen >= 0:
+        work.marks[ROLE, chosen] = DRIVEN
+        work.values[WEIGHT, chosen] = 1.0
 
 
 @kernel
@@ -99,8 +101,12 @@ def aim(work: SpaceWork, nc: int) -> None:
     impulses with ``y >= 0`` after them, complementary; contacts without slip stick as far as their cones
     let them. RATE holds the effect of a unit of normal impulse, TRY the impulses.
     """
-    values, marks = work.values, work.marks
+    values, marks, m = work.values, work.marks, 0
     for i in range(nc):
+        if marks[ROLE, i] != DRIVEN:
+            continue
+        marks[LIST, m] = i
+        m += 1
         t0, t1 = values[C, 3 * i + 1], values[C, 3 * i + 2]
         length = math.sqrt(t0 * t0 + t1 * t1)
         push = -values[MU, i] / length if length > 0.0 else 0.0
@@ -108,34 +114,38 @@ def aim(work: SpaceWork, nc: int) -> None:
         for row in range(3 * i, 3 * i + 3):
             values[TRY, row] = 0.0
     for _ in range(AIMS):
-        for i in range(nc):
-            if marks[ROLE, i] == DRIVEN:
-                aim_one(values, nc, i)
-    for i in range(nc):
+        moved, most = 0.0, 0.0
+        for a in range(m):
+            at = 3 * marks[LIST, a]
+            moved = max(moved, aim_one(work, m, marks[LIST, a]))
+            most = max(most, values[TRY, at])
+        if not moved > AIMED_AT * most:
+            break
+    for a in range(m):
+        i = marks[LIST, a]
         values[WEIGHT, i] = values[TRY, 3 * i]
 
 
 @kernel
-def aim_one(values: Array, nc: int, i: int) -> None:
-    """One contact's turn in the sweeps of `aim`."""
-    at, own = 3 * i, 0.0
+def aim_one(work: SpaceWork, m: int, i: int) -> float:
+    """One contact's turn in the sweeps of `aim`; by how much its impulse has changed."""
+    values, at, own = work.values, 3 * i, 0.0
     for part in range(3):
         own += values[GRAM + at, at + part] * values[RATE, at + part]
-        values[POINT, part] = values[C, at + part]
-        for column in range(3 * nc):
-            values[POINT, part] += values[GRAM + at + part, column] * values[TRY, column]
     if not own > 0.0:
-        return
-    normal = max(values[TRY, at] - values[POINT, 0] / own, 0.0)
+        return 0.0
+    normal = max(values[TRY, at] - (values[C, at] + effect(work, m, TRY, at)) / own, 0.0)
     f0, f1 = normal * values[RATE, at + 1], normal * values[RATE, at + 2]
     inertia = values[GRAM + at + 1, at + 1] + values[GRAM + at + 2, at + 2]
     if values[C, at + 1] == 0.0 and values[C, at + 2] == 0.0 and inertia > 0.0:
-        f0 = values[TRY, at + 1] - values[POINT, 1] / inertia
-        f1 = values[TRY, at + 2] - values[POINT, 2] / inertia
+        f0 = values[TRY, at + 1] - effect(work, m, TRY, at + 1) / inertia
+        f1 = values[TRY, at + 2] - effect(work, m, TRY, at + 2) / inertia
         length, most = math.sqrt(f0 * f0 + f1 * f1), values[MU, i] * normal
         if length > most:
             f0, f1 = f0 * most / length, f1 * most / length
+    moved = abs(normal - values[TRY, at]) + abs(f0 - values[TRY, at + 1]) + abs(f1 - values[TRY, at + 2])
     values[TRY, at], values[TRY, at + 1], values[TRY, at + 2] = normal, f0, f1
+    return moved
 
 
 @kernel
