@@ -1,9 +1,10 @@
 """How long a newcomer waits: processor time of first and second calls, each in a process of its own.
 
-    python benchmarks/first_call.py [row ...] [--repeat 3]
+    python benchmarks/first_call.py [row ...] [--repeat 3] [--without-bytecode]
 
-A fresh folder for compiled kernels and for bytecode stands for a fresh installation of routh: the first call
-compiles, the second loads. Processor time with that of children, since other work on the machine should not
+A fresh folder for compiled kernels stands for a fresh installation of routh: the first call compiles, the
+second loads. Bytecode is there, since pip makes it for what it installs; ``--without-bytecode`` is for
+installers that make none. Processor time with that of children, since other work on the machine should not
 count; of several second calls the least. Rows are named as printed, for example "routh list" or "plane".
 """
 
@@ -31,10 +32,12 @@ COMMANDS = {
 FAMILY = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[int(sys.argv[1])].call()"
 
 
-def processor_seconds(arguments, folder):
+def processor_seconds(arguments, folder, bytecode):
     """Processor time of a Python process and its children, s; NaN where it failed."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": folder}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    if not bytecode:
+        environment["PYTHONPYCACHEPREFIX"] = folder
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, *(argument.format(folder=folder) for argument in arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -44,10 +47,10 @@ def processor_seconds(arguments, folder):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def row(name, arguments, repeat):
+def row(name, arguments, repeat, bytecode):
     with tempfile.TemporaryDirectory() as folder:
-        first = processor_seconds(arguments, folder)
-        second = min(processor_seconds(arguments, folder) for _ in range(repeat))
+        first = processor_seconds(arguments, folder, bytecode)
+        second = min(processor_seconds(arguments, folder, bytecode) for _ in range(repeat))
     print(f"{name:28s} {first:8.2f} {second:8.2f}", flush=True)
 
 
@@ -57,6 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("row", nargs="*")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--without-bytecode", action="store_true")
     given = parser.parse_args()
     rows = dict(COMMANDS)
     rows |= {family.name: ["-c", FAMILY, str(number)] for number, family in enumerate(FAMILIES)}
@@ -67,7 +71,7 @@ def main():
     print(f"{'':28s} {'first':>8s} {'second':>8s}")
     for name, arguments in rows.items():
         if not given.row or name in given.row:
-            row(name, arguments, given.repeat)
+            row(name, arguments, given.repeat, not given.without_bytecode)
 
 
 if __name__ == "__main__":

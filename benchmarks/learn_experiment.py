@@ -10,8 +10,6 @@ python benchmarks/learn_experiment.py compare                    # outcomes agai
 python benchmarks/learn_experiment.py picture [--output learn.png]
 python benchmarks/learn_experiment.py collect --output benchmarks/learning/returns.json
 
-A third task, ``--tasks FlatHopper``, is the hopper without an ankle: most of its landings are ambiguous.
-
 Everything lies under ``--folder`` (results/learn): one folder for each task, condition and seed. Training and
 evaluation do what is missing, end after ``--seconds`` and can be stopped and started again: training goes on
 from its last checkpoint, at most half a minute back, with new episodes. Start as many processes on one folder

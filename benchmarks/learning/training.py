@@ -12,7 +12,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import routh.learn
 from learning.runs import Run, write
-from learning.tasks import make
 
 ENVIRONMENTS = 16  # in one process: torch's overhead of a call is shared by them
 ROLLOUT = 2048  # steps of all environments between two updates
@@ -41,7 +40,7 @@ class Together(DummyVecEnv):
 
 def training_env(task: str, condition: str, seed: int) -> gymnasium.Env:
     """An environment as the condition wants it."""
-    env = make(task)
+    env = gymnasium.make(task, disable_env_checker=True)
     if condition == "outcomes":
         return routh.learn.OutcomeRandomization(env, seed=seed)
     if condition == "noise":

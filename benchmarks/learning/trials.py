@@ -12,21 +12,25 @@ import torch
 import routh.learn
 from learning.rigid import RigidContacts
 from learning.runs import Run
-from learning.tasks import make
 from learning.training import Together, load
 
 Value = Callable[[np.ndarray], np.ndarray]  # observations (k, n) to values (k,)
 
 
+def plain(task: str) -> gymnasium.Env:
+    """The task as it is."""
+    return gymnasium.make(task, disable_env_checker=True)
+
+
 def changed(change: Callable[[gymnasium.Env], None]) -> Callable[[str, Value], gymnasium.Env]:
     """The task with a change of its model."""
 
-    def made(task: str, value: Value) -> gymnasium.Env:
-        env = make(task)
+    def make(task: str, value: Value) -> gymnasium.Env:
+        env = plain(task)
         change(env.unwrapped)
         return env
 
-    return made
+    return make
 
 
 def scaled_softness(factor: float) -> Callable[[gymnasium.Env], None]:
@@ -54,17 +58,17 @@ def other_solver(env) -> None:
 
 def randomised(**options) -> Callable[[str, Value | None], gymnasium.Env]:
     """Random outcomes."""
-    return lambda task, value: routh.learn.OutcomeRandomization(make(task), seed=1, **options)
+    return lambda task, value: routh.learn.OutcomeRandomization(plain(task), seed=1, **options)
 
 
 def adversarial(task: str, value: Value) -> gymnasium.Env:
     """Of 16 outcomes the one that the policy's own value function likes least."""
-    return routh.learn.AdversarialOutcomes(make(task), value=value, k=16, seed=1)
+    return routh.learn.AdversarialOutcomes(plain(task), value=value, k=16, seed=1)
 
 
 #: what a policy is tried on: name -> (task, its value function) -> environment
 TESTS: dict[str, Callable[[str, Value], gymnasium.Env]] = {
-    "nominal": lambda task, value: make(task),
+    "nominal": lambda task, value: plain(task),
     "random outcomes": randomised(),
     "adversarial outcomes": adversarial,
     "every impact rigid": randomised(single=True),
@@ -72,13 +76,13 @@ TESTS: dict[str, Callable[[str, Value], gymnasium.Env]] = {
     "four times as soft": changed(scaled_softness(4.0)),
     "half the time step": changed(half_step),
     "other solver": changed(other_solver),
-    "rigid contacts": lambda task, value: RigidContacts(make(task)),
+    "rigid contacts": lambda task, value: RigidContacts(plain(task)),
 }
 
 
 def returns(run: Run, name: str, episodes: int) -> list[float]:
     """Of some episodes, side by side, of the policy without its exploration."""
-    model, normalised = load(run, Together([lambda: make(run.task)]))
+    model, normalised = load(run, Together([lambda: plain(run.task)]))
 
     def value(observations: np.ndarray) -> np.ndarray:
         with torch.no_grad():
@@ -105,7 +109,7 @@ def returns(run: Run, name: str, episodes: int) -> list[float]:
 
 def impacts(run: Run, seed: int = 20_000) -> tuple[list[float], int]:
     """The ambiguities of all impacts of one episode with random outcomes, and its steps."""
-    model, normalised = load(run, Together([lambda: make(run.task)]))
+    model, normalised = load(run, Together([lambda: plain(run.task)]))
     env = randomised()(run.task, None)
     seen, _ = env.reset(seed=seed)
     found, steps, ended = [], 0, False

@@ -63,6 +63,9 @@ FAMILIES = (
     ),
     Family("Algorithm 1, true cone", lambda: sample(_spatial(), 64, method="algorithm1")),
     Family("two bodies", _two_bodies),
+    Family("derivatives, plane", lambda: sample(_plane(), 64).jacobian()),
+    Family("derivatives, polygons", lambda: sample(_spatial(), 64, friction="polyhedral").jacobian()),
+    Family("derivatives, true cone", lambda: sample(_spatial(), 64).jacobian()),
     Family("many problems", lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2)),
 )
 

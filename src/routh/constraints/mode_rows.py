@@ -118,8 +118,7 @@ def _combine(G: DenseOrSparse, index: np.ndarray, weights: Array) -> DenseOrSpar
 def _tilted(measure: DenseOrSparse, position: np.ndarray, extra: DenseOrSparse) -> DenseOrSparse:
     """``measure`` with ``extra`` added to the rows at ``position``."""
     if sparse.issparse(measure):
-        one = np.ones(len(position))
-        place = (one, (position, np.arange(len(position))))
+        place = (np.ones(len(position)), (position, np.arange(len(position))))
         return measure + sparse.csr_array(place, shape=(measure.shape[0], len(position))) @ extra
     push = measure.copy()
     push[position] += extra

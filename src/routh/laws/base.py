@@ -117,8 +117,7 @@ def _spread(result: ImpactResult, nc: int) -> ImpactResult:
     """A result of the first contact as one of all contacts that repeat it."""
     steps = np.zeros((len(result.path.impulse), nc, result.impulse.shape[1]))
     steps[:, :1] = result.path.impulse
-    path = replace(result.path, impulse=steps)
-    return replace(result, impulse=steps.sum(axis=0), path=path)
+    return replace(result, impulse=steps.sum(axis=0), path=replace(result.path, impulse=steps))
 
 
 def _moved(result: ImpactResult, problem: ImpactProblem, start: ImpactProblem) -> ImpactResult:
