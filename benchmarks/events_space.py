@@ -180,6 +180,7 @@ def faults(problem, out, poisson):
     rough = 1.0 + float(problem.mu.max(initial=0.0))
     curve = 10.0 * np.where(np.isfinite(out.error[0]), out.error[0], np.inf)
     momentum = np.sqrt(2.0 * problem.kinetic_energy(v - problem.apply(impulse))) / problem.speed
+    momentum /= np.maximum(1.0, np.abs(impulse / unit.impulse[:, None]).max(axis=(1, 2)))  # their rounding
     cone = cone_violation(impulse, problem.mu) / unit.impulse  # a polygon lies in its disc
     gained = (problem.kinetic_energy(v) / problem.kinetic_energy() - 1.0) if not poisson else 0.0 * v[:, 0]
     approach = -(v @ problem.Jn.T) / unit.velocity

@@ -39,7 +39,7 @@ _SENTENCES: dict[Status, str] = {
     Status.JAMMED: "The friction cone is not pointed and the step limit was reached: the contacts may jam.",
     Status.RAY: "The pivoting ended on a ray: no solution was found.",
     Status.MAX_PIVOTS: "The pivot limit was reached before a solution was found.",
-    Status.NUMERICAL: "The residual, recomputed outside the solver, is above tolerance or is no number.",
+    Status.NUMERICAL: "The residual, recomputed outside the solver, or the error is too large or no number.",
     Status.INCOMPLETE: "A budget of time or memory ran out; what was found so far is returned.",
     Status.OUT_OF_TIME: "The time allowed by budget= ran out before this sample was finished.",
     Status.ENERGY_GAINED: "The outcome has more kinetic energy than the restitution asked for allows.",

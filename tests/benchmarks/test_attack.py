@@ -207,4 +207,4 @@ def test_what_the_attack_at_full_size_has_found(name, number):
     problem = physics.problem_of(name, rng)
     outcomes = routh.sample(problem, physics.SAMPLES, seed=number, threads=1)
     assert physics.judged_samples(problem, outcomes) == ("", False)
-    assert outcomes.error.max() < 3e-5  # a tolerance of 1e-6, and some thirty pieces
+    assert np.all(outcomes.error <= 1e-6 * np.maximum(outcomes.steps, 30))  # a tolerance of 1e-6 a piece

@@ -1,15 +1,19 @@
 """Shares of benchmarks/events.py: families of planar problems, exact sets and the exact checker."""
 
+import math
+
 import numpy as np
 import pytest
 
 import event_families
 import events
+import events_space
 import routh
 from routh import systems
 from routh.exact.checker import verify_path
 from routh.exact.checker_paths import exact_path
 from routh.paths import ImpactPath
+from routh.sampling.straight import path_residual
 
 
 @pytest.mark.parametrize("name", [*event_families.FAMILIES, *event_families.RELATIONS])
@@ -18,6 +22,32 @@ def test_no_sample_that_says_solved_is_wrong(name):
     assert tally.problems == 12
     assert tally.wrong == 0
     assert tally.statuses["SOLVED"] > 80
+
+
+@pytest.mark.parametrize("seed", [872, 2494, 8098])
+def test_impulses_at_rest_up_to_rounding_may_compress_or_return(seed):
+    _, tally = event_families.chunk(("Poisson's restitution", seed, seed + 1))
+    assert tally.wrong == 0
+    assert tally.statuses["SOLVED"] > 0
+
+
+def test_restitution_out_of_nothing_is_noticed():
+    problem = event_families.planar_body(np.random.default_rng(0), 1).replace(restitution=0.5)
+    path = routh.sample(problem, 1, hypothesis="poisson", threads=1).path(0)
+    assert path_residual(problem, path, hypothesis="poisson") < 1e-12
+    more = 1.5 * path.impulse[-1:]
+    v = np.concatenate([path.v, problem.apply(more, path.v[-1:])])
+    longer = ImpactPath(v, np.concatenate([path.impulse, more]), path.kind)
+    assert path_residual(problem, longer, hypothesis="poisson") > 1e-3
+
+
+def test_a_curve_whose_error_is_large_is_no_outcome():
+    problem = events_space.KINDS["jammed"](np.random.default_rng([7504, 7]))
+    out, _ = events_space.samples([problem], 4, seed=7504)
+    solved = out.status[0] == routh.Status.SOLVED
+    assert solved.any()
+    assert out.error[0][solved].max() <= 0.01
+    assert events_space.faults(problem, out, False)[0] == 0
 
 
 def test_a_wrong_sample_is_noticed():
@@ -34,7 +64,7 @@ def test_a_wrong_sample_is_noticed():
 @pytest.mark.parametrize(("name", "seed"), [("box-wall", 0), ("body", 2), ("matrices", 1)])
 def test_samples_lie_in_exact_sets_and_their_paths_are_proved(name, seed):
     pytest.importorskip("ppl")
-    _, tally = events._judge((name, seed, 200))
+    _, tally = events._judge((name, seed, 200, math.inf))
     assert tally["exact"] == 1
     assert (tally["outside"], tally["unended"], tally["paths wrong"]) == (0, 0, 0)
     assert tally["proved"] == tally["tried"] == events.PROVED

@@ -29,6 +29,7 @@ from routh.kernels.space_names import (
     MU,
     RETURNED,
     START,
+    STAYS,
     STEPS,
     STORED,
     TOTAL,
@@ -54,6 +55,7 @@ NEARLY = 1e-10  # approach that is none once a sample is in its last phase
 ROUNDING = 1e-11  # velocities below this share of the speed are none
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
+MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
 
 
 @kernel
@@ -107,6 +109,8 @@ def run_event(
         share = event_number(key, SHARE)
     used = 0
     kind = BROKEN
+    # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
+    work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
     if record is not None and phase == AIMED:
         note_margin(record, 0.0)  # its weights depend on the problem
     if draw_roles(work, nc, draw.rates, custom, key, phase):
@@ -206,7 +210,7 @@ def run_range(
         limit = (
             tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
         )
-        if status == SOLVED and not residual <= limit + SLACK * error:
+        if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
             status = NUMERICAL
         sample = min(sample, outputs.status.shape[1] - 1)
         outputs.status[row, sample], outputs.events[row, sample] = status, pieces

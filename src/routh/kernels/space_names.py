@@ -46,9 +46,9 @@ ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 21)
 VALUE_ROWS = 29
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
-# trace, the highest power of the step's series
-ERROR, STEPS, CUT, TRACED, HIGHEST = named(5)
-GLOBALS = 5
+# trace, the highest power of the step's series, whether rates stay where a slip vanishes
+ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS = named(6)
+GLOBALS = 6
 
 # rows of `marks`: of contacts; then of unknowns
 ROLE, SLIP, CORNER, LIST, MOVES = named(5)

@@ -29,6 +29,7 @@ from routh.kernels.space_names import (
     SLIDE,
     SLIP,
     SLIP_ZERO,
+    STAYS,
     Books,
     C,
     Corners,
@@ -147,7 +148,7 @@ def curved_piece(
     kind, who = follow_curve(work, nc, m, books, record, tolerance)
     if kind == SLIP_ZERO:
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
-        kind = GO_ON  # the rates stay, as with polygons
+        kind = GO_ON if values[GLOBAL, STAYS] > 0.0 else SLIP_ZERO
     if kind == LET_GO or kind == OUT_OF_CONE:
         kind = GO_ON if marks[ROLE, who] == HELD else CUT_SHORT
         if marks[ROLE, who] == HELD:
