@@ -1,5 +1,7 @@
 """Meshes that MuJoCo does not read, and links that it refuses although the robot is sound."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import routh
 from routh.models import UnrepresentedWarning
+from routh.status import ModelError
 
 pytest.importorskip("mujoco")
 
@@ -75,6 +78,36 @@ def test_meshes_that_are_none_are_left_out_and_named(tmp_path, text):
         model, said = one_link(tmp_path, name)
         assert f"base: {name}" in said
         assert model.nmesh == 0
+
+
+PLY = """ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z
+element face 4\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1
+{first} 0 2 1\n3 0 3 {index}\n3 0 1 3\n3 1 2 3\n"""
+
+
+@pytest.mark.parametrize(("first", "index"), [("3", "-1"), ("inf", "2"), ("3", "99"), ("3", "2")])
+def test_a_damaged_ply_does_not_end_the_process_in_pinocchio(tmp_path, first, index):
+    """In a process of its own: its reader of .ply ended with a segmentation fault."""
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.ply").write_text(PLY.format(first=first, index=index))
+    file = tmp_path / "r.urdf"
+    link = LINK.format(name="base", mass=1, i=0.01, shape=MESH.format("a.ply"))
+    file.write_text(f'<robot name="r">{link}</robot>')
+    code = "import sys, routh; routh.models.pinocchio.load(sys.argv[1], floating=True)"
+    ended = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True)
+    assert ended.returncode == 0 or "ModelError" in ended.stderr, ended.stderr
+    assert (index == "2" and first == "3") == (ended.stderr == "")
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "pinocchio"])
+def test_a_prefix_without_a_namespace_is_a_clear_error(tmp_path, engine):
+    pytest.importorskip(engine)
+    file = tmp_path / "r.urdf"
+    link = LINK.format(name="base", mass=1, i=0.01, shape=BOX)
+    file.write_text(f'<robot name="r">{link}<x:gazebo/></robot>')
+    with pytest.raises(ModelError, match=r"r\.urdf: is no well-formed XML: unbound prefix"):
+        getattr(routh.models, engine).load(file, floating=True)
 
 
 def test_a_mesh_is_converted_without_opening_what_it_names(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Meshes in formats that MuJoCo does not read (COLLADA, PLY, STL as text), converted through trimesh.
+"""Meshes that a loader cannot read (MuJoCo: COLLADA, PLY, STL as text; Pinocchio: PLY), through trimesh.
 
 A mesh is data from elsewhere: only its own bytes are read. COLLADA is XML, so it is held to the same rules as
 a model's XML first (no document types, no entities), and the pictures that it names are never opened.
@@ -58,6 +58,8 @@ def _as_stl(file: Path) -> bytes:
     mesh = _read(text, kind)
     if not len(mesh.faces):
         raise ModelError("holds no triangles")
+    if not (mesh.faces.min() >= 0 and mesh.faces.max() < len(mesh.vertices)):
+        raise ModelError("has triangles with corners that it does not hold")
     return bytes(mesh.export(file_type="stl"))
 
 
@@ -70,7 +72,7 @@ def _read(text: bytes, kind: str) -> Trimesh:
         with warnings.catch_warnings():
             # what a reader does that NumPy deprecates is nothing that the user can mend
             warnings.simplefilter("ignore", DeprecationWarning)
-            return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None)
+            return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None, process=False)
     except ImportError:
         raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named

@@ -17,7 +17,7 @@ from routh.text import for_terminal
 
 #: Formats that refer to no other files, and OBJ, whose materials are checked. Others (glTF, scenes) can name
 #: any file, which a loader then opens.
-PINOCCHIO_FORMATS = (".stl", ".obj", ".dae", ".ply")
+PINOCCHIO_FORMATS = (".stl", ".obj", ".dae")  # a damaged .ply ends the process in its reader: converted
 MUJOCO_FORMATS = (".stl", ".obj", ".msh")
 
 _MATERIALS = re.compile(rb"(?:^|[\r\n])[ \t]*mtllib[ \t]+([^\r\n]+)", re.IGNORECASE)
@@ -39,7 +39,10 @@ def with_absolute_meshes(
     formats : suffixes that the loader reads, in lower case.
     convert : makes meshes in other formats readable, where it can.
     """
-    root = ElementTree.fromstring(path.read_bytes())
+    try:
+        root = ElementTree.fromstring(path.read_bytes())
+    except ElementTree.ParseError as error:  # such as a prefix that stands for no namespace
+        raise ModelError(f"{path}: is no well-formed XML: {error}") from None
     folders = [path.parent, *roots]
     left_out: list[str] = []
     for material in root.findall("material"):  # of what is only looked at
@@ -79,7 +82,7 @@ def _readable(file: Path, formats: Sequence[str], convert: Converter | None) -> 
     if not file.is_file():
         return file, "there is no such file"
     kind = file.suffix.lower()
-    if kind in formats and not (convert is not None and is_text_stl(file)):
+    if kind in formats and not (formats == MUJOCO_FORMATS and is_text_stl(file)):
         return file, ""
     if convert is None or kind not in CONVERTIBLE:
         return file, f"{kind or 'no suffix'} is none of {', '.join(formats)}"

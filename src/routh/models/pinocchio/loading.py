@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.models.converting import Converter
 from routh.models.meshes import PINOCCHIO_FORMATS, tell_left_out, with_absolute_meshes
 from routh.models.pinocchio.engine import engine
 from routh.models.resolving import check_model_file
@@ -47,17 +49,20 @@ def load(
     if file.root != "robot":
         raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
     allowed = [Path(root).resolve() for root in roots]
-    text, left_out = with_absolute_meshes(file.path, allowed, PINOCCHIO_FORMATS)
-    tell_left_out(left_out, path)
     try:
-        joint = (pin.JointModelFreeFlyer(),) if floating else ()
-        model = pin.buildModelFromXML(text, *joint)
-        check_inertias(model, path)
-        shapes = None
-        if geometry:
-            kind = pin.GeometryType.COLLISION
-            shapes = pin.buildGeomFromUrdfString(model, text, kind, package_dirs=[str(file.path.parent)])
-            _add_pairs(model, shapes)
+        with TemporaryDirectory() as folder:  # of converted meshes
+            text, left_out = with_absolute_meshes(
+                file.path, allowed, PINOCCHIO_FORMATS, Converter(Path(folder))
+            )
+            tell_left_out(left_out, path)
+            joint = (pin.JointModelFreeFlyer(),) if floating else ()
+            model = pin.buildModelFromXML(text, *joint)
+            check_inertias(model, path)
+            shapes = None
+            if geometry:
+                kind = pin.GeometryType.COLLISION
+                shapes = pin.buildGeomFromUrdfString(model, text, kind, package_dirs=[str(file.path.parent)])
+                _add_pairs(model, shapes)
     except ModelError:
         raise
     except (ValueError, RuntimeError, IndexError, MemoryError) as error:
