@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
+PLANE_BLOCK = 384  # of the sampler in the plane: a fifth faster than 128 on an H200
 REGISTERS = 128  # of a thread in the plane: more would leave the multiprocessors idle
 SPACE_REGISTERS = 128
 # functions of the sampler in space that are compiled on their own, see `on_device`
@@ -275,8 +276,9 @@ class Sampler:
         ``row``: the number of the first row, on which the random numbers depend.
         """
         draw = self.draw._replace(row=row)
-        blocks = min(_blocks(end - begin), MOST_BLOCKS[self.nt])
-        self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+        block = PLANE_BLOCK if self.nt == 1 else BLOCK
+        blocks = min(-(-(end - begin) // block), MOST_BLOCKS[self.nt])
+        self.kernel[blocks, block](rows, wanted, draw, outputs, *self.more, begin, end)
 
     def run(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
