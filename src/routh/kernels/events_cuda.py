@@ -36,7 +36,7 @@ SPACE_REGISTERS = 128
 # functions of the sampler in space that are compiled on their own, see `on_device`
 APART = frozenset(
     (
-        *("solve_rates", "held_rate", "run_stage", "straight_piece", "stiff_piece", "implicit_step"),
+        *("solve_rates", "held_rate", "run_stage", "straight_piece"),
         *("follow_curve", "alone_series", "fill_series", "extend", "solve_power", "invert"),
         *("first_event", "straight_on", "stop_slip", "outside_cones", "move"),
     )
