@@ -30,7 +30,7 @@ def blow_up(rng):
 def attack(method, friction, count, seed, processes=1):
     """The samples of ``count`` such problems."""
     part_of_row((method, friction, seed, range(1)))
-    cases = [(method, friction, seed, chunk) for chunk in chunks(count)]
+    cases = [(method, friction, seed, chunk) for chunk in chunks(count, together=1)]
     limit = SECONDS["algorithm1"] if method == "algorithm1" else CONTACTS * SECONDS[friction]
     parts = in_processes(part_of_row, cases, processes)
     return merged(f"condition 1e5, {method}, {friction}", parts, limit=limit)
