@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BLOCK = 384  # a fifth faster than 128 on an H200
 REGISTERS = 128  # of a thread: more would leave the multiprocessors idle
-QUICK_REGISTERS = 64
+QUICK_REGISTERS = 128
 MOST_BLOCKS = 2**20  # of one launch
 FEW_BLOCKS = 2**10  # of the full kernel after the quick one
 LAUNCHES = 64  # whose lists are counted in one array
