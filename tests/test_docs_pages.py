@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import site_blocks
+from routh.status import Status
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 PAGES = sorted(GUIDE.glob("*.md"))
@@ -73,3 +74,8 @@ def test_every_extra_is_named_where_installing_is_explained():
         extras = tomllib.load(file)["project"]["optional-dependencies"]
     rows = re.findall(r"^\| `(\w+)` \|", (GUIDE / "install.md").read_text(), flags=re.MULTILINE)
     assert sorted(rows) == sorted(extras)
+
+
+def test_every_status_is_explained():
+    text = (GUIDE / "troubleshooting.md").read_text().split("\n## Statuses")[1]
+    assert {status.name for status in Status if f"`{status.name}`" not in text} == set()
