@@ -23,7 +23,7 @@ import routh
 from routh.compiling import find_cuda
 from routh.friction import facet_directions
 from routh.kernels import cuda as gpu
-from routh.kernels import events_cuda
+from routh.kernels import events_cuda, plane_cuda
 from routh.kernels.algorithm1_host import known_table, run
 from routh.kernels.arrays import make_rows
 from routh.kernels.gpu_memory import send
@@ -84,7 +84,7 @@ def planar_kernel(problem, n):
     elastic = bool(problem.restitution.any())
     prepared, draw = make_rows([problem]), make_settings(n)
     rows, wanted = send((prepared, np.ones(1, dtype=bool)))
-    patterns = events_cuda.first_patterns(prepared, draw)
+    patterns = plane_cuda.first_patterns(prepared, draw)
     sampler = events_cuda.Sampler(draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns)
     outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=elastic)
     return kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import routh
-from attacking.physics import SECONDS, judged_samples
+from attacking.physics import SECONDS, WARM, judged_samples
 from attacking.report import Found, merged
 from attacking.spread import chunks, in_processes
 
@@ -29,8 +29,8 @@ def blow_up(rng):
 
 def attack(method, friction, count, seed, processes=1):
     """The samples of ``count`` such problems."""
-    part_of_row((method, friction, seed, range(1)))
-    cases = [(method, friction, seed, chunk) for chunk in chunks(count)]
+    part_of_row((method, friction, seed, range(WARM)))  # Algorithm 1 compiles its steps only after some
+    cases = [(method, friction, seed, chunk) for chunk in chunks(count, together=1)]
     limit = SECONDS["algorithm1"] if method == "algorithm1" else CONTACTS * SECONDS[friction]
     parts = in_processes(part_of_row, cases, processes)
     return merged(f"condition 1e5, {method}, {friction}", parts, limit=limit)

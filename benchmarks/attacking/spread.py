@@ -5,9 +5,9 @@ import multiprocessing
 TOGETHER = 50
 
 
-def chunks(count):
+def chunks(count, together=TOGETHER):
     """The numbers 0 to ``count - 1`` in ranges."""
-    return [range(first, min(first + TOGETHER, count)) for first in range(0, count, TOGETHER)]
+    return [range(first, min(first + together, count)) for first in range(0, count, together)]
 
 
 def in_processes(work, cases, processes):

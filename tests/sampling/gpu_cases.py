@@ -6,7 +6,12 @@ import numpy as np
 
 import routh
 from problems import random_problem
+from routh.kernels.arrays import make_rows
+from routh.kernels.events_cuda import make_gpu_outputs
+from routh.kernels.gpu_memory import fetch, send
+from routh.kernels.plane_cuda import PlaneLauncher, first_patterns
 from routh.sampling.batch import BatchOutcomes
+from routh.sampling.redrawing import make_settings
 from routh.systems import get
 
 
@@ -83,8 +88,23 @@ def batch(given, n, share=0.0, **options):
     np.testing.assert_array_equal(device[0].v, device.v[0])
 
 
+def left_by_the_quick_kernel(problem, n):
+    """How many of n samples need rates that are not in the table; all must be as the CPU's."""
+    draw, rows = make_settings(n, seed=3), make_rows([problem])
+    patterns = first_patterns(rows, draw)
+    assert patterns.short
+    outputs = make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=False)
+    launcher = PlaneLauncher(draw, problem.nc, patterns)
+    launcher.launch(*send((rows, np.ones(1, bool))), outputs, 0, 0, n)
+    host = routh.sample(problem, n, seed=3)
+    np.testing.assert_allclose(fetch(outputs.v)[0], host.v, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(fetch(outputs.events)[0], host.events)
+    return int(fetch(launcher.listed.counts)[0])
+
+
 def few():
     """Some seconds in the simulator."""
+    assert 0 < left_by_the_quick_kernel(get("rocking-block").problem, 24) < 12
     block = get("rocking-block").problem
     single(block, 6, seed=3)
     single(block.replace(restitution=0.5), 3, seed=3)

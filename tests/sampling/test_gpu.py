@@ -18,8 +18,8 @@ on_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no GPU")
 SHARE = 0.02  # of samples whose path may be another one: at ties rounding chooses
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
-from routh.kernels import events_cuda
-events_cuda.BLOCK, events_cuda.MANY, events_cuda.FIRST = 4, 4, 8
+from routh.kernels import events_cuda, plane_cuda
+events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
 import gpu_cases
 gpu_cases.few()
 print("equal")

@@ -10,8 +10,8 @@ CODE = """
 import sys
 import numpy as np
 from routh import sweep
-from routh.kernels import events_cuda
-events_cuda.BLOCK, events_cuda.MANY, events_cuda.FIRST = 4, 4, 8  # the simulator has a thread for each
+from routh.kernels import events_cuda, plane_cuda
+events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
 tables = []
 for device in ("cpu", "cuda"):
     study = sweep.study(

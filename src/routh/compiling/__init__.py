@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import types
+import warnings
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from importlib import import_module
@@ -138,9 +139,25 @@ def cuda_kernel(function: Plain, *, fused: bool = False, **options: Foreign) -> 
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
     if fused:
-        return cuda.jit(function, **options)
+        return _Launched(cuda.jit(function, **options))
     _do_not_fuse()
-    return cuda.jit(function, lto=False, **options)  # at link time products and sums would be fused again
+    # at link time products and sums would be fused again
+    return _Launched(cuda.jit(function, lto=False, **options))
+
+
+class _Launched:
+    """A CUDA kernel whose small launches do not warn: few samples are the user's wish."""
+
+    def __init__(self, made: Foreign) -> None:
+        self._made = made
+        self._ready: dict[tuple[int, int], Foreign] = {}
+
+    def __getitem__(self, shape: tuple[int, int]) -> Foreign:
+        if shape not in self._ready:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*Grid size")
+                self._ready[shape] = self._made[shape]
+        return self._ready[shape]
 
 
 @cache

@@ -9,18 +9,15 @@ from __future__ import annotations
 import math
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.compiling import cuda_kernel, find_cuda, on_device
-from routh.kernels import events_plane, events_space
-from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs
-from routh.kernels.dictionary import wide
-from routh.kernels.events_rates import find_rates
-from routh.kernels.events_roles import NAMED, TABLE_SHIFT, find_known_rates, pattern_name
+from routh.kernels import events_space
+from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
-from routh.kernels.random import GOLDEN
+from routh.kernels.plane_cuda import Patterns, PlaneLauncher
 from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, prepare_row
 from routh.status import Status
@@ -30,9 +27,7 @@ if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
-PLANE_BLOCK = 384  # of the sampler in the plane: a fifth faster than 128 on an H200
-REGISTERS = 128  # of a thread in the plane: more would leave the multiprocessors idle
-SPACE_REGISTERS = 128
+REGISTERS = 128  # of a thread in space
 # functions of the sampler in space that are compiled on their own, see `on_device`
 APART = frozenset(
     (
@@ -41,50 +36,10 @@ APART = frozenset(
         *("first_event", "straight_on", "stop_slip", "outside_cones", "move"),
     )
 )
-MOST_BLOCKS = {1: 2**20, 2: 2**20}  # of one launch, in the plane and in space
+MOST_BLOCKS = 2**20  # of one launch in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
-MANY, FIRST = (
-    2**14,
-    512,
-)  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
-
-
-class PlaneThread(NamedTuple):
-    """`routh.kernels.events_rates.PlaneWork` of a thread on the GPU: patterns are known to all of them."""
-
-    values: DeviceArray
-    marks: DeviceArray
-    flags: DeviceArray
-    known: DeviceArray  # (2, as wide as the table): rates of two pieces
-    names: DeviceArray  # (slots,) the patterns of the table, which no thread changes
-    table: DeviceArray  # (slots + 2, ...) their rates, see `PlaneWork.known`
-
-
-def find_shared_rates(work: DeviceArray, nc: int, alone: bool, busy: int) -> int:
-    """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
-    known, at = work.known, wide(int(busy >= 0))
-    if alone and len(work.names) > 0 and nc <= NAMED:
-        name = pattern_name(work, nc)
-        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
-        if work.names[slot] == name:
-            for column in range(4 * nc + 1):
-                known[at, column] = work.table[slot, column]
-            return at if known[at, 4 * nc] > 0.0 else wide(-1)
-    return at if find_rates(work, nc, at) else wide(-1)
-
-
-def keep_patterns(work: DeviceArray) -> None:
-    """Instead of `events_plane.forget_patterns`: the table is that of this problem, or empty."""
-
-
-def first_patterns(rows: Rows, draw: Draw) -> tuple[np.ndarray, Array]:
-    """Names and rates of the patterns that the first samples of a single problem meet, found by the CPU."""
-    nc, few = rows.contact.shape[2], draw._replace(n=min(draw.n, FIRST))
-    work = events_plane.workspace(nc, FIRST)
-    outputs = make_outputs(rows, few.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    events_plane.run_range(rows, few, outputs, work, None, 0, few.n)
-    return work.names, work.known
+MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
 
 
 def clear_sample(
@@ -141,38 +96,6 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     return cuda_kernel(entry)
 
 
-@lru_cache(maxsize=16)
-def _plane_kernel(nc: int) -> CudaKernel:
-    """The sampler in the plane for at most so many contacts."""
-    instead = ((find_known_rates, find_shared_rates), (events_plane.forget_patterns, keep_patterns))
-    sampled = on_device(events_plane.run_range, instead=instead)
-    values, marks, flags, _, known = (array.shape for array in events_plane.workspace(nc, 1))
-
-    def entry(
-        rows: Rows,
-        wanted: DeviceArray,
-        draw: Draw,
-        outputs: Outputs,
-        names: DeviceArray,
-        table: DeviceArray,
-        begin: int,
-        end: int,
-    ) -> None:
-        work = PlaneThread(
-            cuda.local.array(values, np.float64),
-            cuda.local.array(marks, np.int64),
-            cuda.local.array(flags, np.bool_),
-            cuda.local.array(known, np.float64),
-            names,
-            table,
-        )
-        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
-            if wanted[number // draw.n]:
-                sampled(rows, draw, outputs, work, None, number, number + 1)
-
-    return cuda_kernel(entry, max_registers=REGISTERS)
-
-
 def no_corners(corners: DeviceArray) -> None:
     """Instead of the polygon, with the true cone."""
     return None
@@ -211,7 +134,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
             if wanted[number // draw.n]:
                 sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
 
-    return cuda_kernel(entry, max_registers=SPACE_REGISTERS)
+    return cuda_kernel(entry, max_registers=REGISTERS)
 
 
 def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
@@ -241,6 +164,23 @@ def _blocks(count: int) -> int:
     return -(-count // BLOCK)
 
 
+class SpaceLauncher:
+    """Launches of the sampler in space; ``corners`` (k, 2): directions of friction, None: the true cone."""
+
+    def __init__(self, draw: Draw, nc: int, corners: Array | None, *, elastic: bool) -> None:
+        self.kernel = _space_kernel(nc, corners is None, int(draw.poisson) if elastic else None)
+        polygon = np.zeros((0, 2)) if corners is None else corners
+        self.draw, *self.more = send((draw, polygon, np.zeros((0, 3 * nc))))
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """See `Sampler.launch`."""
+        draw = self.draw._replace(row=row)
+        blocks = min(_blocks(end - begin), MOST_BLOCKS)
+        self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+
+
 class Sampler:
     """A sampler on the GPU, with what does not change between the pieces of a batch.
 
@@ -255,18 +195,13 @@ class Sampler:
         corners: Array | None = None,
         *,
         elastic: bool,
-        patterns: tuple[np.ndarray, Array] | None = None,
+        patterns: Patterns | None = None,
     ) -> None:
         self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
-        if self.nt == 1:
-            self.kernel = _plane_kernel(nc)
-            none = np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1))
-            self.draw, self.more = send((draw, none if patterns is None else patterns))
-            return
-        books = int(draw.poisson) if elastic else None
-        self.kernel = _space_kernel(nc, corners is None, books)
-        polygon = np.zeros((0, 2)) if corners is None else corners
-        self.draw, self.more = send((draw, (polygon, np.zeros((0, 3 * nc)))))
+        planar = self.nt == 1
+        self.launcher = (
+            PlaneLauncher(draw, nc, patterns) if planar else SpaceLauncher(draw, nc, corners, elastic=elastic)
+        )
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
@@ -275,10 +210,7 @@ class Sampler:
 
         ``row``: the number of the first row, on which the random numbers depend.
         """
-        draw = self.draw._replace(row=row)
-        block = PLANE_BLOCK if self.nt == 1 else BLOCK
-        blocks = min(-(-(end - begin) // block), MOST_BLOCKS[self.nt])
-        self.kernel[blocks, block](rows, wanted, draw, outputs, *self.more, begin, end)
+        self.launcher.launch(rows, wanted, outputs, row, begin, end)
 
     def run(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None

@@ -8,8 +8,9 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.kernels.arrays import RATES, Draw, make_rows
-from routh.kernels.events_cuda import MANY, Sampler, begin_samples, first_patterns, make_gpu_outputs
+from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
 from routh.kernels.gpu_memory import GpuArray, send
+from routh.kernels.plane_cuda import first_patterns
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.events import Again
