@@ -1,6 +1,7 @@
 """Sampling by events in the plane: is every sample a member of the set, is the set filled, how fast is it?
 
-    python benchmarks/events.py membership --count 1000   samples against exact sets, paths against checkers
+    python benchmarks/events.py membership --count 1000   samples against exact sets, paths against checkers;
+                                                          in parts: --first 250 --count 500
     python benchmarks/events.py widths                    what 2^12 samples miss of the exact width
     python benchmarks/events.py fill                      the same of `routh.fill`, systems and random bodies
     python benchmarks/events.py one                       one contact against Routh's exact path
@@ -15,6 +16,7 @@ need the extra `exact`.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
@@ -107,7 +109,9 @@ def membership(options):
     deadline = time.monotonic() + options.seconds
     tasks = [(*problem, options.samples, deadline) for problem in wanted]
     totals = defaultdict(lambda: defaultdict(float))
-    for name, tally in _spread(_judge, tasks, options.processes):
+    for done, (name, tally) in enumerate(_spread(_judge, tasks, options.processes), 1):
+        if done % 25 == 0:
+            print(f"{done} of {len(tasks)}", file=sys.stderr, flush=True)
         for key, value in tally.items():
             totals[name][key] = max(totals[name][key], value) if key == "worst" else totals[name][key] + value
     columns = (

@@ -14,6 +14,7 @@ from routh.cli.output import Output
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import sample
+from routh.sim import simulate
 
 SAMPLES = 2048  # enough for a table of vertices, whose loops are kernels of their own
 
@@ -50,6 +51,13 @@ def _two_bodies() -> object:
     return two_body.batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5)
 
 
+def _motion() -> object:
+    block = systems.get("rocking-block")
+    assert block.model is not None
+    assert block.state is not None
+    return simulate(block.model, block.state, duration=0.05)
+
+
 FAMILIES = (
     Family("plane", lambda: sample(_plane(), 64)),
     Family("plane, elastic", lambda: sample(_plane(0.5), 64)),
@@ -66,6 +74,7 @@ FAMILIES = (
     Family("derivatives, plane", lambda: sample(_plane(), 64).jacobian()),
     Family("derivatives, polygons", lambda: sample(_spatial(), 64, friction="polyhedral").jacobian()),
     Family("derivatives, true cone", lambda: sample(_spatial(), 64).jacobian()),
+    Family("motion, plane", _motion),
     Family("many problems", lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2)),
 )
 

@@ -32,7 +32,7 @@ _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # what compiled code can depend on
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/mujoco/*.py")
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/*/*.py")
 
 
 class Kernel(CPUDispatcher):
