@@ -138,14 +138,15 @@ def membership(options):
 
 
 def widths(options):
-    """Percent of the exact width that samples miss; four seeds, the default rates."""
-    print(f"{'system':<18}{'2^12 samples, seeds 0 to 3: missed %':<42}{'largest outside':>16}")
+    """Percent of the exact width that samples miss, by seed, with the default rates."""
+    print(f"{'system':<18}{'2^12 samples: missed %, one number a seed':<90}{'largest outside':>16}")
     for name in SYSTEMS:
         exact = routh.exact_set(systems.get(name).rational)
-        drawn = [routh.sample(exact.problem, 2**12, seed=seed, threads=1) for seed in range(4)]
+        drawn = [routh.sample(exact.problem, 2**12, seed=seed, threads=1) for seed in range(options.seeds)]
         missed = [100 * missing(one.v[one.terminated], exact, seed=seed) for seed, one in enumerate(drawn)]
         outside = max(exact.outer.violation(one.v).max() for one in drawn)
-        print(f"{name:<18}{'  '.join(f'{m:7.4f}' for m in missed):<42}{outside:>16.1e}", flush=True)
+        cells = " ".join(f"{m:.4f}" for m in missed)
+        print(f"{name:<18}{cells:<90}{outside:>16.1e}", flush=True)
 
 
 def fill(options):
@@ -304,6 +305,7 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="problems (of a family)")
     parser.add_argument("--samples", type=int, default=1000, help="of each problem against its exact set")
     parser.add_argument("--bodies", type=int, default=40, help="random bodies of each size for fill")
+    parser.add_argument("--seeds", type=int, default=8, help="of widths")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", default="", help="families whose names contain this")
     parser.add_argument("--first", type=int, default=0, help="problem of membership, to go on from")

@@ -1,7 +1,8 @@
 """Sampling by events in the plane: one sample, and many.
 
 A stage draws who pushes (`routh.kernels.events_roles`), finds the rates (`routh.kernels.events_rates`) and
-moves along a straight line to the next event, or less far (`routh.kernels.events_pieces`).
+moves along a straight line to the next event, or less far (`routh.kernels.events_pieces`). The same in two
+hundred lines of NumPy, to be read first and compared with: ``tests/sampling/event_reference.py``.
 """
 
 from __future__ import annotations
