@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -10,6 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils, compiler, funcdesc, typing
 from numba.core import types as numba_types
 from numba.core.environment import Environment
+from numba.core.imputils import builtin_registry
 
 from routh.compiling.foreign import Foreign
 from routh.compiling.program import Program
@@ -84,6 +86,8 @@ def translated(kernel: Foreign, arguments: tuple[Foreign, ...], library: Foreign
     context.declare_env_global(module, context.get_env_name(described))
     _write_door(context, module, described, name, kind)
     library.add_program(program.text(), name)
+    import_module("numba.cpython.numbers")  # how to write an integer, by which the wrapper takes tuples apart
+    target.install_registry(builtin_registry)
     with target.push_code_library(library):
         library.add_ir_module(module)
         context.create_cpython_wrapper(library, described, environment, None, release_gil=True)
