@@ -2,13 +2,16 @@
 
 import logging
 import math
+import os
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from routh.cli.precompile import FAMILIES
-from routh.compiling import interpreted, kernel
+from routh.compiling import apart, interpreted, kernel
 from routh.compiling.entering import kind_of_type
 from routh.compiling.numba_inside import Kernel
 from routh.compiling.program import Program
@@ -120,6 +123,23 @@ def test_branches_that_none_rules_out_are_not_translated():
     out = np.zeros(1)
     only_with(None, out)
     assert out[0] == 1.0
+
+
+@pytest.mark.parametrize("call", ["walking.extents((2, 1, 2))", "random.event_number(np.uint64(7), 1)"])
+def test_a_fresh_process_may_ask_for_a_tuple_or_a_number_first(call, tmp_path):
+    code = f"import numpy as np; from routh.kernels import random, walking; {call}"
+    place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=place)
+
+
+def test_what_is_marked_apart_stays_a_function():
+    @apart
+    def rare(x):
+        return 2 * x
+
+    program = Program()
+    program.function(rare, ("i",))
+    assert "noinline" in program.text()
 
 
 def test_a_variable_that_is_set_in_a_branch_and_read_after_it_is_kept():

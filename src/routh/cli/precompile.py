@@ -14,7 +14,6 @@ from routh.cli.output import Output
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import sample
-from routh.sim import simulate
 
 SAMPLES = 2048  # enough for a table of vertices, whose loops are kernels of their own
 
@@ -52,6 +51,8 @@ def _two_bodies() -> object:
 
 
 def _motion() -> object:
+    from routh.sim import simulate  # loads SciPy's integrators, which no other family needs
+
     block = systems.get("rocking-block")
     assert block.model is not None
     assert block.state is not None

@@ -62,6 +62,8 @@ def translated(kernel: Foreign, arguments: tuple[Foreign, ...], library: Foreign
     program = Program()
     name, kind = program.function(kernel, tuple(map(kind_of_type, arguments)))
     result = type_of_kind(kind)
+    if isinstance(result, types.BaseTuple):
+        target.refresh()  # numba loads what it needs to make a tuple, and much else, which others do without
     plain = kernel.py_func
     described = funcdesc.PythonFunctionDescriptor(
         native=True,

@@ -31,6 +31,7 @@ LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
 # what compiled code can depend on
 _SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/*/*.py")
 
@@ -204,11 +205,13 @@ class EntryLibrary(JITCodeLibrary):
 
     _linking_libraries: list[Foreign]
     _program = ""  # the name of the program's first function
+    _effort = 3  # of LLVM, of 3
 
     def add_program(self, text: str, name: str) -> None:
         """Add a program, whose function of this name others call."""
         link(self, text, name)
         self._program = name
+        self._effort = 2 if text.count("\n") > LARGE else 3
 
     def finalize(self) -> None:
         """Collect every linked function once, however it is reached, then optimise and emit."""
@@ -229,7 +232,7 @@ class EntryLibrary(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         """Once: numba's first, cheap pass serves reference counts, of which kernels have none."""
-        passes, builder = self._codegen._module_pass_manager(slp_vectorize=True)
+        passes, builder = self._codegen._module_pass_manager(opt=self._effort, slp_vectorize=True)
         passes.run(self._final_module, builder)
 
 
