@@ -25,7 +25,6 @@ __all__ = [
     "NoGPUError",
     "Patient",
     "announced_to",
-    "apart",
     "compile_seconds",
     "compiled",
     "cuda_kernel",
@@ -58,12 +57,6 @@ def kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """A `kernel` that becomes part of its callers, where sizes known when they are compiled unroll loops."""
     return _marked(function, forceinline=True)
-
-
-def apart(function: Function) -> Function:
-    """A `kernel` that stays a function of its own: rarely called, it takes no registers from its callers."""
-    function.apart = True  # type: ignore[attr-defined]
-    return _marked(function)
 
 
 def compiled(function: Plain, **options: Foreign) -> Foreign:

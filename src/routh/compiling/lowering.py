@@ -55,13 +55,6 @@ class LeanLower(Lower):
         self._parts: dict[str, list[Foreign]] = {}  # tuples that are nothing but places in arrays
         self._bounds: dict[int, tuple[Foreign, Foreign]] = {}  # first and end of loops in steps of one
 
-    def setup_function(self, fndesc: Foreign) -> None:
-        """The function, which stays one where it was marked `routh.compiling.apart`."""
-        super().setup_function(fndesc)
-        if getattr(self.func_ir.func_id.func, "apart", False):
-            self.function.attributes.discard("alwaysinline")  # numba hands it down from callers
-            self.function.attributes.add("noinline")
-
     def _only_places(self) -> set[str]:
         """Tuples of which nothing but elements of arrays are taken: they need not be made."""
         made, used = set(), set()

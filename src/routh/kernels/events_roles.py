@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.compiling import apart, inlined, kernel
+from routh.compiling import inlined, kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
 from routh.kernels.dictionary import wide
@@ -169,7 +169,7 @@ def find_slot(work: PlaneWork, table: Array, nc: int, key: np.uint64) -> int:
     return slot if name != 0 and work.names[slot] == name else NOWHERE
 
 
-@apart
+@kernel
 def find_new_rates(work: PlaneWork, nc: int, kept: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` of a pattern that is not known yet, or whose rates hang on the order of contacts.
 
