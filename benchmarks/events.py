@@ -1,6 +1,7 @@
 """Sampling by events in the plane: is every sample a member of the set, is the set filled, how fast is it?
 
-    python benchmarks/events.py membership --count 1000   samples against exact sets, paths against checkers
+    python benchmarks/events.py membership --count 1000   samples against exact sets, paths against checkers;
+                                                          in parts: --first 250 --count 500
     python benchmarks/events.py widths                    what 2^12 samples miss of the exact width
     python benchmarks/events.py fill                      the same of `routh.fill`, systems and random bodies
     python benchmarks/events.py one                       one contact against Routh's exact path
@@ -15,6 +16,7 @@ need the extra `exact`.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
@@ -107,7 +109,9 @@ def membership(options):
     deadline = time.monotonic() + options.seconds
     tasks = [(*problem, options.samples, deadline) for problem in wanted]
     totals = defaultdict(lambda: defaultdict(float))
-    for name, tally in _spread(_judge, tasks, options.processes):
+    for done, (name, tally) in enumerate(_spread(_judge, tasks, options.processes), 1):
+        if done % 25 == 0:
+            print(f"{done} of {len(tasks)}", file=sys.stderr, flush=True)
         for key, value in tally.items():
             totals[name][key] = max(totals[name][key], value) if key == "worst" else totals[name][key] + value
     columns = (
@@ -134,14 +138,15 @@ def membership(options):
 
 
 def widths(options):
-    """Percent of the exact width that samples miss; four seeds, the default rates."""
-    print(f"{'system':<18}{'2^12 samples, seeds 0 to 3: missed %':<42}{'largest outside':>16}")
+    """Percent of the exact width that samples miss, by seed, with the default rates."""
+    print(f"{'system':<18}{'2^12 samples: missed %, one number a seed':<90}{'largest outside':>16}")
     for name in SYSTEMS:
         exact = routh.exact_set(systems.get(name).rational)
-        drawn = [routh.sample(exact.problem, 2**12, seed=seed, threads=1) for seed in range(4)]
+        drawn = [routh.sample(exact.problem, 2**12, seed=seed, threads=1) for seed in range(options.seeds)]
         missed = [100 * missing(one.v[one.terminated], exact, seed=seed) for seed, one in enumerate(drawn)]
         outside = max(exact.outer.violation(one.v).max() for one in drawn)
-        print(f"{name:<18}{'  '.join(f'{m:7.4f}' for m in missed):<42}{outside:>16.1e}", flush=True)
+        cells = " ".join(f"{m:.4f}" for m in missed)
+        print(f"{name:<18}{cells:<90}{outside:>16.1e}", flush=True)
 
 
 def fill(options):
@@ -300,6 +305,7 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="problems (of a family)")
     parser.add_argument("--samples", type=int, default=1000, help="of each problem against its exact set")
     parser.add_argument("--bodies", type=int, default=40, help="random bodies of each size for fill")
+    parser.add_argument("--seeds", type=int, default=8, help="of widths")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", default="", help="families whose names contain this")
     parser.add_argument("--first", type=int, default=0, help="problem of membership, to go on from")

@@ -3,8 +3,9 @@
     python benchmarks/gradients.py            # 10^4 samples and more, some minutes
     python benchmarks/gradients.py --problems 2
     python benchmarks/gradients.py --only cone --forward 256    # curves cost more: fewer that are timed
+    python benchmarks/gradients.py --only cone --problems 64 --samples 32 --forward 0   # 10^4 with the cone
     python benchmarks/gradients.py --first 24                   # the problems after those
-    python benchmarks/gradients.py --systems                    # what a pass costs for the papers' systems
+    python benchmarks/gradients.py --systems    # what a pass costs for the papers' systems, and for batches
 
 Every sample is drawn again with the same random numbers from problems that differ a little along a random
 direction of one field, for each field, and differentiated by a stencil of four points. A sample counts where
@@ -32,6 +33,7 @@ STEP = 1e-5  # of the size of the data
 LIMIT = 1e-6  # of an error
 COARSE, FINER = 1e-8, 1e-6  # above such errors differences are taken by this step, too: theirs falls with it
 FORWARD, TURNS = 2048, 5  # samples and repetitions that are timed
+BATCHES = ("random, 3 contacts", "polygon, 2 contacts", "cone, 2 contacts")
 SYSTEMS = ("rocking-block", "compass-gait", "block-into-wall", "ramone", "disk-stack", "rimless-wheel")
 
 
@@ -130,35 +132,54 @@ def errors_of(outcomes, chosen, field, change, derivative):
     return np.where(same, np.abs(difference / 12.0 - derivative).max(axis=1), np.nan)
 
 
+def least(call):
+    """Processor seconds of the quickest of some calls, after one that may compile."""
+    call()
+    taken = []
+    for _ in range(TURNS):
+        start = time.process_time()
+        call()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
 def cost(problem, seed, samples=FORWARD, **options):
     """Seconds of a pass backwards, drawing the sample again included, over those of drawing it."""
-
-    def least(call):
-        call()
-        taken = []
-        for _ in range(TURNS):
-            start = time.process_time()
-            call()
-            taken.append(time.process_time() - start)
-        return min(taken)
-
     outcomes = routh.sample(problem, samples, seed=seed, threads=1, **options)
     forward = least(lambda: routh.sample(problem, samples, seed=seed, threads=1, **options))
     return least(lambda: outcomes.vjp(np.ones(problem.nv), threads=1)) / forward
 
 
-def systems_cost(seeds=3) -> None:
-    """Print what a pass backwards costs for the papers' systems."""
-    print("| system | samples' time, us | backwards over forwards |")
-    print("|---|---|---|")
+def system_cost(name, seeds=3) -> str:
+    """A row of a table: what a pass backwards costs for one of the papers' systems."""
+    problem, n = routh.systems.get(name).problem, 4 * FORWARD
+    each = 1e6 * least(lambda: routh.sample(problem, n, threads=1)) / n
+    ratio = np.median([cost(problem, seed, n) for seed in range(seeds)])
+    return f"| {name} | {each:.2f} | {ratio:.1f} |"
+
+
+def batch_cost(family, rows=256, n=16) -> str:
+    """A row of a table: what a pass backwards costs for problems of one family together, and one by one."""
+    rng = np.random.default_rng(0)
+    batch = routh.ImpactBatch.from_problems([family.make(rng) for _ in range(rows)])
+    outcomes = routh.sample(batch, n, threads=1, **family.options)
+    forward = least(lambda: routh.sample(batch, n, threads=1, **family.options))
+    cotangent, single = np.ones(batch.nv), [outcomes[row] for row in range(rows)]
+    together = least(lambda: outcomes.vjp(cotangent, threads=1))
+    apart = least(lambda: [each.vjp(cotangent, threads=1) for each in single])
+    times = f"{1e6 * forward / (rows * n):.1f} | {together / forward:.1f} | {apart / forward:.1f}"
+    return f"| {rows} problems, {n} samples each: {family.name} | {times} |"
+
+
+def costs() -> None:
+    """Print what a pass backwards costs for the papers' systems, and for batches."""
+    print("| system | samples' time, us | backwards over forwards |\n|---|---|---|")
     for name in SYSTEMS:
-        problem = routh.systems.get(name).problem
-        routh.sample(problem, 4 * FORWARD, threads=1)
-        start = time.process_time()
-        routh.sample(problem, 4 * FORWARD, threads=1)
-        each = 1e6 * (time.process_time() - start) / (4 * FORWARD)
-        ratio = np.median([cost(problem, seed, 4 * FORWARD) for seed in range(seeds)])
-        print(f"| {name} | {each:.2f} | {ratio:.1f} |", flush=True)
+        print(system_cost(name), flush=True)
+    print("\n| batch | samples' time, us | backwards over forwards | row by row |\n|---|---|---|---|")
+    for family in families():
+        if family.name in BATCHES:
+            print(batch_cost(family), flush=True)
 
 
 def measure(family, problems, n, *, timed=FORWARD, first=0):
@@ -196,7 +217,7 @@ def main() -> None:
     parser.add_argument("--systems", action="store_true", help="only what a pass costs for named systems")
     given = parser.parse_args()
     if given.systems:
-        systems_cost()
+        costs()
         return
     print("| family | samples | one-sided | of these | changed | worst error | backwards over forwards |")
     print("|---|---|---|---|---|---|---|")

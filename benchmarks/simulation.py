@@ -4,6 +4,7 @@ python benchmarks/simulation.py zeno         # HP23 section 4.3, against an inde
 python benchmarks/simulation.py ball         # accumulation times in closed form
 python benchmarks/simulation.py rod          # Painlevé's rod on a grid of 50 x 50 states (--size)
 python benchmarks/simulation.py futures      # 100 verified futures of six systems (--count, --only, --seed)
+python benchmarks/simulation.py cost         # processor time of a future of 0.5 s, rocking block (--count)
 python benchmarks/simulation.py wheel        # walking speed in closed form, and under the set-valued law
 python benchmarks/simulation.py convergence  # event times against integrator tolerances
 python benchmarks/simulation.py piles        # pyramids of discs, 0.5 s through impacts
@@ -19,6 +20,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy.integrate import quad, solve_ivp
@@ -28,7 +30,7 @@ from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel
 from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact, disc
-from routh.sim import verify
+from routh.sim import quick_course, verify
 
 G = 9.81
 #: system -> (duration in s, parameters)
@@ -184,6 +186,27 @@ def futures(arguments: argparse.Namespace) -> None:
         print(f"    worst shares of what is allowed: {shares}; broken: {dict(broken)}", flush=True)
 
 
+def cost(arguments: argparse.Namespace) -> None:
+    """What one future of the rocking block costs, compiled courses and SciPy's in one run."""
+    block = routh.systems.get("rocking-block")
+
+    def spent(count: int, seed: int) -> tuple[float, int]:
+        begin = time.process_time()
+        bundle = routh.simulate_many(block.model, block.state, n=count, duration=0.5, seed=seed)
+        each = (time.process_time() - begin) / count
+        return 1e3 * each, sum(verify(block.model, one).ok for one in bundle)
+
+    spent(8, 0)  # compiles
+    count = min(arguments.count, 40)
+    rounds = [spent(count, arguments.seed) for _ in range(3)]
+    print(f"{count} futures of 0.5 s, ms of processor time each, least of 3 rounds")
+    print(f"compiled   {min(rounds)[0]:8.1f}   verified {rounds[0][1]} of {count}")
+    few = max(count // 8, 1)
+    with patch.object(quick_course, "suits", lambda motion: False):
+        each, verified = spent(few, arguments.seed)
+    print(f"SciPy's    {each:8.1f}   verified {verified} of {few}")
+
+
 def wheel(_: argparse.Namespace) -> None:
     """Rimless wheel on a slope: mean speed along the slope, closed form against simulation."""
     print("spokes  slope   law          mu     speed closed form   simulated    difference   verified")
@@ -309,7 +332,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = {f.__name__: f for f in (zeno, ball, rod, futures, wheel, convergence, piles, robots)}
+    parts = {f.__name__: f for f in (zeno, ball, rod, futures, cost, wheel, convergence, piles, robots)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--size", type=int, default=50)
     parser.add_argument("--count", type=int, default=100)

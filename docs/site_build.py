@@ -115,6 +115,12 @@ def main() -> None:
     parser.add_argument("--no-run", action="store_true", help="grey points instead of pictures: quick")
     told = "folder that `routh reproduce --out` wrote; without it they are drawn, quickly"
     parser.add_argument("--exhibits", type=Path, help=told)
+    told = "build nothing: run every block, notebook and example, follow every link, and say what each takes"
+    parser.add_argument("--check", action="store_true", help=told)
     arguments = parser.parse_args()
+    if arguments.check:
+        import site_check  # needs pytest
+
+        sys.exit(site_check.check([]))
     build(arguments.out, run=not arguments.no_run, exhibits=arguments.exhibits)
     print(f"open {arguments.out / 'index.html'}")

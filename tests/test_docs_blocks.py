@@ -43,6 +43,19 @@ def test_a_picture_that_no_block_wrote_is_missed(tmp_path):
         site_blocks.run(page)
 
 
+def test_a_command_that_writes_a_picture_of_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\npip install nothing\nrouth run bouncing-ball --quiet --out ball.png  # a ball\n"
+        "routh run nonsense --out other.png\n```\n\n![a ball](ball.png)\n"
+    )
+    assert site_blocks.made_by(page) == ["ball.png"]
+    site_blocks.run(page)
+    assert (tmp_path / "ball.png").read_bytes()[:4] == b"\x89PNG"
+    assert not (tmp_path / "other.png").exists()
+
+
 def test_the_guide_makes_promises():
     """A formatter that rewrote the sign of a promise would leave pages that promise nothing."""
     promises = [text for page in PAGES for block in site_blocks.blocks(page) for text in block.promised]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.validation import Array, integer, real_array
+from routh.storage import MAX_BYTES, read_parts, write_parts
+from routh.text import for_terminal
+from routh.validation import Array, Options, integer, real_array
 
 if TYPE_CHECKING:
     from routh.preparing import Problems
@@ -59,7 +62,7 @@ class ImpactBatch:
     reasons: dict[int, str]  # row -> why it is REFUSED
 
     #: What has an entry for each row.
-    _PER_ROW: ClassVar[tuple[str, ...]] = (*_ARRAYS, "status", "_problems")
+    _PER_ROW: ClassVar[tuple[str, ...]] = (*_ARRAYS, "status", "_problems", "_row_names")
 
     def __init__(
         self,
@@ -158,6 +161,10 @@ class ImpactBatch:
         if known is not None:
             problem = known[row]
             return () if problem is None else problem.names
+        kept = self.__dict__.get("_row_names")
+        if kept is not None:
+            found: tuple[str, ...] = kept[row]
+            return found
         names = self.__dict__.get("_names") or tuple(f"contact-{i}" for i in range(self.nc))
         return tuple(names[i] for i in np.flatnonzero(self.present[row]))
 
@@ -207,6 +214,40 @@ class ImpactBatch:
         object.__setattr__(batch, "reasons", renumbered)
         return batch
 
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps of it: numbers and names; not the models that it came from."""
+        names = [self.names_of(row) for row in range(len(self))]
+        reasons = [[int(row), text] for row, text in self.reasons.items()]
+        return {"names": names, "reasons": reasons}, {name: getattr(self, name) for name in _ARRAYS}
+
+    @staticmethod
+    def of_parts(told: Options, arrays: dict[str, np.ndarray]) -> ImpactBatch:
+        """The batch of `parts`, checked like one that is given by hand."""
+        _check_shapes(arrays)
+        reasons = {int(row): str(text) for row, text in told["reasons"]}
+        names = tuple(tuple(map(str, row)) for row in told["names"])
+        n = len(arrays["v"])
+        if not all(0 <= row < n for row in reasons):
+            raise ValueError(f"reasons: got row {max(reasons)}; wanted rows below {n}")
+        if [len(row) for row in names] != arrays["present"].sum(axis=1).tolist():
+            raise ValueError("names: got other numbers of names than contacts; wanted one for each contact")
+        batch = ImpactBatch._from_parts({name: arrays[name] for name in _ARRAYS}, reasons)
+        object.__setattr__(batch, "_row_names", names)
+        return batch
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        write_parts(path, "batch", *self.parts())
+
+    @staticmethod
+    def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> ImpactBatch:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        told, arrays = read_parts(path, "batch", max_bytes=max_bytes)
+        try:
+            return ImpactBatch.of_parts(told, arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
+
     def __repr__(self) -> str:
         counts = {
             Status(int(s)).name: int(c)
@@ -216,6 +257,23 @@ class ImpactBatch:
         rest = "".join(f", {name}: {count}" for name, count in counts.items())
         sizes = f"n={len(self)}, nv={self.nv}, nc={self.nc}, nt={self.nt}"
         return f"{type(self).__name__}({sizes}, impacts={impacts}{rest})"
+
+
+def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
+    """Compiled code trusts them: arrays of a file that do not belong together are refused."""
+    n, nc, nt, nv = arrays["Jt"].shape if arrays["Jt"].ndim == 4 else (0, 0, 0, 0)
+    wanted = {
+        **{"M": ((n, nv, nv), "f8"), "Jn": ((n, nc, nv), "f8"), "Jt": ((n, nc, nt, nv), "f8")},
+        **{"mu": ((n, nc), "f8"), "v": ((n, nv), "f8"), "restitution": ((n, nc), "f8")},
+        **{"present": ((n, nc), "?"), "size": ((n, 3), "i4")},
+    }
+    for name, (shape, dtype) in wanted.items():
+        if arrays[name].shape != shape or arrays[name].dtype != np.dtype(dtype) or 0 in shape:
+            got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
+            raise ValueError(f"{name}: got {got}; wanted shape {shape} of {np.dtype(dtype)}")
+    size, counts = arrays["size"], arrays["present"].sum(axis=1)
+    if np.any(size < 0) or np.any(size > (nv, nc, nt)) or np.any(size[:, 1] != counts) or nt > 2:
+        raise ValueError("size: got more than there is room for; wanted the sizes of the rows")
 
 
 def _taken(value: np.ndarray | tuple[object, ...], rows: np.ndarray) -> np.ndarray | tuple[object, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import stat
 import struct
@@ -23,9 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.text import for_terminal
+from routh.validation import Options
 
 MAX_BYTES = 2**30  # of all arrays of a file together, unpacked
 _MAX_MEMBERS = 1000
+_FORMAT = 1  # of `write_parts`
 _HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], tuple[tuple[int, ...], bool, np.dtype]]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -134,6 +137,40 @@ def read_arrays(
         raise ValueError(f"{shown}: is not an .npz file ({for_terminal(error)})") from None
     except (RuntimeError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:
         raise ValueError(f"{shown}: is not an .npz file of plain arrays ({for_terminal(error)})") from None
+
+
+def write_parts(
+    path: str | Path, kind: str, told: Mapping[str, object], arrays: Mapping[str, ArrayLike]
+) -> Path:
+    """Arrays and what is no array, as JSON (``told``), in one ``.npz`` file; ``kind`` says what it holds."""
+    words = json.dumps({"kind": kind, "format": _FORMAT, "arrays": list(arrays), "told": told})
+    return write_arrays(path, {"parts": words, **arrays}, compressed=True)
+
+
+def read_parts(
+    path: str | Path, kind: str, *, max_bytes: int = MAX_BYTES
+) -> tuple[Options, dict[str, np.ndarray]]:
+    """What `write_parts` wrote: ``told`` and the arrays by name. A ValueError names the file."""
+    shown = for_terminal(path)
+    try:
+        words = json.loads(str(read_arrays(path, ("parts",), max_bytes=max_bytes)["parts"]))
+        found = {name: words[name] for name in ("kind", "format", "arrays", "told")}
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, ValueError) and shown in str(error):
+            raise
+        raise ValueError(f"{shown}: is not a file of a {kind} that this version can read") from None
+    if found["kind"] != kind or found["format"] != _FORMAT:
+        raise ValueError(
+            f"{shown}: holds a {for_terminal(found['kind'])}; wanted a {kind} of format {_FORMAT}"
+        )
+    names, told = found["arrays"], found["told"]
+    if not isinstance(told, dict) or not isinstance(names, list) or not all(map(_is_text, names)):
+        raise ValueError(f"{shown}: is not a file of a {kind} that this version can read")
+    return told, read_arrays(path, names, max_bytes=max_bytes)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> np.ndarray:

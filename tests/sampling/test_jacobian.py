@@ -160,7 +160,9 @@ def test_slips_along_an_axis_turn_too():
 
 
 def test_slips_that_end_together_and_slowly():
-    """Contacts that come to rest at once, and directions of slip that settle slowly or too late, are hard."""
+    """Contacts that come to rest at once, directions of slip that settle slowly or too late, friction that
+    leaves its cone beside a slip, and stages cut where a slip begins: nearly all had a flag or no derivative.
+    Held contacts that jam, in the second sample of the first problem, have one now."""
     judged = 0
     for nc, seed in ((3, 4), (2, 5)):
         rng = np.random.default_rng([seed, sum(map(ord, f"cone, {nc} contacts"))])
@@ -169,7 +171,7 @@ def test_slips_that_end_together_and_slowly():
         good = errors[solved & ~one_sided]
         assert not np.any(good > 1e-6)
         judged += np.isfinite(good).all(axis=1).sum()
-    assert judged > 4
+    assert judged > 25
 
 
 def test_coincidences_that_persist_are_no_change_of_piece():

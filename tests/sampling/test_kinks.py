@@ -104,6 +104,25 @@ def test_what_no_side_can_be_asked_of():
         outcomes.jacobian(side=np.ones(2))
 
 
+def test_sides_with_the_true_cone():
+    """Two feet that come straight down in space, without slip."""
+    points = [np.hstack([np.eye(3), -np.cross(np.eye(3), [x, 0.0, -0.4]).T]) for x in (0.4, -0.4)]
+    Jn, Jt = [rows[2] for rows in points], [rows[:2] for rows in points]
+    mass, v = np.diag([1, 1, 1, 0.1, 0.15, 0.2]), np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    problem = routh.ImpactProblem(mass, Jn, Jt, 0.6, v)
+    side = np.array([0.1, -0.6, 0.6, 0.1, -0.5, 0.4])
+    with pytest.raises(ValueError, match="side: the samples were drawn with tolerance=1e-06"):
+        routh.sample(problem, 4).jacobian(side=side)
+    outcomes = routh.sample(problem, 8, seed=1, tolerance=1e-12)
+    plain, found = outcomes.jacobian(wrt="v"), outcomes.jacobian(wrt="v", side=side)
+    there = found["to_side"]
+    assert plain["one_sided"].all()
+    assert there.sum() >= 2
+    np.testing.assert_allclose(found["v"][there] @ v, outcomes.v[there], atol=1e-5)
+    assert np.abs((found["v"] - plain["v"])[there] @ side).max() > 1e-2
+    np.testing.assert_array_equal(found["v"][~there], plain["v"][~there])
+
+
 def test_keys_are_those_that_the_samplers_draw():
     outcomes = routh.sample(symmetric()["feet"], 6, seed=2**40 + 7, row=3)
     given = np.arange(10, dtype=np.uint64).reshape(2, 5)

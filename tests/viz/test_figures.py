@@ -201,7 +201,7 @@ def test_long_names_of_contacts_become_titles():
 @pytest.mark.parametrize("names", [["$\\frac{$", "_hidden"], ["a$b", "c$d"], ["\x1b[31m", "x\ny"]])
 def test_names_that_matplotlib_would_obey_are_drawn(names):
     shown = compare(routh.sample(systems.get("rocking-block").problem.replace(names=names), 8), ways=False)
-    fig, axes = style.figure(1, 2)
+    fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS)
     for ax, panel in zip(axes, (contact_panel(0), normal_panel(0, 1)), strict=True):
         velocity.prepare(ax, shown, panel)
         velocity.draw_velocities(ax, shown, panel)

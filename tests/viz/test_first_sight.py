@@ -267,7 +267,19 @@ def test_hodographs_have_all_their_marks_and_can_be_read(names):
         assert {letter for letter in "clr" if f"$g_{letter}$" in written} == set(events) - {"s"}
 
 
-@pytest.mark.parametrize("name", ["rocking-block", "box-wall", "pushing", "compass-gait"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rocking-block",
+        "box-wall",
+        "pushing",
+        "compass-gait",
+        "block-into-wall",
+        "ramone",
+        "disk-stack",
+        "rimless-wheel",
+    ],
+)
 def test_snapshots_can_be_read(name):
     assert_all_can_be_read(snapshot_figure(systems.get(name)))
 

@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -94,3 +96,14 @@ def test_the_axes_of_an_exact_set_say_what_they_show():
 def test_what_is_no_result_is_refused_with_the_list_of_those_that_are():
     with pytest.raises(ValueError, match=r"result: got int; wanted one of Audit, Bundle, Design, ExactSet, "):
         plot(3)
+
+
+def test_a_picture_of_outcomes_does_not_wait_for_integrators_and_optimisers():
+    """They take longer to load than the picture to draw."""
+    code = (
+        "import sys, routh; routh.sample(routh.systems.impact('rocking-block'), 16).plot(); "
+        "print([name for name in ('scipy.integrate', 'scipy.optimize', 'routh.sim', 'routh.robust') "
+        "if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

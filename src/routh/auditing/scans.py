@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,14 @@ from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.sampler import sample
 from routh.status import StateError, Status
+from routh.storage import MAX_BYTES, read_parts, write_parts
+from routh.text import for_terminal
 from routh.validation import Array, deadline_of, integer
 
 if TYPE_CHECKING:
     import pandas
+
+_GRIDS = {"score": "f", "contacts": "i", "terminated": "f", "explained": "f", "status": "i"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,13 @@ class Scan(Drawable, Tabular):
         largest = f", largest score {np.nanmax(self.score):.3g}" if impacts else ""
         return f"Scan({axes}, impacts={impacts}{largest})"
 
+    def _sentences(self) -> list[str]:
+        worst = self.worst(1)
+        if not worst:
+            return ["No impact at any point."]
+        where = ", ".join(f"{name} = {worst[0][name]:.4g}" for name in self.axes)
+        return [f"Ambiguity up to {worst[0]['score']:.2f} of the speed before, at {where}."]
+
     def _facts(self) -> list[tuple[object, ...]]:
         rows = [{name: f"{value:.4g}" for name, value in row.items()} for row in self.worst()]
         return [tuple(rows[0]), *(tuple(row.values()) for row in rows)] if rows else []
@@ -60,6 +72,27 @@ class Scan(Drawable, Tabular):
         """One row a point of the grid."""
         found: pandas.DataFrame = self.to_xarray().to_dataframe().reset_index()
         return found
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        axes = {f"axis_{k}": values for k, values in enumerate(self.axes.values())}
+        grids = {name: getattr(self, name) for name in _GRIDS}
+        write_parts(path, "scan", {"axes": list(self.axes)}, {**axes, **grids})
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Scan:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        told, arrays = read_parts(path, "scan", max_bytes=max_bytes)
+        try:
+            axes = {str(name): arrays[f"axis_{k}"] for k, name in enumerate(told["axes"])}
+            shape = tuple(len(values) for values in axes.values())
+            for name, dtype in _GRIDS.items():
+                if arrays[name].shape != shape or arrays[name].dtype.kind != dtype:
+                    got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
+                    raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {dtype!r}")
+            return cls(axes, **{name: arrays[name] for name in _GRIDS})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     def worst(self, count: int = 5) -> list[dict[str, float]]:
         """The most ambiguous states, each with its coordinates, score and number of contacts."""

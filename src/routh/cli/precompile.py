@@ -50,6 +50,15 @@ def _two_bodies() -> object:
     return two_body.batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5)
 
 
+def _motion() -> object:
+    from routh.sim import simulate  # loads SciPy's integrators, which no other family needs
+
+    block = systems.get("rocking-block")
+    assert block.model is not None
+    assert block.state is not None
+    return simulate(block.model, block.state, duration=0.05)
+
+
 FAMILIES = (
     Family("plane", lambda: sample(_plane(), 64)),
     Family("plane, elastic", lambda: sample(_plane(0.5), 64)),
@@ -66,6 +75,7 @@ FAMILIES = (
     Family("derivatives, plane", lambda: sample(_plane(), 64).jacobian()),
     Family("derivatives, polygons", lambda: sample(_spatial(), 64, friction="polyhedral").jacobian()),
     Family("derivatives, true cone", lambda: sample(_spatial(), 64).jacobian()),
+    Family("motion, plane", _motion),
     Family("many problems", lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2)),
 )
 

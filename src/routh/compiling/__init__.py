@@ -7,6 +7,7 @@ Kernels must not raise. Importing this module loads no numba; marking a kernel d
 
 from __future__ import annotations
 
+import math
 import time
 import types
 import warnings
@@ -80,12 +81,13 @@ class Patient:
     """A kernel for few calls: plain Python until those have cost more than loading or compiling it would.
 
     Equal bits either way. So a process that prepares one problem neither compiles nor loads anything for it.
+    ``plain`` does the same as the kernel, where there is something better than its plain Python.
     """
 
-    def __init__(self, function: Foreign) -> None:
+    def __init__(self, function: Foreign, plain: Plain | None = None) -> None:
         self._kernel = function
-        self._plain = interpreted(function)
-        self._spent = 0.0  # s
+        self._plain = interpreted(function) if plain is None else plain
+        self._spent = 0.0  # s; infinite once the kernel has been taken
 
     def __call__(self, *arguments: Foreign) -> None:
         """Call it; what it returns is dropped."""
@@ -102,7 +104,10 @@ class Patient:
     def _is_worth_it(self, arguments: Foreign) -> bool:
         if self._spent < TO_LOAD:
             return False
-        return self._spent > TO_COMPILE or is_ready(self._kernel, *arguments)
+        if self._spent > TO_COMPILE or is_ready(self._kernel, *arguments):
+            self._spent = math.inf  # to ask again would cost more than a small problem does
+            return True
+        return False
 
 
 @cache

@@ -21,16 +21,19 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 
 from routh.compiling.clock import compiling
+from routh.compiling.entering import link, translated
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
 from routh.compiling.pipeline import KernelCompiler, typing_of
+from routh.compiling.values import UntranslatableError
 
 LOG = logging.getLogger("routh.compiling")
 _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
 # what compiled code can depend on
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/mujoco/*.py")
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/*/*.py")
 
 
 class Kernel(CPUDispatcher):
@@ -51,6 +54,7 @@ class Kernel(CPUDispatcher):
         made._compiler = EntryFunctionCompiler(
             self.py_func, made.targetdescr, options, made.locals, EntryCompiler
         )
+        made._compiler.kernel = self
         kept = kernel_cache(self.py_func, _digest_of_sources())
         if kept is not None:
             made._cache = kept
@@ -136,6 +140,19 @@ class LinkedFunctionCompiler(_FunctionCompiler):
 class EntryFunctionCompiler(LinkedFunctionCompiler):
     """The same for a function that Python calls: it says that it compiles, and for how long."""
 
+    kernel: Kernel
+
+    def _compile_core(self, args: Foreign, return_type: Foreign) -> Foreign:
+        """From the source; where that uses more than kernels do, through numba."""
+        target = self.targetdescr.target_context
+        library = EntryLibrary(target.codegen(), "entry")
+        library.enable_object_caching()
+        try:
+            return translated(self.kernel, args, library, target)
+        except UntranslatableError as error:
+            LOG.info("%s is left to numba: %s", self.py_func.__name__, error)
+            return super()._compile_core(args, return_type)
+
     def compile(self, args: Foreign, return_type: Foreign) -> Foreign:
         """The compiled function of these argument types."""
         with compiling(self.py_func.__name__):
@@ -187,6 +204,14 @@ class EntryLibrary(JITCodeLibrary):
     """A function that Python calls, with everything that it calls."""
 
     _linking_libraries: list[Foreign]
+    _program = ""  # the name of the program's first function
+    _effort = 3  # of LLVM, of 3
+
+    def add_program(self, text: str, name: str) -> None:
+        """Add a program, whose function of this name others call."""
+        link(self, text, name)
+        self._program = name
+        self._effort = 2 if text.count("\n") > LARGE else 3
 
     def finalize(self) -> None:
         """Collect every linked function once, however it is reached, then optimise and emit."""
@@ -198,6 +223,7 @@ class EntryLibrary(JITCodeLibrary):
                 inner.update(function.name for function in module.functions if not function.is_declaration)
                 self._reload_init.update(library._reload_init)
                 self._final_module.link_in(module, preserve=True)
+        inner.add(self._program)
         for function in self._final_module.functions:
             if function.name in inner:  # nobody else calls it: arguments that it does not use cost nothing
                 function.linkage = "internal"
@@ -206,7 +232,7 @@ class EntryLibrary(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         """Once: numba's first, cheap pass serves reference counts, of which kernels have none."""
-        passes, builder = self._codegen._module_pass_manager(slp_vectorize=True)
+        passes, builder = self._codegen._module_pass_manager(opt=self._effort, slp_vectorize=True)
         passes.run(self._final_module, builder)
 
 

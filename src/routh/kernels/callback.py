@@ -53,3 +53,6 @@ def call_rates(
         return context.get_dummy_value()
 
     return types.none(address, uniforms, approaching, out, n), lower
+
+
+call_rates.is_at_address = True  # what is translated without numba calls it as C does

@@ -16,6 +16,7 @@ from routh.kernels.record import (
     FRICTIONLESS,
     IDLE,
     IMPULSE_RETURNED,
+    LEAVES_CONE,
     LENGTH,
     LENGTH_OVER,
     MORE,
@@ -43,7 +44,6 @@ from routh.kernels.space_names import (
     BUDGET,
     BUDGET_ZERO,
     CHANNELS,
-    CUT_SHORT,
     DRIVEN,
     FREE,
     GO_ON,
@@ -55,6 +55,7 @@ from routh.kernels.space_names import (
     MU,
     NORMAL_ZERO,
     ORDER,
+    OUT_OF_CONE,
     PUSH0,
     RATE0,
     ROLE,
@@ -140,16 +141,13 @@ def write_end(
     step = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
     if kind == GO_ON or kind == LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
-    event = NOBODY
+    event = LENGTH_OVER
     if kind == NORMAL_ZERO or kind == SLIP_ZERO:
         event = VANISHES
     elif kind == BUDGET_ZERO and books is not None:
         event = IMPULSE_RETURNED if books == 1 else WORK_RETURNED
-    elif kind == CUT_SHORT and who != -2:
-        event = LENGTH_OVER
-    if event == NOBODY:  # friction leaves its cone: where, is not differentiated
-        note_margin(record, 0.0)
-        return
+    elif kind == OUT_OF_CONE:
+        event = LEAVES_CONE
     k = next_entry(record)
     write_faces(record, k, work, nc)
     for a in range(3 * nc):

@@ -26,10 +26,11 @@ from routh.kernels.events_rates import (
     STORED,
     THEN,
     TOTAL,
+    UNKNOWN,
     PlaneWork,
 )
-from routh.kernels.events_roles import B32, FIELD, LOW, STUCK, drive, find_known_rates
-from routh.kernels.random import event_number
+from routh.kernels.events_roles import B16, B32, B48, FIELD, LOW, STUCK, drive, find_known_rates
+from routh.kernels.random import GOLDEN, event_number, event_word
 
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
@@ -37,7 +38,8 @@ FOREVER = 1e300
 DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its ends
 CORNERS = 0.85  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
-FRACTION, COORDINATE, PARTNER, NEXT = wide(1000), wide(1001), wide(1002), wide(2000)
+FRACTION, PARTNER, NEXT, COORDINATE = wide(1000), wide(1002), wide(2000), wide(4000)
+COORDINATES = UNKNOWN  # a row of `PlaneWork.marks` that only equations use
 
 
 @kernel
@@ -93,7 +95,8 @@ def cut_short(
     """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
 
     At a corner cut two coordinates will vanish together in the next piece, which is how the extreme points of
-    the set are reached. The first coordinate is the next after a drawn one that can, the second is drawn.
+    the set are reached. Coordinates are tried in a drawn order; of the partners of the first that has any one
+    is drawn.
     """
     values, marks, rates = work.values, work.marks, work.known
     fraction = length * event_number(key, FRACTION)
@@ -116,21 +119,29 @@ def cut_short(
     if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0:  # it will slide by then
         marks[SLIP, chosen] = 1 if starts > 0.0 else -1
         marks[FREE, chosen] = 0
-    then = find_known_rates(work, nc, chosen >= 0, at)
+    then = find_known_rates(work, nc, chosen >= 0, at, key)
     if then < 0:
         return fraction, -1
     n = 2 * nc
-    first = int(n * event_number(key, COORDINATE))
+    for a in range(n):
+        marks[COORDINATES, a] = a
+    word = event_word(key, COORDINATE)
     for turn in range(n):
-        a = (first + turn) % n
+        pick = turn + wide(((word >> B48) * np.uint64(n - turn)) >> B16)
+        word *= GOLDEN
+        a = marks[COORDINATES, pick]
+        marks[COORDINATES, pick] = marks[COORDINATES, turn]
         count, cut = 0, 0.0
+        ca, da, ea = values[NOW, a], rates[at, n + a], rates[then, n + a]
+        if not (da * ca < 0.0 or ea * ca < 0.0 or da * ea < 0.0):
+            continue  # it does not come to zero
         for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
-            da, db, ea, eb = rates[at, n + a], rates[at, n + b], rates[then, n + a], rates[then, n + b]
+            db, eb = rates[at, n + b], rates[then, n + b]
             det = da * eb - db * ea
             if b == a or not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
                 continue
-            s = values[NOW, b] * ea - values[NOW, a] * eb  # times det
-            u = values[NOW, a] * db - values[NOW, b] * da
+            s = values[NOW, b] * ea - ca * eb  # times det
+            u = ca * db - values[NOW, b] * da
             # a corner that is here already, or at the end of this piece, is one only up to rounding
             reach, now, later = length * abs(det), abs(da) + abs(db), abs(ea) + abs(eb)
             near, far = DISTINCT * reach, (1.0 - DISTINCT) * reach

@@ -1,7 +1,8 @@
 """Sampling by events in the plane: one sample, and many.
 
 A stage draws who pushes (`routh.kernels.events_roles`), finds the rates (`routh.kernels.events_rates`) and
-moves along a straight line to the next event, or less far (`routh.kernels.events_pieces`).
+moves along a straight line to the next event, or less far (`routh.kernels.events_pieces`). The same in two
+hundred lines of NumPy, to be read first and compared with: ``tests/sampling/event_reference.py``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from routh.kernels.events_rates import (
     STORED,
     TOTAL,
     PlaneWork,
+    tell_apart,
 )
 from routh.kernels.events_roles import (
     B32,
@@ -85,6 +87,7 @@ def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
         values[MU, i] = rows.contact[row, ROW_MU, i]
         values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
         elastic = elastic or values[BOUNCE, i] > 0.0
+    tell_apart(work, nc)
     return elastic
 
 
@@ -173,7 +176,7 @@ def one_sample(
             chosen = choose_roles(work, nc, draw.rates, custom, key, phase)
         forced = -1
         if at < 0:
-            at = find_known_rates(work, nc, chosen >= 0 or phase == TOGETHER, NOWHERE)
+            at = find_known_rates(work, nc, chosen >= 0 or phase == TOGETHER, NOWHERE, key)
         if at < 0:
             continue
         watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
@@ -246,7 +249,7 @@ def workspace(nc: int, samples: int) -> PlaneWork:
     slots = 2**TABLE_BITS if samples >= FEW else 0
     return PlaneWork(
         np.zeros((GRAM + 2 * n, n + 1)),
-        np.zeros((7, n + 1), dtype=np.int64),
+        np.zeros((10, n + 1), dtype=np.int64),
         np.zeros(n, dtype=np.bool_),
         np.zeros(slots, dtype=np.uint64),
         np.zeros((slots + 2, 2 * n + CODES + nc)),

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import inlined, kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
 from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import (
+    ANY_ORDER,
     BUDGET,
     CEILING,
     CODES,
@@ -30,9 +31,12 @@ from routh.kernels.events_rates import (
     UNIFORMS,
     WEIGHT,
     PlaneWork,
+    draw_order,
     find_rates,
+    order_contacts,
 )
 from routh.kernels.random import GOLDEN, event_word
+from routh.validation import Array
 
 HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with these probabilities
 ALONE, FACE = 0.97, 0.985  # one contact alone; else some of them; else (beyond the second) all that may
@@ -45,7 +49,8 @@ NOWHERE = wide(-1)  # no place in use
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
 FREELY, IN_TURN, TOGETHER = 0, 1, 2
 
-NAMED = 16  # contacts whose pattern fits into 64 bits
+NAMED, ORDERED = 16, 10  # contacts whose pattern fits into 64 bits; with an order of turns
+NOTHING, PUSHES, HANGS = 0.0, 1.0, 2.0  # of a pattern: rates where anything pushes; they hang on the order
 TABLE_BITS = 12
 LOW, FIELD, SCALE = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
 B16, B32, B48 = np.uint64(16), np.uint64(32), np.uint64(48)
@@ -141,25 +146,73 @@ def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
 
 
 @kernel
-def find_known_rates(work: PlaneWork, nc: int, unit: bool, busy: int) -> int:
-    """The place in ``known`` of the rates, -1 where nothing pushes.
+def slot_of(name: np.uint64) -> int:
+    """The slot of the table in which a pattern is kept."""
+    return wide((name * GOLDEN) >> TABLE_SHIFT)
 
-    Where all that are driven have ``unit`` weight, rates depend only on the pattern. What was found for it
-    before is looked up. ``busy`` is a place still in use (-1: none).
+
+@kernel
+def ordered_name(name: np.uint64, nc: int, number: np.uint64) -> np.uint64:
+    """The name of a pattern with this order of contacts that are alike; 0, which is none, without room."""
+    return name | (number << np.uint64(4 * nc)) if nc <= ORDERED else np.uint64(0)
+
+
+@kernel
+def find_slot(work: PlaneWork, table: Array, nc: int, key: np.uint64) -> int:
+    """The slot of the pattern, and of the order of contacts where rates hang on it; -1: not in the table."""
+    name = pattern_name(work, nc)
+    slot = slot_of(name)
+    if work.names[slot] == name and table[slot, 4 * nc] == HANGS:
+        order_contacts(work, nc)
+        name = ordered_name(name, nc, draw_order(work, nc, key))
+        slot = slot_of(name)
+    return slot if name != 0 and work.names[slot] == name else NOWHERE
+
+
+@kernel
+def find_new_rates(work: PlaneWork, nc: int, kept: bool, busy: int, key: np.uint64) -> int:
+    """`find_known_rates` of a pattern that is not known yet, or whose rates hang on the order of contacts.
+
+    They are kept, where ``kept``, for the next time.
     """
     names, known = work.names, work.known
-    slots = len(names)
-    at = slots + int(busy >= 0)
-    if unit and slots > 0 and nc <= NAMED:
+    at, column = len(names) + int(busy >= 0), 4 * nc
+    name = np.uint64(0)
+    if kept:
+        slot = find_slot(work, known, nc, key)
+        if slot >= 0:
+            return slot if known[slot, column] == PUSHES else NOWHERE
         name = pattern_name(work, nc)
-        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
-        if names[slot] == name:
-            return slot if known[slot, 4 * nc] > 0.0 else -1
-        if slot != busy:
-            names[slot] = name
-            at = slot
-    found = find_rates(work, nc, at)
-    known[at, 4 * nc] = 1.0 if found else 0.0
+    found, number = find_rates(work, nc, at, key)
+    known[at, column] = PUSHES if found else NOTHING
     for i in range(nc):
-        known[at, 4 * nc + CODES + i] = SLIPS * work.marks[ROLE, i] + work.marks[SLIP, i] + 1
-    return at if found else -1
+        known[at, column + CODES + i] = SLIPS * work.marks[ROLE, i] + work.marks[SLIP, i] + 1
+    slot = slot_of(name)
+    if number != ANY_ORDER and name != 0:
+        if slot != busy:
+            names[slot], known[slot, column] = name, HANGS
+        name = ordered_name(name, nc, number)
+        slot = slot_of(name)
+    if slot != busy and name != 0:
+        names[slot] = name
+        for b in range(known.shape[1]):
+            known[slot, b] = known[at, b]
+    return at if found else NOWHERE
+
+
+@inlined
+def find_known_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
+    """The place in ``known`` of the rates, -1 where nothing pushes.
+
+    Where all that are driven have ``unit`` weight, rates depend only on the pattern, and where they hang on
+    the order of contacts that are alike on that. What was found before is looked up. ``busy`` is a place
+    still in use (-1: none).
+    """
+    kept = unit and len(work.names) > 0 and nc <= NAMED
+    if kept:
+        name = pattern_name(work, nc)
+        slot = slot_of(name)
+        told = work.known[slot, 4 * nc]
+        if work.names[slot] == name and told != HANGS:
+            return slot if told == PUSHES else NOWHERE
+    return find_new_rates(work, nc, kept, busy, key)

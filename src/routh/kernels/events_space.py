@@ -42,7 +42,7 @@ from routh.kernels.space_names import (
     SpaceWork,
     workspace,
 )
-from routh.kernels.space_pieces import run_stage
+from routh.kernels.space_pieces import list_pushing, run_stage
 from routh.kernels.space_record import begin_space
 from routh.validation import Array
 
@@ -111,9 +111,9 @@ def run_event(
     kind = BROKEN
     # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
     work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
-    if record is not None and phase == AIMED:
-        note_margin(record, 0.0)  # its weights depend on the problem
     if draw_roles(work, nc, draw.rates, custom, key, phase):
+        if record is not None and phase == AIMED and list_pushing(work, nc) > 1:
+            note_margin(record, 0.0)  # the weights depend on the problem
         kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
     if kind == BROKEN and used == 0:
         fewer_roles(work, nc, key)

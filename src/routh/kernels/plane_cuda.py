@@ -17,9 +17,8 @@ from routh.kernels import events_plane
 from routh.kernels.arrays import EXTREME, MIXED, Draw, Outputs, Rows, make_outputs
 from routh.kernels.dictionary import wide
 from routh.kernels.events_rates import BUDGET, GRAM, NOW, find_rates
-from routh.kernels.events_roles import NAMED, NOWHERE, TABLE_SHIFT, find_known_rates, pattern_name
+from routh.kernels.events_roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
-from routh.kernels.random import GOLDEN
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -63,26 +62,25 @@ class PlaneThread(NamedTuple):
     table: DeviceArray  # (slots + 2, ...) their rates, see `PlaneWork.known`
 
 
-def find_shared_rates(work: DeviceArray, nc: int, unit: bool, busy: int) -> int:
+def find_shared_rates(work: DeviceArray, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
     known, at = work.known, wide(int(busy >= 0))
     if unit and len(work.names) > 0 and nc <= NAMED:
-        name = pattern_name(work, nc)
-        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
-        if work.names[slot] == name:
+        slot = find_slot(work, work.table, nc, key)
+        if slot >= 0:
             for column in range(4 * nc + 1):
                 known[at, column] = work.table[slot, column]
-            return at if known[at, 4 * nc] > 0.0 else NOWHERE
-    return at if find_rates(work, nc, at) else NOWHERE
+            return at if known[at, 4 * nc] == PUSHES else NOWHERE
+    found, _ = find_rates(work, nc, at, key)
+    return at if found else NOWHERE
 
 
-def find_listed_rates(work: DeviceArray, nc: int, unit: bool, busy: int) -> int:
+def find_listed_rates(work: DeviceArray, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` from the table alone; where that fails all contacts separate: the sample ends."""
     if unit:
-        name = pattern_name(work, nc)
-        slot = wide((name * GOLDEN) >> TABLE_SHIFT)
-        if work.names[slot] == name:
-            return slot if work.known[slot, 4 * nc] > 0.0 else NOWHERE
+        slot = find_slot(work, work.known, nc, key)
+        if slot >= 0:
+            return slot if work.known[slot, 4 * nc] == PUSHES else NOWHERE
     work.flags[0] = True
     for i in range(nc):
         work.values[NOW, 2 * i] = FAR

@@ -21,10 +21,11 @@ EVENT, WHO, OTHER, SETTER = range(4)
 # coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
 # has the rates with which the entry before looked for its corner
 VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
+LEAVES_CONE = wide(7)  # friction that kept a contact sticking beside a curve
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
-# after it; WHO says whether a slip ends or begins in it, or only goes straight on towards its end (AIMED);
-# OTHER which contact's slip is its clock, or goes straight on
-STEADY, TO_ZERO, FROM_ZERO, AIMED = (wide(k) for k in range(4))
+# after it; WHO says whether a slip ends or begins in it, or only goes straight on towards its end (AIMED), or
+# ends while it still turns (TURNING); OTHER which contact's slip is its clock, or goes straight on
+STEADY, TO_ZERO, FROM_ZERO, AIMED, TURNING = (wide(k) for k in range(5))
 MORE, NOBODY = wide(-2), wide(-1)
 
 # rows of `marks`: role (none, driven, held, on the edge of its cone), direction of friction, what restitution

@@ -19,8 +19,10 @@ from routh.kernels.record import (
     DIRECTION,
     ENTRIES,
     EVENT,
+    FACE,
     IDLE,
     IMPULSE_RETURNED,
+    LEAVES_CONE,
     LENGTH,
     LENGTH_OVER,
     MORE,
@@ -29,14 +31,16 @@ from routh.kernels.record import (
     SET_SHARE,
     SETTER,
     SHARE,
+    SLIDES,
     STORES,
+    TURNS,
     VANISHES,
     WHO,
     WORK_RETURNED,
     C,
     Record,
 )
-from routh.kernels.reverse_curve import back_along_curve
+from routh.kernels.reverse_curve import back_along_curve, back_through_cone, list_slides
 from routh.kernels.reverse_rates import (
     BEFORE,
     LEFT,
@@ -143,22 +147,26 @@ def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
 
 @kernel
 def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
-    """The same where the stage begins with a curve."""
+    """The same where the stage begins with a curve; slips that begin with it turn along their rates."""
     bars, n = own.bars, own.bars.shape[1]
     if record.head[k, SETTER] == MORE:
         return
     for a in range(n):
         bars[OF_RATE, a] = bars[OF_CHANGE, a] = bars[BEFORE, a] = 0.0
-    whose = record.head[k, SETTER]
     back_through_stage(record, k, own)
-    if whose >= 0:
+    if record.head[k, SETTER] >= 0:
+        begin = list_slides(record, k, own, True)
+        for e in range(begin):
+            record.marks[k, FACE, own.slides[e]] = TURNS
         back_through_rates(record, k, given, own)
+        for e in range(begin):
+            record.marks[k, FACE, own.slides[e]] = SLIDES
         for a in range(n):
             bars[STATE, a] += bars[BEFORE, a]
 
 
 @kernel
-def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, curved: int | None) -> None:
     """Turn the bars after an entry's piece into those before it."""
     bars, n, length = own.bars, own.bars.shape[1], record.numbers[k, LENGTH]
     for a in range(n):
@@ -172,6 +180,8 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork) -
     of_a, of_b = 0.0, 0.0
     if corner:
         of_a, of_b = back_through_corner(record, k, own, bar)
+    elif curved is not None and record.head[k, EVENT] == LEAVES_CONE:
+        back_through_cone(record, k, given, own, bar)
     else:
         back_through_length(record, k, own, bar)
     back_through_stage(record, k, own)
@@ -214,4 +224,4 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
             back_along_curve(record, k, given, own)
             back_to_stage(record, k, given, own)
         elif record.head[k, EVENT] != AHEAD:
-            back_through_piece(record, k, given, own)
+            back_through_piece(record, k, given, own, curved)

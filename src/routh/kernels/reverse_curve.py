@@ -35,6 +35,7 @@ from routh.kernels.record import (
     STEADY,
     STORES,
     TO_ZERO,
+    TURNING,
     WHO,
     C,
     Record,
@@ -47,6 +48,7 @@ from routh.kernels.reverse_rates import (
     NODES,
     OF_BOUNCE,
     OF_CHANGE,
+    OF_MU,
     OF_RATE,
     PUSH,
     RATES,
@@ -70,7 +72,9 @@ TURNED, MOST_STEPS = 1.3, 20000  # by how much slips may turn in a step; steps a
 DECADES = 18.0  # natural logarithm of the share of a step that a slip which begins leaves out
 LOG_STEP = 0.8  # growth of the logarithm of a slip in one step
 TINY = 1e-300
-TURNS_TRIED, MOST_TURNED = 3, 1e-3  # steps of Newton's method for the direction of an end; radians
+TURNS_TRIED = 3  # steps of Newton's method for the direction of an end
+MOST_TURNED, SLIGHTLY = 1e-3, 1e-5  # radians: by how much it turns a slip at most, and a SMALL one
+SMALL = 1e-6  # a slip whose own derivatives count no more
 NEAR_ZERO = 1e-10  # share of a step at which a slip that begins has its first direction
 
 
@@ -220,6 +224,8 @@ def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: in
 def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars after a step along a curve, of a length that is fixed, into those before it."""
     way, length = record.head[k, WHO], record.numbers[k, LENGTH]
+    if way == TURNING:  # it is too short for anything else to change in it
+        return
     span = find_span(record, k)
     alone = way == TO_ZERO and span == 0.0
     if alone:
@@ -244,22 +250,51 @@ def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> 
 
 
 @kernel
+def back_through_cone(record: Record, k: int, given: Given, own: ReverseWork, bar: float) -> None:
+    """Give the bar of a curve's length to the rates with which contact WHO's friction leaves its cone.
+
+    There ``|f| = mu n``, and along the curve rates change as slips turn.
+    """
+    bars, node, who = own.bars, own.nodes[0], record.head[k, WHO]
+    visit(record, k - 1, given, own, 0, record.numbers[k - 1, LENGTH])
+    at, mu, leaves = 3 * who, given.mu[who], 0.0
+    n, f0, f1 = node[RATES, at], node[RATES, at + 1], node[RATES, at + 2]
+    for e in range(list_slides(record, k - 1, own, False)):
+        i = own.slides[e]
+        turns = across(own, record.states[k, CHANGE], 0, i) / node[UNITS, 3 * i]
+        rate = node[TURNS_FROM + i]
+        leaves += turns * (f0 * rate[at + 1] + f1 * rate[at + 2] - mu * mu * n * rate[at])
+    share = bar / leaves
+    bars[OF_RATE, at] += share * mu * mu * n
+    bars[OF_RATE, at + 1] -= share * f0
+    bars[OF_RATE, at + 2] -= share * f1
+    bars[OF_MU, who] += share * mu * n * n
+
+
+@kernel
 def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
     """Turn slips that end into the direction in which they would, had the sampler followed them to the end.
 
     It goes straight on where turning no longer matters for the velocity after. Derivatives by a slip have no
-    size, so the angle that is left would be their error; after this its square is. A slip that ends before
-    its direction has settled is taken as given, and counts as a change of piece.
+    size, so the angle that is left would be their error; after this its square is. A slip that ends while it
+    turns has become so small that nothing but its last rates counts; else that is told as a change of piece.
     """
     for k in range(min(int(record.total[ENTRIES]), record.head.shape[0]) - 1):
         ends = record.head[k, EVENT] == CURVE and record.head[k, WHO] == TO_ZERO
         if ends and find_span(record, k) == 0.0:
-            angle = 0.0
+            at, angle = 3 * record.head[k, OTHER] + 1, 0.0
+            t0, t1 = record.states[k, C, at], record.states[k, C, at + 1]
+            small = t0 * t0 + t1 * t1 <= SMALL * SMALL
             for _ in range(TURNS_TRIED):
                 angle += abs(turn_end(record, k, given, own))
-            if not angle <= MOST_TURNED:
-                note_margin(record, 0.0)
+            settled = angle <= (SLIGHTLY if small else MOST_TURNED)
+            if not settled:
+                record.states[k, C, at], record.states[k, C, at + 1] = t0, t1
             write_end_again(record, k, given, own)
+            if not settled:
+                record.head[k, WHO] = TURNING
+                if not small:
+                    note_margin(record, 0.0)
 
 
 @kernel

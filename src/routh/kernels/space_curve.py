@@ -80,6 +80,17 @@ POINTS = 16  # of a step in the trace
 
 
 @kernel
+def least_slip(work: SpaceWork, m: int) -> float:
+    """The least slip of a contact that slides; at most 1."""
+    least = 1.0
+    for a in range(m):
+        i = work.marks[LIST, a]
+        if work.marks[MOVES, i] == SLIDE and work.series[CHANNELS * i + SIZE, 0] > 0.0:
+            least = min(least, work.series[CHANNELS * i + SIZE, 0])
+    return least
+
+
+@kernel
 def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
     """How quickly the slips of the other contacts turn, per length of the path; at least 1."""
     fastest = 1.0
@@ -288,7 +299,8 @@ def follow_curve(
 ) -> tuple[int, int]:
     """Follow a curve to its first event: (kind, contact); BROKEN: slip begins too slowly for a series.
 
-    LIST holds the m contacts that push, a driven one first; MOVES says what their slip does.
+    LIST holds the m contacts that push, a driven one first; MOVES says what their slip does. The direction of
+    a small slip counts for the others, so a step is exact to a share of it, too.
     """
     values = work.values
     allowed, entry = LOCAL * tolerance, NOBODY
@@ -305,19 +317,22 @@ def follow_curve(
                 return kind, who
             begins = begin_series(work, m, books)
             size = first_power(work, nc, m)
+        error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
         alone = m == 1 and size == 0 and not begins
         clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
         h = event_ahead(work, nc, m, clock)
         if alone:
-            degree = alone_series(work, nc, clock, books, h, allowed)
+            degree = alone_series(work, nc, clock, books, h, error)
         else:
-            degree = fill_series(work, nc, m, books, size, begins, clock, h, allowed)
+            degree = fill_series(work, nc, m, books, size, begins, clock, h, error)
         values[GLOBAL, HIGHEST] = degree
         if degree == ORDER or begins:
-            h = step_length(work, m, books, degree, allowed)
+            h = step_length(work, m, books, degree, error)
         if not alone:
             h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
+            if record is not None and entry != NOBODY:
+                note_margin(record, 0.0)  # held contacts jam: where, is no event
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
         values[GLOBAL, ERROR] += TAIL * size_of_power(work, m, books, degree) * h**degree

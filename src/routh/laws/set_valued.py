@@ -51,9 +51,11 @@ class SetValued(ImpactLaw):
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
+        from routh.kernels.lemke import pivots  # loads numba, which other laws do without
+
         generator = np.random.default_rng(0) if rng is None else rng
         size = impulse_step(problem, self.step)
-        solver = make_step(problem, friction=self.friction, facets=self.facets)
+        solver = make_step(problem, friction=self.friction, facets=self.facets, pivoting=pivots)
 
         def draw(_: int) -> Array:
             return size * generator.random(problem.nc)

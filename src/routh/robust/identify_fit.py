@@ -9,7 +9,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from routh.batch import ImpactBatch
 from routh.robust.identify_data import NOISE, Bounds, MeasuredImpacts, slopes_of
 from routh.robust.identify_score import Drawn, Errors, Scale, draw, energy_scores, score_slopes
 from routh.sampling.batch import BatchOutcomes
@@ -47,63 +46,54 @@ class Objective:
     def values(self, shares: Array) -> Array:
         """Scores, (n,)."""
         self.calls["values"] += 1
-        return energy_scores(self._points(shares)[2])
+        return energy_scores(self._points(shares)[1])
 
     def slopes(self, shares: Array) -> tuple[Array, Array]:
         """Scores (n,) and their derivatives (n, p)."""
         self.calls["slopes"] += 1
-        batch, drawn, points = self._points(shares)
+        drawn, points = self._points(shares)
         cotangents = np.einsum("ksj,kij->ksi", score_slopes(points), self.scale.root)
         arrays = slopes_of(self.impacts, self.bounds, shares)
         fields = [name for name in DATA if any(name in slope for slope in arrays)]
         found = np.zeros((len(self.impacts), len(arrays)))
         self.lost = 0
         for rows, outcomes in ((drawn.single, drawn.once), (drawn.several, drawn.many)):
-            for place, row in enumerate(rows):
-                bars = self._bars(outcomes, place, batch, int(row), cotangents[row], fields)
-                there = np.flatnonzero(batch.present[row])
-                found[row] = [_contract(bars, slope, int(row), there) for slope in arrays]
+            if outcomes is not None and fields:
+                bars = self._bars(outcomes, cotangents[rows], fields)
+                found[rows] = np.column_stack([_contract(bars, slope, rows) for slope in arrays])
         if NOISE in self.bounds.names:
             k = self.bounds.names.index(NOISE)
             width = self.bounds.high[k] - self.bounds.low[k]
             found[:, k] = width * np.sum(cotangents * self.errors.numbers, axis=(1, 2))
         return energy_scores(points), found
 
-    def _points(self, shares: Array) -> tuple[ImpactBatch, Drawn, Array]:
+    def _points(self, shares: Array) -> tuple[Drawn, Array]:
         values = self.bounds.values(shares)
-        batch = self.impacts.batch(values)
-        drawn = draw(batch, self.samples, self.options)
+        drawn = draw(self.impacts.batch(values), self.samples, self.options)
         self.failed = drawn.failed
-        return batch, drawn, self.scale.points(self.errors.added(drawn.v, values), self.impacts.after)
+        return drawn, self.scale.points(self.errors.added(drawn.v, values), self.impacts.after)
 
-    def _bars(
-        self,
-        outcomes: BatchOutcomes | None,
-        place: int,
-        batch: ImpactBatch,
-        row: int,
-        cotangents: Array,
-        fields: list[str],
-    ) -> Mapping[str, Array]:
-        """Derivatives of one impact's score by the problem's data; samples without one count as fixed."""
-        if batch.status[row] != Status.SOLVED:
-            return {"v": cotangents.sum(axis=0)}
-        if outcomes is None or not fields:
-            return {}
+    def _bars(self, outcomes: BatchOutcomes, cotangents: Array, fields: list[str]) -> dict[str, Array]:
+        """Derivatives of the impacts' scores by their data, (rows, ...); samples without one count as fixed.
+
+        ``cotangents`` (rows, samples, nv), of which an impact with one outcome has the sum.
+        """
         if outcomes.v.shape[1] == 1:
-            cotangents = cotangents.sum(axis=0, keepdims=True)
-        bars = outcomes[place].vjp(cotangents, wrt=fields, threads=self.options.get("threads"))
-        self.lost += int(np.count_nonzero(~np.isfinite(bars[fields[0]]).reshape(len(cotangents), -1).all(1)))
-        return {name: np.nansum(bars[name], axis=0) for name in fields}
+            cotangents = cotangents.sum(axis=1, keepdims=True)
+        found = outcomes.vjp(cotangents, wrt=fields, threads=self.options.get("threads"))
+        impact = outcomes.batch.status == Status.SOLVED
+        known = np.isfinite(found[fields[0]]).reshape(*cotangents.shape[:2], -1).all(axis=2)
+        self.lost += int(np.count_nonzero(~known[impact]))
+        bars = {name: np.nansum(found[name], axis=1) for name in fields}
+        if "v" in bars:  # without an impact the velocity stays, also where a state was refused
+            bars["v"][~impact] = cotangents[~impact].sum(axis=1)
+        return bars
 
 
-def _contract(bars: Mapping[str, Array], slope: Mapping[str, Array], row: int, there: np.ndarray) -> float:
-    total = 0.0
-    for name, bar in bars.items():
-        if name in slope:
-            change = slope[name][row] if name in ("v", "M") else slope[name][row][there]
-            total += float(np.sum(bar * change[tuple(slice(n) for n in bar.shape)]))
-    return total
+def _contract(bars: Mapping[str, Array], slope: Mapping[str, Array], rows: np.ndarray) -> Array:
+    """Derivatives of the scores by one parameter, (rows,)."""
+    parts = [bars[name] * slope[name][rows] for name in bars if name in slope]
+    return sum((part.reshape(len(rows), -1).sum(axis=1) for part in parts), start=np.zeros(len(rows)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,6 +56,7 @@ class Search:
     def __post_init__(self) -> None:
         self._made: dict[bytes, Made] = {}
         self._values: dict[bytes, float] = {}
+        self._moved: dict[bytes, Array] = {}
         self.bad = np.inf  # what the optimiser is told where there is no landing; set by the first value
         self.spent = False
         self.sizes: dict[Constraint, int] = {}
@@ -107,6 +108,12 @@ class Search:
         """The nearest design, to first order, that meets the constraints that are equations."""
         if not self.held:
             return u
+        key = np.asarray(u, dtype=np.float64).tobytes()
+        if key not in self._moved:  # optimisers ask about the same few designs again and again
+            self._moved[key] = self._onto(u)
+        return self._moved[key].copy()
+
+    def _onto(self, u: Array) -> Array:
         at: Array = np.clip(u, 0.0, 1.0)
         back: Array = np.empty((0, 0))
         for k in range(_ROUNDS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,8 +17,11 @@ from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.status import Status
+from routh.storage import MAX_BYTES, read_parts, write_parts
+from routh.text import for_terminal
 from routh.validation import Array, Options, real_array
 
+_KEPT = ("v", "impulse", "steps", "status", "residual", "error", "stored", "returned")
 _FEW = 256  # samples of a row up to which all pairs are compared
 
 
@@ -244,8 +248,44 @@ class BatchOutcomes(Tabular):
             "status": Column(each, self.status, "1", meaning),
         }
 
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        told, batch = self.batch.parts()
+        own = {name: getattr(self, name) for name in _KEPT if getattr(self, name) is not None}
+        arrays = {**{f"batch_{name}": array for name, array in batch.items()}, **own}
+        write_parts(path, "batch of outcomes", {"batch": told, "settings": self.settings}, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> BatchOutcomes:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        told, arrays = read_parts(path, "batch of outcomes", max_bytes=max_bytes)
+        try:
+            start = "batch_"
+            given = {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
+            batch = ImpactBatch.of_parts(told["batch"], given)
+            own: Options = {name: arrays[name] for name in _KEPT if name in arrays}
+            _check_kept(batch, own)
+            return cls(batch, settings=dict(told["settings"]), **own)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
+
     def __repr__(self) -> str:
         return f"BatchOutcomes(rows={len(self)}, n={self.status.shape[1]}, {self.batch!r})"
+
+
+def _check_kept(batch: ImpactBatch, arrays: dict[str, np.ndarray]) -> None:
+    """Arrays of a file that do not belong to the batch beside them are refused."""
+    each = (len(batch), arrays["status"].shape[-1] if arrays["status"].ndim == 2 else 0)
+    further = {"v": (batch.nv,), "impulse": (batch.nc, 1 + batch.nt)}
+    further |= {"stored": (batch.nc,), "returned": (batch.nc,)}
+    for name, array in arrays.items():
+        shape, kind = (*each, *further.get(name, ())), "i" if name in ("steps", "status") else "f"
+        if array.shape != shape or array.dtype.kind != kind:
+            got = f"shape {array.shape} of {array.dtype}"
+            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
+    unknown = set(np.unique(arrays["status"]).tolist()) - set(map(int, Status))
+    if unknown:
+        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
 
 
 @dataclass(frozen=True, eq=False)

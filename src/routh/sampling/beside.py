@@ -18,12 +18,13 @@ from routh.kernels.gradients import Task
 from routh.problem import ImpactProblem
 from routh.sampling.gradients import forget_lost, named, run_rows
 from routh.sampling.outcomes import Outcomes
-from routh.sampling.redrawing import Rates, keys_of, redraw
+from routh.sampling.redrawing import TOLERANCE, Rates, keys_of, redraw
 from routh.status import Status
 from routh.validation import Array, Options, real_array
 
 _AWAY = 1e-7  # how far to the side, a share of the speed
 _SAME = 1e-4  # an outcome that is farther off is another one; a share of the speed
+_EXACT = 1e-12  # the largest tolerance with which curves can be compared over that distance
 _AGREES = 1e-5  # by how much the way to the side may miss the derivative, a share of it and the speed
 _ROUNDS, _PLACES, _SPARE = 3, 8, 12  # keys put in at most; events before which; others that are tried there
 
@@ -105,6 +106,13 @@ def pull_beside(
     size = float(np.linalg.norm(along @ problem.cholesky))
     if not size > 0.0:
         raise ValueError("side: got zeros; wanted a change of the velocity")
+    tolerance = float(outcomes.settings.get("tolerance", TOLERANCE))
+    curved = problem.nt == 2 and outcomes.settings.get("friction", "cone") == "cone"
+    if curved and tolerance > _EXACT:  # samples to the side could not be told from others
+        raise ValueError(
+            f"side: the samples were drawn with tolerance={tolerance:g}; with the true cone in space wanted "
+            f"{_EXACT:g} or less"
+        )
     found["to_side"] = np.zeros(len(outcomes), dtype=bool)
     rows = np.flatnonzero(found["one_sided"] & (outcomes.status == Status.SOLVED))
     if len(rows) == 0:

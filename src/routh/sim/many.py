@@ -21,6 +21,8 @@ from routh.validation import Array, integer, real
 if TYPE_CHECKING:
     import pandas
 
+_TOLD = 12  # futures that a notebook lists
+
 
 @dataclass(frozen=True, eq=False)
 class Bundle(Drawable, Tabular):
@@ -41,6 +43,11 @@ class Bundle(Drawable, Tabular):
         impacts = self.impacts
         few, many = (int(impacts.min()), int(impacts.max())) if len(self) else (0, 0)
         return f"Bundle(futures={len(self)}, impacts={few} to {many}, ok={self.ok})"
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        shown = zip(self.trajectories[:_TOLD], self.impacts, self.status, strict=False)
+        rows = [(k, n, f"{one.t[-1]:.4g}", Status(int(code)).name) for k, (one, n, code) in enumerate(shown)]
+        return [("future", "impacts", "until t, s", "status"), *rows]
 
     def _columns(self) -> dict[str, Column]:
         """Futures have samples of their own: shorter ones end in NaN."""

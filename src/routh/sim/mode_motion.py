@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,10 +61,10 @@ class ModeMotion:
         self._turns = mechanism.width > 2 and bool(self.sliding)
         self._aimed = mode
         mu = mechanism.mu[self.contacts]
-        self._mu, self._equations = mu, equations(self.contacts, mu, mechanism.width, mode)
+        self.mu, self.equations = mu, equations(self.contacts, mu, mechanism.width, mode)
         stuck = [i for i, hold in enumerate(mode) if hold.sticks]
         rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and mu[i] > 0.0]
-        self._stuck, self._rubbing = stuck, rubbing
+        self.stuck, self.rubbing = stuck, rubbing
         self.kinds: list[tuple[str, int]] = [("slip", -1)]  # of a negative margin, and for which contact
         self.kinds += [("open", hold.contact) for hold in mode]
         self.kinds += [("slip", mode[i].contact) for i in stuck] + [
@@ -89,7 +88,7 @@ class ModeMotion:
         """What the mode needs at a state; in the plane its equations never change."""
         if self._turns:
             return forces_of(problem, self.present(snapshot))
-        return forces_of(problem, self.mode, self._equations)
+        return forces_of(problem, self.mode, self.equations)
 
     def present(self, snapshot: Snapshot) -> Mode:
         """The mode with the directions of slip that it has now; in the plane these never change.
@@ -158,7 +157,7 @@ class ModeMotion:
             q = mechanism.close(q, rows)
             at = mechanism.snapshot(at.t, q, at.v)
         held = at.J[rows, 0]
-        if self._stuck:
+        if self.stuck:
             held = np.concatenate([held, at.J[self.sticking, 1:].reshape(-1, self.nv)])
         v = at.v - correction(at.inverse_mass, held, held @ at.v)
         if self._turns or drift > _NOTICED:
@@ -186,9 +185,9 @@ class ModeMotion:
         rate = turning_rate(problem, found, np.maximum(speed, NO_SLIP))
         return max(_STABLE / rate, _SHORTEST) if rate > 0.0 else np.inf
 
-    def look(self, dense: Callable[[float], Array], t: float) -> Look:
-        """Gaps and margins at a time of a step."""
-        q, v = self.split(dense(t))
+    def look(self, t: float, y: Array) -> Look:
+        """Gaps and margins at a state."""
+        q, v = self.split(y)
         mechanism = self.mechanism
         gap = mechanism.model.gaps(q)[self.free]
         if not self.mode:
@@ -197,17 +196,17 @@ class ModeMotion:
         problem = self.problem(snapshot)
         solution = self.forces(snapshot, problem)
         force = solution.force / problem.force_unit[:, None]
-        room = self._mu * force[:, 0] - _lengths(force[:, 1:])
+        room = self.mu * force[:, 0] - _lengths(force[:, 1:])
         residual = tolerances.CONTACT_FORCE - solution.residual
         slip = self._along(snapshot)
-        margin = np.concatenate([[residual], force[:, 0], room[self._stuck], slip])
+        margin = np.concatenate([[residual], force[:, 0], room[self.stuck], slip])
         return Look(gap, snapshot.contact_velocity[self.free, 0], margin)
 
     def _along(self, snapshot: Snapshot) -> Array:
         """Speeds of the rubbing contacts along the slip that they began the step with, m/s."""
-        if not self._rubbing:
+        if not self.rubbing:
             return np.zeros(0)
-        holds = [self._aimed[i] for i in self._rubbing]
+        holds = [self._aimed[i] for i in self.rubbing]
         directions = np.array([hold.direction for hold in holds])
         velocity = snapshot.contact_velocity[[hold.contact for hold in holds], 1:]
         return np.asarray((velocity * directions).sum(axis=1))

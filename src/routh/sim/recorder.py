@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from routh.models.base import Model
+from routh.sim.mode_motion import Sample
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
 from routh.validation import Array
@@ -57,6 +60,33 @@ class Recorder:
         self.status.append(status)
         self.residuals.append(residual)
 
+    def extend(self, samples: Sequence[Sample]) -> None:
+        """Samples of a smooth motion after the first, which is the last sample so far."""
+        pushes = np.array([sample.impulse for sample in samples])
+        steps = np.diff(pushes, axis=0)
+        steps[:1] += self._waiting
+        t = np.array([sample.t for sample in samples])
+        t[0] = self.t[-1]
+        s = self.s[-1] + np.cumsum(np.diff(t) + steps[:, :, 0].sum(axis=1))
+        before = np.concatenate([self.s[-1:], s[:-1]])
+        if not np.all(s > before):
+            since = samples[0].impulse
+            for sample in samples[1:]:
+                self.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
+                since = sample.impulse
+            return
+        count = len(s)
+        self._waiting = self._zero
+        self.t += t[1:].tolist()
+        self.s += s.tolist()
+        self.q += [sample.q for sample in samples[1:]]
+        self.v += [sample.v for sample in samples[1:]]
+        self.impulses += list(steps)
+        self.forces += (forces := [sample.force for sample in samples[1:]])
+        self.forces_after += forces
+        self.status += [Status.SOLVED] * count
+        self.residuals += [0.0] * count
+
     def begin(self, force: Array) -> None:
         """Smooth motion begins at the last sample with these contact forces."""
         self.forces_after[-1] = force
@@ -73,11 +103,7 @@ class Recorder:
     def trajectory(self) -> Trajectory:
         """Everything so far."""
         q, v = np.array(self.q), np.array(self.v)
-        kinetic = np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])
-        energies = {"kinetic": kinetic}
-        potential = getattr(self.model, "potential", None)
-        if potential is not None:
-            energies["potential"] = np.array([potential(p) for p in q])
+        energies = getattr(self.model, "energies", self._energies)(q, v)
         return Trajectory(
             np.array(self.t),
             q,
@@ -91,3 +117,11 @@ class Recorder:
             residuals=np.array(self.residuals),
             contacts=self.names,
         )
+
+    def _energies(self, q: Array, v: Array) -> dict[str, Array]:
+        """Energies at the samples, of models that do not tell many at once."""
+        found = {"kinetic": np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])}
+        potential = getattr(self.model, "potential", None)
+        if potential is not None:
+            found["potential"] = np.array([potential(p) for p in q])
+        return found

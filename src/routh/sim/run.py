@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 
@@ -11,9 +12,10 @@ from routh import tolerances
 from routh.friction import ContactMode
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
-from routh.sim import zeno
+from routh.sim import quick_course, zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.flow import Options, run_mode
+from routh.sim.course import Options, ReadableCourse
+from routh.sim.flow import Flow, run_mode
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.recorder import Recorder
@@ -178,17 +180,12 @@ class Run:
         self._log_change(chosen.mode)
         self.mode = chosen.mode
         motion = ModeMotion(self.mechanism, chosen.mode)
-        settings = self.settings
         grid = self.grid[np.searchsorted(self.grid, self.t, side="right") :].tolist()
-        flow = run_mode(motion, self.t, self.q, self.v, settings.end, grid, settings.options)
-        since = np.zeros((self.mechanism.nc, self.mechanism.width))
+        flow = self._run_mode(motion, grid)
         started = self.t
         self.record.begin(flow.samples[0].force)
-        for sample in flow.samples[1:]:
-            if not sample.t > started:
-                continue  # a mode that ends at once leaves no trace but the next choice
-            self.record.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
-            since = sample.impulse
+        # a mode that ends at once leaves no trace but the next choice
+        self.record.extend([flow.samples[0], *(one for one in flow.samples[1:] if one.t > started)])
         last = flow.samples[-1]
         self.t, self.q, self.v = last.t, last.q, last.v
         self.scale = self.mechanism.speed(self.q, self.v)
@@ -216,6 +213,15 @@ class Run:
         if not moved and flow.reason != "end":
             self.excluded.add(chosen.mode)
         return None
+
+    def _run_mode(self, motion: ModeMotion, grid: list[float]) -> Flow:
+        """By compiled code, where that knows the forces; else the readable way, from the start."""
+        end, options = self.settings.end, self.settings.options
+        start = motion, self.t, self.q, self.v, end, options
+        if quick_course.suits(motion):
+            with contextlib.suppress(quick_course.NotKnownError):
+                return run_mode(quick_course.QuickCourse(*start), end, grid, options)
+        return run_mode(ReadableCourse(*start), end, grid, options)
 
     def _log_change(self, mode: Mode) -> None:
         before = {hold.contact: hold.direction for hold in self.mode}

@@ -11,7 +11,7 @@ import numpy as np
 from routh import tolerances
 from routh.laws import ImpactLaw, SetValued
 from routh.models.base import Model, State, fitting_state
-from routh.sim.flow import Options
+from routh.sim.course import Options
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.run import Run, RunSettings
 from routh.sim.trajectory import Trajectory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +12,13 @@ from numpy.typing import ArrayLike
 from routh.models.base import State
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.status import Status
+from routh.storage import MAX_BYTES, read_parts, write_parts
+from routh.text import for_terminal
 from routh.validation import Array, Options
 
 _TOLD = 12  # events that a notebook lists
+_ARRAYS = ("t", "q", "v", "s", "impulses", "status", "residuals")
+_GROUPS = ("forces", "deformations", "energies")
 
 
 @dataclass(frozen=True)
@@ -137,11 +142,41 @@ class Trajectory(Drawable, Tabular):
             found["impulse"] = Column(at, self.impulses, "N s", "gathered since the sample before")
         for group, units in (("forces", "N"), ("deformations", "m"), ("energies", "J")):
             for name, values in getattr(self, group).items():
-                further = tuple(f"{group}_{name}_{k}" for k in range(values.ndim - 1))
-                found[f"{group}_{name}"] = Column(("t", *further), values, units)
+                found[f"{group}_{name}"] = Column(("t", *self._further(group, name, values)), values, units)
         if self.status is not None:
             found["status"] = Column(("t",), self.status, "1", "see routh.Status")
         return found
+
+    def _further(self, group: str, name: str, values: Array) -> tuple[str, ...]:
+        """Dimensions beside time: those of the impulses, or numbers where there is something else."""
+        if self.impulses is not None and values.shape[1:] == self.impulses.shape[1:]:
+            return "contact", "direction"
+        return tuple(f"{group}_{name}_{k}" for k in range(values.ndim - 1))
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
+        groups = {group: list(getattr(self, group)) for group in _GROUPS}
+        for group in _GROUPS:
+            arrays |= {f"{group}_{k}": array for k, array in enumerate(getattr(self, group).values())}
+        events = [[e.kind, e.t, e.index, e.contacts, _pairs(e.data)] for e in self.events]
+        told = {"groups": groups, "events": events, "contacts": self.contacts}
+        write_parts(path, "trajectory", told, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Trajectory:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        told, arrays = read_parts(path, "trajectory", max_bytes=max_bytes)
+        try:
+            groups: Options = {
+                group: {str(name): arrays[f"{group}_{k}"] for k, name in enumerate(told["groups"][group])}
+                for group in _GROUPS
+            }
+            events = tuple(_event(*event) for event in told["events"])
+            given: Options = {name: arrays[name] for name in _ARRAYS if name in arrays}
+            return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     @property
     def final(self) -> State:
@@ -168,3 +203,34 @@ class Trajectory(Drawable, Tabular):
         codes = np.zeros(0) if self.status is None else self.status
         pairs = ((float(t), Status(int(code))) for t, code in zip(self.t, codes, strict=False))
         return [(t, status) for t, status in pairs if not status.ok]
+
+
+def _told(value: object) -> object:
+    """What an event knows, for JSON: arrays and tuples say what they are."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    if isinstance(value, tuple):
+        return {"tuple": [_told(one) for one in value]}
+    if isinstance(value, list):
+        return [_told(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _pairs(data: Options) -> list[list[object]]:
+    return [[name, _told(value)] for name, value in data.items()]
+
+
+def _heard(value: object) -> object:
+    """The inverse of `_told`."""
+    if isinstance(value, list):
+        return [_heard(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.array(value["array"], dtype=np.dtype(value["dtype"]))
+    return tuple(_heard(one) for one in value["tuple"])
+
+
+def _event(kind: str, t: float, index: int, contacts: list[str], data: list[tuple[str, object]]) -> Event:
+    known = {str(name): _heard(value) for name, value in data}
+    return Event(str(kind), float(t), int(index), tuple(map(str, contacts)), known)

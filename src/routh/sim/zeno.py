@@ -101,7 +101,8 @@ def _irregular(t: Array) -> Accumulation | None:
     intervals = np.diff(t[-IRREGULAR - 1 :])
     if not np.all(intervals > 0.0):
         return None
-    slope = float(np.polyfit(np.arange(IRREGULAR), np.log(intervals), 1)[0])
+    places = np.arange(IRREGULAR) - 0.5 * (IRREGULAR - 1)
+    slope = float(places @ np.log(intervals) / (places @ places))  # of the line of least squares
     ratio = float(np.exp(slope))
     if not FASTEST < ratio < 0.9:
         return None

@@ -1,6 +1,8 @@
 """One implicit increment of an impact (HP23 (72)): the true friction cone, or a polyhedral one."""
 
 from routh.friction import uses_true_cone
+from routh.lcp.lemke import lemke_pivots
+from routh.lcp.solve import Pivoting
 from routh.problem import ImpactProblem
 from routh.step.base import ImpactStep, PushingStep, StepResult
 from routh.step.cone import ConeStep
@@ -20,9 +22,16 @@ __all__ = [
 
 
 def make_step(
-    problem: ImpactProblem, *, friction: str = "cone", facets: int | None = None
+    problem: ImpactProblem,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    pivoting: Pivoting = lemke_pivots,
 ) -> ConeStep | PolyhedralStep:
-    """The step solver for ``friction`` "cone" or "polyhedral"; in the plane the two are the same."""
+    """The step solver for ``friction`` "cone" or "polyhedral"; in the plane the two are the same.
+
+    ``pivoting``: what takes the place of `routh.lcp.lemke.lemke_pivots` where that is used.
+    """
     if uses_true_cone(friction, facets, problem.nt):
         return ConeStep(problem)
-    return PolyhedralStep(problem, facets=facets)
+    return PolyhedralStep(problem, facets=facets, pivoting=pivoting)

@@ -42,9 +42,8 @@ class PolyhedralStep:
         self.problem = problem
         nc, nt = problem.nc, problem.nt
         if directions is None:
-            directions = np.broadcast_to(
-                facet_directions(nt, facets), (nc, *facet_directions(nt, facets).shape)
-            )
+            every = facet_directions(nt, facets)
+            directions = np.broadcast_to(every, (nc, *every.shape))
         self.directions = directions  # (nc, k, nt)
         self.k = directions.shape[1]
         self._pivoting = pivoting
@@ -52,10 +51,9 @@ class PolyhedralStep:
         self._spread = self._impulse_map()
         self._W = self._matrix()
         scaling = problem.scaling
-        per_direction = np.ones(self.k)
         velocity, impulse = scaling.velocity, scaling.impulse
-        self._z_unit = np.concatenate([velocity, impulse, np.kron(impulse, per_direction), velocity])
-        self._w_unit = np.concatenate([impulse, velocity, np.kron(velocity, per_direction), impulse])
+        self._z_unit = np.concatenate([velocity, impulse, np.repeat(impulse, self.k), velocity])
+        self._w_unit = np.concatenate([impulse, velocity, np.repeat(velocity, self.k), impulse])
         self._cover = np.ones(self.size) if cover is None else np.asarray(cover, dtype=np.float64)
 
     @property
@@ -179,18 +177,16 @@ class PolyhedralStep:
     def _matrix(self) -> Array:
         """HP23 (75b), with its transposes."""
         nc, k = self.problem.nc, self.k
-        E = np.kron(np.eye(nc), np.ones((k, 1)))  # (nc k, nc)
-        normal = slice(nc, 2 * nc)
-        friction = slice(2 * nc, 2 * nc + nc * k)
-        slack = slice(2 * nc + nc * k, None)
+        own, each = np.arange(nc), np.arange(2 * nc, 2 * nc + nc * k)  # a contact's bound, its directions
+        normal, slack = nc + own, 2 * nc + nc * k + own
         forces = self._spread[:, nc : 2 * nc + nc * k]  # columns: Jbar^T in contact coordinates
         W = np.zeros((self.size, self.size))
         W[nc : 2 * nc + nc * k, nc : 2 * nc + nc * k] = forces.T @ self.problem.delassus @ forces
-        W[:nc, normal] = -np.eye(nc)
-        W[normal, :nc] = np.eye(nc)
-        W[friction, slack] = E
-        W[slack, normal] = np.diag(self.problem.mu)
-        W[slack, friction] = -E.T
+        W[own, normal] = -1.0
+        W[normal, own] = 1.0
+        W[each, np.repeat(slack, k)] = 1.0
+        W[slack, normal] = self.problem.mu
+        W[np.repeat(slack, k), each] = -1.0
         return W
 
 

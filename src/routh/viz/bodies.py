@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CLOSED = 1e-9  # m: a polyline whose ends are nearer than this is filled
+_REST = 1e-6  # share of a speed below which it has no component along a direction
 
 
 def draw_bodies(
@@ -143,7 +144,8 @@ def draw_contacts(
             draw_arrow(ax, points[i], scale * velocities[i], color=color)
         if names:
             side = np.sign(tangents[i] @ velocities[i]) or 1.0  # away from the arrow
-            under = normals[i] @ velocities[i] < 0.0 and tangents[i] @ velocities[i] != 0.0
+            rest = _REST * float(np.linalg.norm(velocities[i]))  # rounding is no arrow into the ground
+            under = normals[i] @ velocities[i] < -rest and abs(tangents[i] @ velocities[i]) > rest
             beside = points[i] - size * (0.055 * normals[i] + (side if under else 1.0) * 0.045 * tangents[i])
             name = for_matplotlib(model.contacts[i].name)
             outward = "left" if beside[0] > points[i, 0] else "right"

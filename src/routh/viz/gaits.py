@@ -102,7 +102,9 @@ def draw_return_map(found: ReturnMap, ax: Axes) -> Axes:
     for (names, ends), (mark, color) in zip(_agreeing(found.laws), looks, strict=False):
         ax.plot(*ends[:, -2:].T, mark, color=color, label=f"after, {' = '.join(names)}")
     ax.set(xlabel="rate of the leading leg (rad/s)", ylabel="rate of the trailing leg (rad/s)")
-    ax.legend()
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.5 * (high - low))  # room for the legend above the points
+    ax.legend(loc="upper left")
     return ax
 
 

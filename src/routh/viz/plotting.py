@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import singledispatch, wraps
 from typing import TYPE_CHECKING
@@ -17,21 +18,25 @@ from routh.auditing.scans import Scan
 from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
 from routh.sampling.outcomes import Outcomes
-from routh.sim.many import Bundle
-from routh.sim.trajectory import Trajectory
-from routh.sweep.studies import Study
 from routh.viz import style
 from routh.viz.exact import cheap_exact, draw_exact
 from routh.viz.outcomes import outcomes_figure
 from routh.viz.panels import Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
-from routh.viz.simulation import draw_motions
-from routh.viz.sweeps import draw_study
 from routh.viz.velocity import draw_path, draw_velocities, known, prepare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+#: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
+#: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
+_BY_ROOM = {
+    "routh.robust": ("designs", "gaits"),
+    "routh.sim": ("simulation",),
+    "routh.sweep": ("sweeps",),
+}
 
 
 @singledispatch
@@ -52,11 +57,13 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Rolling`         a wheel's rate at the next landing over that at this one
     ================  ==========================================================  ========================
     """
-    if type(result).__module__.startswith("routh.robust."):
-        for module in ("designs", "gaits"):  # drawn rarely, and robust loads SciPy's optimisers
-            importlib.import_module(f"routh.viz.{module}")
-        if plot.dispatch(type(result)) is not plot.dispatch(object):
-            return plot(result, axes, **options)
+    room = ".".join(type(result).__module__.split(".")[:2])
+    for module in _BY_ROOM.get(room, ()):
+        importlib.import_module(f"routh.viz.{module}")
+    if plot.dispatch(type(result)) is not plot.dispatch(object):
+        return plot(result, axes, **options)
+    for module in itertools.chain(*_BY_ROOM.values()):  # so that all that can be drawn is named
+        importlib.import_module(f"routh.viz.{module}")
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 
@@ -124,32 +131,6 @@ def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audi
 @in_style
 def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
     return figure_of(draw_scan(scan, own_axes(axes, aspect=0.75)))
-
-
-@plot.register(Study)
-@in_style
-def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_study(study, own_axes(axes, aspect=0.75)))
-
-
-@plot.register(Trajectory)
-@in_style
-def _plot_trajectory(
-    trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
-) -> Figure:
-    return _plot_motions([trajectory], axes, coordinate=coordinate, rate=rate)
-
-
-@plot.register(Bundle)
-@in_style
-def _plot_motions(
-    motions: Bundle | Sequence[Trajectory],
-    axes: Axes | None = None,
-    *,
-    coordinate: int = 0,
-    rate: bool = False,
-) -> Figure:
-    return figure_of(draw_motions(own_axes(axes), motions, coordinate, rate=rate))
 
 
 def own_axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:

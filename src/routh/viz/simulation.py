@@ -13,6 +13,7 @@ from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
+from routh.viz.plotting import figure_of, in_style, own_axes, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,6 +126,26 @@ def _mark_zeno(ax: Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
                 fontsize=7,
                 color=style.GREY,
             )
+
+
+@plot.register(Trajectory)
+@in_style
+def _plot_trajectory(
+    trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
+) -> Figure:
+    return _plot_motions([trajectory], axes, coordinate=coordinate, rate=rate)
+
+
+@plot.register(Bundle)
+@in_style
+def _plot_motions(
+    motions: Bundle | Sequence[Trajectory],
+    axes: Axes | None = None,
+    *,
+    coordinate: int = 0,
+    rate: bool = False,
+) -> Figure:
+    return figure_of(draw_motions(own_axes(axes), motions, coordinate, rate=rate))
 
 
 def draw_motions(

@@ -12,11 +12,19 @@ from routh.storage import write_text
 from routh.sweep.studies import Study
 from routh.text import for_html
 from routh.viz import style
+from routh.viz.plotting import figure_of, in_style, own_axes, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _SHOWN = 20  # failures that a report lists
+
+
+@plot.register(Study)
+@in_style
+def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
+    return figure_of(draw_study(study, own_axes(axes, aspect=0.75)))
 
 
 def draw_study(study: Study, axes: Axes | None = None) -> Axes:

@@ -54,11 +54,11 @@ class PointSet:
         return PointSet(K @ self.S, K @ self.C, self.a, D, self.B, self.phi0)
 
     def positions(self, q: Array) -> Complex:
-        """World positions, (np,) complex m."""
-        turned = np.exp(1j * (self.B @ q))
+        """World positions, (..., np) complex m, of configurations (..., nv)."""
+        turned = np.exp(1j * (q @ self.B.T))
         if self.D is None:
-            return self.S @ q + self.C @ (turned * self.start)
-        return self.S @ q + self.C @ (turned * np.exp(1j * self.phi0) * (self.a + self.D @ q))
+            return q @ self.S.T + (turned * self.start) @ self.C.T
+        return q @ self.S.T + (turned * np.exp(1j * self.phi0) * (self.a + q @ self.D.T)) @ self.C.T
 
     def jacobian(self, q: Array) -> Complex:
         """(np, nv) complex."""

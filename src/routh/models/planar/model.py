@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.planar.arrays import PlanarArrays, planar_arrays
 from routh.models.planar.bodies import Body, Free, FreePoint
 from routh.models.planar.contacts import Contact
 from routh.models.planar.kinematics import Tree
@@ -65,6 +67,11 @@ class PlanarModel:
         self.contacts: tuple[ContactInfo, ...] = tuple(contact.info for contact in contacts)
         self._touch = ContactKinematics(tree, contacts)
 
+    @cached_property
+    def arrays(self) -> PlanarArrays:
+        """The mechanism as real arrays, for compiled code."""
+        return planar_arrays(self._coms, self._touch, self._masses, self._spin, self._gravity)
+
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv)."""
         return self._mass(_vector(q)) if self._constant is None else self._constant[0].copy()
@@ -98,6 +105,15 @@ class PlanarModel:
         """Potential energy of gravity, J."""
         positions = self._coms.positions(_vector(q))
         return -float(self._masses @ (self._gravity.conjugate() * positions).real)
+
+    def energies(self, q: Array, v: Array) -> dict[str, Array]:
+        """Energies at many states (T, nv) each, J: "kinetic" and "potential", (T,)."""
+        height = (self._gravity.conjugate() * self._coms.positions(q)).real
+        if self._constant is None:
+            kinetic = np.array([0.5 * w @ self._mass(p) @ w for p, w in zip(q, v, strict=True)])
+        else:
+            kinetic = 0.5 * np.einsum("ti,ij,tj->t", v, self._constant[0], v)
+        return {"kinetic": kinetic, "potential": -(height @ self._masses)}
 
     def poses(self, q: ArrayLike) -> Array:
         """Position (m) and angle (rad) of each body's frame, (nb, 3)."""

@@ -1,0 +1,203 @@
+"""Calls from kernels: of other kernels, and of the few functions of Python that kernels use."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from routh.compiling.foreign import Foreign
+from routh.compiling.values import (
+    ELEMENTS,
+    NOTHING,
+    Array,
+    Group,
+    Kind,
+    Number,
+    Thing,
+    UntranslatableError,
+    Value,
+    common_kind,
+    kind_of,
+    of_parts,
+    parts_of,
+    types_of,
+)
+from routh.compiling.writing import ZERO, Writer, constant
+
+# functions of floats, as numba calls them
+_INTRINSIC = {
+    math.sqrt: "sqrt",
+    math.exp: "exp",
+    math.log: "log",
+    math.sin: "sin",
+    math.cos: "cos",
+    math.fabs: "fabs",
+}
+_OF_C = {
+    math.log1p: "log1p",
+    math.expm1: "expm1",
+    math.atan: "atan",
+    math.tan: "tan",
+    math.atan2: "atan2",
+    math.hypot: "hypot",
+    math.tanh: "tanh",
+}
+_ROUNDED = {math.ceil: "ceil", math.floor: "floor"}
+_CASTS = {
+    int: "i",
+    float: "f",
+    bool: "b",
+    np.int64: "i",
+    np.uint64: "u",
+    np.uint32: "w",
+    np.float64: "f",
+    np.bool_: "b",
+}
+
+
+class Program(Protocol):
+    """Where translated functions are: `routh.compiling.program.Program`."""
+
+    def function(self, kernel: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
+        """The name of a kernel for arguments of these kinds, and the kind of its result."""
+
+    def constant_array(self, text: str) -> str:
+        """The name of an array of constants."""
+
+
+class Calls(Writer):
+    """Writes calls, and what Python knows already."""
+
+    program: Program
+
+    def meant(self, what: Foreign) -> Value:
+        """A value that Python knows already."""
+        if isinstance(what, bool | np.bool_):
+            return constant("b", what)
+        if isinstance(what, np.uint64 | np.uint32):
+            return constant("u" if isinstance(what, np.uint64) else "w", what)
+        if isinstance(what, int | np.signedinteger):
+            return constant("i", what)
+        if isinstance(what, float):
+            return constant("f", what)
+        if isinstance(what, tuple):
+            return Group(tuple(map(self.meant, what)), type(what) if hasattr(what, "_fields") else None)
+        if isinstance(what, np.ndarray):
+            return self._constant_array(what)
+        return Thing(what)
+
+    def _constant_array(self, what: np.ndarray) -> Array:
+        element = what.dtype.name
+        if element not in ("float64", "int64"):
+            raise UntranslatableError(f"an array of {element}")
+        memory, kind, _ = ELEMENTS[element]
+        numbers = ", ".join(f"{memory} {constant(kind, one).name}" for one in what.ravel())
+        name = self.program.constant_array(f"[{what.size} x {memory}] [{numbers}]")
+        return Array(element, name, tuple(constant("i", length) for length in what.shape))
+
+    def call_kernel(self, what: Foreign, arguments: list[Value]) -> Value:
+        """A call of another kernel."""
+        defaults = what.py_func.__defaults__ or ()
+        missing = what.py_func.__code__.co_argcount - len(arguments)
+        if not 0 <= missing <= len(defaults):
+            raise UntranslatableError(f"arguments of {what.py_func.__name__}")
+        arguments += map(self.meant, defaults[len(defaults) - missing :])
+        name, result = self.program.function(what, tuple(map(kind_of, arguments)))
+        given = ", ".join(f"{one} {part}" for value in arguments for one, part in parts_of(value))
+        kinds = types_of(result)
+        words = f"call {result_type(kinds)} @{name}({given})"
+        if not kinds:
+            self.block.lines.append(words)
+            return of_parts(result, iter(()))
+        made = self.write(words)
+        if len(kinds) == 1:
+            return of_parts(result, iter((made,)))
+        whole = result_type(kinds)
+        names = [self.write(f"extractvalue {whole} {made}, {k}") for k in range(len(kinds))]
+        return of_parts(result, iter(names))
+
+    def call_address(self, address: Value, *arguments: Value) -> Value:
+        """A call of a C function by its address, with the addresses of arrays, and numbers."""
+        if not isinstance(address, Number):
+            raise UntranslatableError("an address that is no number")
+        pointer = self.write(f"inttoptr i64 {address.name} to ptr")
+        given = ", ".join("{} {}".format(*next(parts_of(one))) for one in arguments)
+        self.block.lines.append(f"call void {pointer}({given})")
+        return NOTHING
+
+    def length_of(self, value: Value) -> Number:
+        """How many elements an array or a tuple has."""
+        if isinstance(value, Array):
+            return value.shape[0]
+        if isinstance(value, Group):
+            return constant("i", len(value.parts))
+        raise UntranslatableError("the length of a number")
+
+    def function_of(self, what: Foreign, numbers: list[Number]) -> Value:
+        """Python's own functions, and those of its module math."""
+        first = numbers[0]
+        if what in _CASTS and len(numbers) == 1:
+            return self.number(first, _CASTS[what])
+        if what is abs:
+            return self._size(first)
+        if (what is max or what is min) and len(numbers) > 1:
+            return self._extreme("Gt" if what is max else "Lt", numbers)
+        floats = [("double", self.number(one, "f").name) for one in numbers]
+        if what in _INTRINSIC:
+            return Number("f", self.call(f"llvm.{_INTRINSIC[what]}.f64", "double", floats))
+        if what in _OF_C:
+            return Number("f", self.call(_OF_C[what], "double", floats))
+        if what in _ROUNDED:
+            return self.number(Number("f", self.call(f"llvm.{_ROUNDED[what]}.f64", "double", floats)), "i")
+        if what is math.isfinite:
+            size = self.call("llvm.fabs.f64", "double", floats)
+            return Number("b", self.write(f"fcmp olt double {size}, {constant('f', math.inf).name}"))
+        if what is math.isnan:
+            return Number("b", self.write(f"fcmp uno double {floats[0][1]}, {floats[0][1]}"))
+        if what is math.frexp:
+            return self._mantissa(floats[0])
+        if what is math.ldexp:
+            return self._scaled(floats[0], numbers[1])
+        raise UntranslatableError(f"{what}")
+
+    def _size(self, value: Number) -> Number:
+        if value.kind == "f":
+            return Number("f", self.call("llvm.fabs.f64", "double", [("double", value.name)]))
+        if value.natural or value.kind != "i":
+            return value
+        found = self.choose(self.compare("Lt", value, ZERO), self.negative(value), value)
+        return Number("i", found.name, None, True)
+
+    def _extreme(self, op: str, numbers: list[Number]) -> Number:
+        """Python's ``max`` or ``min``: the first one, but where a later one is beyond it; NaN never is."""
+        kind = numbers[0].kind
+        for one in numbers[1:]:
+            kind = common_kind(kind, one.kind)
+        found = self.number(numbers[0], kind)
+        for one in numbers[1:]:
+            value = self.number(one, kind)
+            chosen = self.choose(self.compare(op, value, found), value, found)
+            natural = value.natural or found.natural if op == "Gt" else chosen.natural
+            found = Number(kind, chosen.name, None, natural)
+        return found
+
+    def _mantissa(self, value: tuple[str, str]) -> Group:
+        """Python's ``frexp``."""
+        room = self.room("i32")
+        share = self.call("frexp", "double", [value, ("ptr", room)])
+        exponent = self.write(f"load i32, ptr {room}")
+        return Group((Number("f", share), Number("i", self.write(f"sext i32 {exponent} to i64"))))
+
+    def _scaled(self, value: tuple[str, str], exponent: Number) -> Number:
+        """Python's ``ldexp``."""
+        power = self.write(f"trunc i64 {self.number(exponent, 'i').name} to i32")
+        return Number("f", self.call("ldexp", "double", [value, ("i32 signext", power)]))
+
+
+def result_type(kinds: list[str]) -> str:
+    """The type of a function's result with these parts."""
+    if not kinds:
+        return "void"
+    return kinds[0] if len(kinds) == 1 else "{ " + ", ".join(kinds) + " }"

@@ -1,0 +1,135 @@
+"""What a kernel's expressions stand for while it is translated, and the numbers that they become.
+
+Kinds of numbers: "f" float64, "i" int64, "u" uint64, "w" uint32, "b" bool. A `Group` (a tuple, named or not)
+and an `Array` are known by their parts, so that neither is ever put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from routh.compiling.foreign import Foreign
+
+Kind: TypeAlias = Foreign  # of a number: a letter; of everything else: a tuple that begins with a word
+
+NUMBERS = {"f": "double", "i": "i64", "u": "i64", "w": "i32", "b": "i1"}
+# elements of arrays: as they lie in memory, the kind that is made of them, and how
+ELEMENTS = {
+    "float64": ("double", "f", ""),
+    "int64": ("i64", "i", ""),
+    "int32": ("i32", "i", "sext"),
+    "int16": ("i16", "i", "sext"),
+    "int8": ("i8", "i", "sext"),
+    "uint64": ("i64", "u", ""),
+    "uint32": ("i32", "w", ""),
+    "bool": ("i8", "b", "trunc"),
+}
+_COMMON = {
+    frozenset("bi"): "i",
+    frozenset("bf"): "f",
+    frozenset("if"): "f",
+    frozenset("uf"): "f",
+    frozenset("wf"): "f",
+    frozenset("wu"): "u",
+    frozenset("wi"): "i",
+}
+
+
+class UntranslatableError(Exception):
+    """Something that is left to numba."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number: its kind, its name in the program, its value where that is known, whether it is >= 0."""
+
+    kind: str
+    name: str
+    known: Foreign = None
+    natural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A dense array: the type of its elements (a key of `ELEMENTS`), their address, and the shape."""
+
+    element: str
+    address: str
+    shape: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A tuple; ``made`` is the class of a named one."""
+
+    parts: tuple[Foreign, ...]
+    made: Foreign = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What is known when kernels are translated and is no number: a function, class or module, or None."""
+
+    what: Foreign
+
+
+Value: TypeAlias = Number | Array | Group | Thing
+NOTHING = Thing(None)
+
+
+def kind_of(value: Value) -> Kind:
+    """The kind of a value; two values of one kind have the same parts."""
+    if isinstance(value, Number):
+        return value.kind
+    if isinstance(value, Array):
+        return "array", value.element, len(value.shape)
+    if isinstance(value, Group):
+        return "group", value.made, tuple(map(kind_of, value.parts))
+    return "thing", value.what
+
+
+def parts_of(value: Value) -> Iterator[tuple[str, str]]:
+    """Types in LLVM's language, and names, of the numbers and addresses that a value consists of."""
+    if isinstance(value, Number):
+        yield NUMBERS[value.kind], value.name
+    elif isinstance(value, Array):
+        yield "ptr", value.address
+        for length in value.shape:
+            yield "i64", length.name
+    elif isinstance(value, Group):
+        for part in value.parts:
+            yield from parts_of(part)
+
+
+def types_of(kind: Kind) -> list[str]:
+    """The types of the parts of values of this kind."""
+    if isinstance(kind, str):
+        return [NUMBERS[kind]]
+    if kind[0] == "array":
+        return ["ptr"] + kind[2] * ["i64"]
+    return [one for part in kind[2] for one in types_of(part)] if kind[0] == "group" else []
+
+
+def of_parts(kind: Kind, names: Iterator[str]) -> Value:
+    """The value of a kind whose parts have these names."""
+    if isinstance(kind, str):
+        return Number(kind, next(names))
+    if kind[0] == "array":
+        address = next(names)
+        return Array(kind[1], address, tuple(Number("i", next(names), None, True) for _ in range(kind[2])))
+    if kind[0] == "group":
+        return Group(tuple(of_parts(part, names) for part in kind[2]), kind[1])
+    return Thing(kind[1])
+
+
+def common_kind(one: Kind, other: Kind) -> Kind:
+    """The kind for a variable that is now one, now the other."""
+    if one == other:
+        return one
+    if isinstance(one, str) and isinstance(other, str) and frozenset((one, other)) in _COMMON:
+        return _COMMON[frozenset((one, other))]
+    if one[0] == other[0] == "group" and one[1] is other[1] and len(one[2]) == len(other[2]):
+        return "group", one[1], tuple(map(common_kind, one[2], other[2]))
+    raise UntranslatableError(f"a variable is both {one} and {other}")

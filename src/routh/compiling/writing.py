@@ -1,0 +1,366 @@
+"""Numbers in LLVM's language: the words for sums, comparisons, conversions and elements of arrays.
+
+Nothing is optimised here but what is shorter at once: sums of constants, and indices that cannot be negative.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from routh.compiling.foreign import Foreign
+from routh.compiling.values import (
+    ELEMENTS,
+    NUMBERS,
+    Array,
+    Group,
+    Kind,
+    Number,
+    UntranslatableError,
+    Value,
+    kind_of,
+)
+
+_FLOAT = {"Add": "fadd", "Sub": "fsub", "Mult": "fmul", "Div": "fdiv"}
+_WHOLE = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+_ORDER = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
+# from, to: the word; none where nothing is to be done
+_CONVERSIONS = {
+    "bf": "uitofp",
+    "bi": "zext",
+    "bu": "zext",
+    "bw": "zext",
+    "if": "sitofp",
+    "iu": "",
+    "iw": "trunc",
+    "uf": "uitofp",
+    "ui": "",
+    "uw": "trunc",
+    "wf": "uitofp",
+    "wi": "zext",
+    "wu": "zext",
+    "fi": "fptosi",
+    "fu": "fptoui",
+}
+
+
+def constant(kind: str, value: Foreign) -> Number:
+    """A number that is known."""
+    if kind == "f":
+        (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+        return Number(kind, f"0x{bits:016X}", float(value))
+    value = int(value)
+    return Number(kind, ("true" if value else "false") if kind == "b" else str(value), value, value >= 0)
+
+
+ZERO, ONE = constant("i", 0), constant("i", 1)
+
+
+class Block:
+    """Lines without a jump, and where they lead."""
+
+    __slots__ = ("ended", "label", "lines", "reached")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.lines: list[str] = []
+        self.ended = False
+        self.reached = False  # from a block before
+
+
+class Writer:
+    """Writes the body of one function."""
+
+    def __init__(self, fast: str) -> None:
+        self.fast = fast  # words that let floating-point numbers be reordered
+        self.used: set[str] = set()  # declarations of what is called
+        self.head = Block("head")
+        self.block = self.head
+        self.blocks = [self.head]
+        self._names = 0
+
+    # blocks
+
+    def new_block(self) -> Block:
+        """A block that is not yet part of the function."""
+        self._names += 1
+        return Block(f"b{self._names}")
+
+    def begin(self, block: Block) -> None:
+        """Write on in this block."""
+        self.blocks.append(block)
+        self.block = block
+
+    def go_on(self, block: Block) -> None:
+        """Write on in this block, where anything leads there."""
+        self.begin(block)
+        if not block.reached:
+            self.end("unreachable")
+
+    def end(self, line: str) -> None:
+        """The last line of a block."""
+        self.block.lines.append(line)
+        self.block.ended = True
+
+    def jump(self, block: Block) -> None:
+        """Go on there, where the block has not ended."""
+        if not self.block.ended:
+            self.end(f"br label %{block.label}")
+            block.reached = True
+
+    def fork(self, test: str, yes: Block, no: Block) -> None:
+        """Go on in one of two blocks."""
+        self.end(f"br i1 {test}, label %{yes.label}, label %{no.label}")
+        yes.reached = no.reached = True
+
+    # words
+
+    def write(self, words: str) -> str:
+        """A line whose result gets a name."""
+        self._names += 1
+        name = f"%v{self._names}"
+        self.block.lines.append(f"{name} = {words}")
+        return name
+
+    def room(self, kind: str) -> str:
+        """The address of room for a number."""
+        self._names += 1
+        name = f"%v{self._names}"
+        self.head.lines.insert(0, f"{name} = alloca {kind}")
+        return name
+
+    def call(self, function: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+        """A call of a function of C or of LLVM."""
+        self.used.add(f"declare {result} @{function}({', '.join(one for one, _ in arguments)})")
+        given = ", ".join(f"{one} {name}" for one, name in arguments)
+        fast = self.fast if result == "double" else ""
+        return self.write(f"call {fast}{result} @{function}({given})")
+
+    # numbers
+
+    def convert(self, value: Value, kind: Kind) -> Value:
+        """A value as one of another kind, as numba does it."""
+        if kind_of(value) == kind:
+            return value
+        if isinstance(value, Group) and kind[0] == "group":
+            parts = zip(value.parts, kind[2], strict=True)
+            return Group(tuple(self.convert(part, to) for part, to in parts), value.made)
+        if not isinstance(value, Number) or not isinstance(kind, str):
+            raise UntranslatableError(f"{kind_of(value)} as {kind}")
+        return self.number(value, kind)
+
+    def number(self, value: Number, kind: str) -> Number:
+        """A number as one of another kind."""
+        if value.kind == kind:
+            return value
+        if kind == "b":
+            return self.truth(value)
+        if value.known is not None and kind in "fi" and value.kind in "ib":
+            return constant(kind, value.known)
+        word = _CONVERSIONS[value.kind + kind]
+        natural = kind == "i" and (value.natural or value.kind in "bw")
+        if not word:
+            return Number(kind, value.name, value.known, natural)
+        return Number(
+            kind, self.write(f"{word} {NUMBERS[value.kind]} {value.name} to {NUMBERS[kind]}"), None, natural
+        )
+
+    def truth(self, value: Number) -> Number:
+        """Whether a number is not zero."""
+        if value.kind == "b":
+            return value
+        if value.kind == "f":
+            return Number("b", self.write(f"fcmp {self.fast}une double {value.name}, 0.0"))
+        return Number("b", self.write(f"icmp ne {NUMBERS[value.kind]} {value.name}, 0"))
+
+    def compare(self, op: str, left: Number, right: Number) -> Number:
+        """A comparison; NaN is unequal to everything, and in no order."""
+        kind = self._common(left, right)
+        left, right = self.number(left, kind), self.number(right, kind)
+        order = _ORDER[op]
+        if kind == "f":
+            test = "une" if order == "ne" else "o" + order
+            words = f"fcmp {self.fast}{test} double"
+        else:
+            sign = "" if op in ("Eq", "NotEq") else ("s" if kind == "i" else "u")
+            words = f"icmp {sign}{order} {NUMBERS[kind]}"
+        return Number("b", self.write(f"{words} {left.name}, {right.name}"))
+
+    def _common(self, left: Number, right: Number) -> str:
+        """The kind in which two numbers meet."""
+        kinds = {left.kind, right.kind}
+        if "f" in kinds:
+            return "f"
+        if kinds == {"u", "i"} and ((left.known or 0) >= 0 and (right.known or 0) >= 0):
+            if left.known is None and right.known is None:
+                raise UntranslatableError("signed and unsigned integers together")
+            return "u"
+        if "u" in kinds or kinds == {"w"}:
+            return "u"
+        return "i"
+
+    def binary(self, op: str, left: Number, right: Number) -> Number:
+        """A sum, product, quotient or the like."""
+        if op == "Pow":
+            return self._power(left, right)
+        kind = "f" if op == "Div" else self._common(left, right)
+        if op in ("BitAnd", "BitOr", "BitXor") and left.kind == right.kind == "b":
+            return Number("b", self.write(f"{_WHOLE[op]} i1 {left.name}, {right.name}"))
+        left, right = self.number(left, kind), self.number(right, kind)
+        if kind == "f":
+            if op not in _FLOAT:
+                raise UntranslatableError(f"{op} of floats")
+            return Number("f", self.write(f"{_FLOAT[op]} {self.fast}double {left.name}, {right.name}"))
+        if left.known is not None and right.known is not None and kind == "i" and op in _FOLDED:
+            return constant("i", _FOLDED[op](left.known, right.known))
+        natural = kind == "i" and left.natural and right.natural
+        if op in _WHOLE:
+            sign = "nsw " if kind == "i" and op in _FLOAT else ""
+            name = self.write(f"{_WHOLE[op]} {sign}i64 {left.name}, {right.name}")
+            return Number(kind, name, None, natural and op != "Sub")
+        if op in ("RShift", "LShift"):
+            word = "shl" if op == "LShift" else ("ashr" if kind == "i" else "lshr")
+            name = self.write(f"{word} i64 {left.name}, {right.name}")
+            return Number(kind, name, None, natural and op == "RShift")
+        if op in ("FloorDiv", "Mod"):
+            return self._whole_quotient(op, kind, left, right)
+        raise UntranslatableError(op)
+
+    def _whole_quotient(self, op: str, kind: str, left: Number, right: Number) -> Number:
+        """Python's ``//`` and ``%`` of integers, which round down; by zero, zero."""
+        sign, natural = ("s" if kind == "i" else "u"), left.natural and right.natural
+        divisor = right.name
+        if not right.known:
+            empty = self.write(f"icmp eq i64 {divisor}, 0")
+            divisor = self.write(f"select i1 {empty}, i64 1, i64 {divisor}")
+        quotient = self.write(f"{sign}div i64 {left.name}, {divisor}")
+        rest = self.write(f"sub i64 {left.name}, {self.write(f'mul i64 {quotient}, {divisor}')}")
+        if kind == "i" and not natural:
+            turned = self.write(f"icmp slt i64 {self.write(f'xor i64 {rest}, {divisor}')}, 0")
+            below = self.write(f"and i1 {turned}, {self.write(f'icmp ne i64 {rest}, 0')}")
+            lower = self.write(f"zext i1 {below} to i64")
+            quotient = self.write(f"sub i64 {quotient}, {lower}")
+            extra = self.write(f"select i1 {below}, i64 {divisor}, i64 0")
+            rest = self.write(f"add i64 {rest}, {extra}")
+        name = quotient if op == "FloorDiv" else rest
+        if not right.known:
+            name = self.write(f"select i1 {empty}, i64 0, i64 {name}")
+        return Number(kind, name, None, natural)
+
+    def _power(self, base: Number, exponent: Number) -> Number:
+        """A power: by squares where the exponent is an integer."""
+        if exponent.kind == "f" or base.kind not in "fi":
+            given = [("double", self.number(one, "f").name) for one in (base, exponent)]
+            return Number("f", self.call("llvm.pow.f64", "double", given))
+        if exponent.known is None:
+            if base.kind != "f":
+                raise UntranslatableError("a power of integers")
+            self.used.add(POWER)
+            name = self.write(f"call double @routh.power(double {base.name}, i64 {exponent.name})")
+            return Number("f", name)
+        if not 0 <= exponent.known <= 64:
+            raise UntranslatableError(f"to the power of {exponent.known}")
+        left, found, square = exponent.known, constant(base.kind, 1), base
+        while left:
+            if left & 1:
+                found = square if found.known == 1 else self.binary("Mult", found, square)
+            left >>= 1
+            square = self.binary("Mult", square, square) if left else square
+        return found
+
+    def negative(self, value: Number) -> Number:
+        """Minus a number."""
+        if value.known is not None and value.kind in "fi":
+            return constant(value.kind, -value.known)
+        if value.kind == "f":
+            return Number("f", self.write(f"fneg double {value.name}"))
+        return self.binary("Sub", ZERO, self.number(value, "i"))
+
+    def choose(self, test: Number, yes: Number, no: Number) -> Number:
+        """One of two numbers of one kind."""
+        kind = NUMBERS[yes.kind]
+        name = self.write(f"select i1 {test.name}, {kind} {yes.name}, {kind} {no.name}")
+        return Number(yes.kind, name, None, yes.natural and no.natural)
+
+    # arrays
+
+    def address(self, array: Array, places: Sequence[Number]) -> str:
+        """The address of an element, or of the first one of a part of the array."""
+        offset = ZERO
+        for place, length in zip(places, array.shape, strict=False):
+            offset = self.binary("Add", self._times(offset, length), self._from_start(place, length))
+        for length in array.shape[len(places) :]:
+            offset = self._times(offset, length)
+        if offset.known == 0:
+            return array.address
+        return self.write(
+            f"getelementptr {ELEMENTS[array.element][0]}, ptr {array.address}, i64 {offset.name}"
+        )
+
+    def _times(self, offset: Number, length: Number) -> Number:
+        return offset if offset.known == 0 else self.binary("Mult", offset, length)
+
+    def _from_start(self, place: Number, length: Number) -> Number:
+        """An index; negative ones count from the end."""
+        if place.kind == "f":
+            raise UntranslatableError("an index that is no integer")
+        signed = place.kind == "i"
+        place = self.number(place, "i")
+        if place.natural or not signed:
+            return place
+        turned = self.binary("Add", place, length)
+        if place.known is not None:
+            return turned
+        return self.choose(self.compare("Lt", place, ZERO), turned, place)
+
+    def load(self, array: Array, address: str) -> Number:
+        """The element there."""
+        memory, kind, word = ELEMENTS[array.element]
+        name = self.write(f"load {memory}, ptr {address}")
+        if word:
+            name = self.write(f"{word} {memory} {name} to {NUMBERS[kind]}")
+        return Number(kind, name)
+
+    def store(self, array: Array, address: str, value: Number) -> None:
+        """Put a number there."""
+        memory, kind, word = ELEMENTS[array.element]
+        name = self.number(value, kind).name
+        if word:
+            back = "zext" if word == "trunc" else "trunc"
+            name = self.write(f"{back} {NUMBERS[kind]} {name} to {memory}")
+        self.block.lines.append(f"store {memory} {name}, ptr {address}")
+
+
+_FOLDED = {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mult": lambda a, b: a * b}
+
+#: the power of a number with an exponent that is not known: by squares, as numba does it
+POWER = """define internal double @routh.power(double %base, i64 %exponent) nounwind {
+head:
+  %inverse = icmp slt i64 %exponent, 0
+  %minus = sub i64 0, %exponent
+  %size = select i1 %inverse, i64 %minus, i64 %exponent
+  %large = icmp ugt i64 %size, 65536
+  br i1 %large, label %other, label %turn
+other:
+  %real = sitofp i64 %exponent to double
+  %found = call double @llvm.pow.f64(double %base, double %real)
+  ret double %found
+turn:
+  %left = phi i64 [ %size, %head ], [ %half, %next ]
+  %square = phi double [ %base, %head ], [ %squared, %next ]
+  %product = phi double [ 1.0, %head ], [ %chosen, %next ]
+  %done = icmp eq i64 %left, 0
+  br i1 %done, label %end, label %next
+next:
+  %odd = trunc i64 %left to i1
+  %more = fmul double %product, %square
+  %chosen = select i1 %odd, double %more, double %product
+  %half = lshr i64 %left, 1
+  %squared = fmul double %square, %square
+  br label %turn
+end:
+  %one = fdiv double 1.0, %product
+  %result = select i1 %inverse, double %one, double %product
+  ret double %result
+}
+declare double @llvm.pow.f64(double, double)"""

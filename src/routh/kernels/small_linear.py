@@ -1,0 +1,105 @@
+"""Linear systems of a few unknowns: inverses, and least squares where the matrix is singular."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.validation import Array
+
+SWEEPS = 30
+ORTHOGONAL = 1e-15  # cosine of two columns that are taken for orthogonal
+NOTHING = 1e-14  # length of a column, as a share of the longest, that is rounding
+
+
+@kernel
+def invert(A: Array, inverse: Array, n: int) -> bool:
+    """The inverse of A (n, n), which is used up, by Gauss and Jordan; False where a pivot is zero or NaN."""
+    for i in range(n):
+        for j in range(n):
+            inverse[i, j] = 1.0 if i == j else 0.0
+    for column in range(n):
+        pivot = column
+        for i in range(column + 1, n):
+            if abs(A[i, column]) > abs(A[pivot, column]):
+                pivot = i
+        if not abs(A[pivot, column]) > 0.0:
+            return False
+        if pivot != column:
+            for j in range(n):
+                A[pivot, j], A[column, j] = A[column, j], A[pivot, j]
+                inverse[pivot, j], inverse[column, j] = inverse[column, j], inverse[pivot, j]
+        factor = 1.0 / A[column, column]
+        for j in range(n):
+            A[column, j] *= factor
+            inverse[column, j] *= factor
+        for i in range(n):
+            factor = A[i, column]
+            if i != column and factor != 0.0:
+                for j in range(n):
+                    A[i, j] -= factor * A[column, j]
+                    inverse[i, j] -= factor * inverse[column, j]
+    return True
+
+
+@kernel
+def least(A: Array, V: Array, right: Array, x: Array, n: int, cut: float) -> None:
+    """The smallest x (n,) that meets ``A x = right`` as well as possible; A (n, n) is used up.
+
+    Hestenes' one-sided rotations: A becomes U S, V gathers the rotations. Singular values below ``cut`` times
+    the largest count as zero.
+    """
+    for i in range(n):
+        x[i] = 0.0
+        for j in range(n):
+            V[i, j] = 1.0 if i == j else 0.0
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, _product(A, j, j, n))
+    for _ in range(SWEEPS):
+        if not _rotate_all(A, V, n, largest):
+            break
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, _product(A, j, j, n))
+    for j in range(n):
+        square = _product(A, j, j, n)
+        if square > 0.0 and math.sqrt(square) > cut * math.sqrt(largest):
+            along = 0.0
+            for i in range(n):
+                along += A[i, j] * right[i]
+            for i in range(n):
+                x[i] += V[i, j] * along / square
+
+
+@kernel
+def _rotate_all(A: Array, V: Array, n: int, largest: float) -> bool:
+    """Make each pair of columns orthogonal in turn; whether any was not."""
+    rotated = False
+    for p in range(n):
+        for q in range(p + 1, n):
+            first, second, both = _product(A, p, p, n), _product(A, q, q, n), _product(A, p, q, n)
+            small = NOTHING * NOTHING * largest
+            if (
+                not first > small
+                or not second > small
+                or both * both <= ORTHOGONAL * ORTHOGONAL * first * second
+            ):
+                continue
+            rotated = True
+            ratio = (second - first) / (2.0 * both)
+            tangent = (1.0 if ratio >= 0.0 else -1.0) / (abs(ratio) + math.sqrt(1.0 + ratio * ratio))
+            cosine = 1.0 / math.sqrt(1.0 + tangent * tangent)
+            sine = cosine * tangent
+            for i in range(n):
+                A[i, p], A[i, q] = cosine * A[i, p] - sine * A[i, q], sine * A[i, p] + cosine * A[i, q]
+                V[i, p], V[i, q] = cosine * V[i, p] - sine * V[i, q], sine * V[i, p] + cosine * V[i, q]
+    return rotated
+
+
+@kernel
+def _product(A: Array, p: int, q: int, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += A[i, p] * A[i, q]
+    return total

@@ -1,0 +1,191 @@
+"""Kernels translated from their source: every way of writing that is translated, against plain Python."""
+
+import logging
+import math
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from routh.cli.precompile import FAMILIES
+from routh.compiling import apart, interpreted, kernel
+from routh.compiling.entering import kind_of_type
+from routh.compiling.numba_inside import Kernel
+from routh.compiling.program import Program
+from routh.compiling.values import UntranslatableError
+
+FIVE, LOW, TABLE = np.int64(5), np.uint64(0xFFFF), np.array([[1.0, 2.0], [4.0, 8.0]])
+
+
+class _Pair(NamedTuple):
+    left: np.ndarray
+    right: float
+
+
+@kernel
+def _halves(x):
+    return 0.5 * x, x // 2
+
+
+@kernel
+def _swap(pair, scale=2.0):
+    return _Pair(pair.left, scale * pair.right)
+
+
+@kernel
+def _first_beyond(values, bound):
+    for i in range(len(values)):
+        if values[i] > bound:
+            return i
+    return -1.0  # so that the result is a float
+
+
+for _inner in (_halves, _swap, _first_beyond):
+    _inner.py_func.__module__ = "routh.test_translating"  # what `interpreted` follows
+
+
+@kernel
+def _everything(values, whole, maybe, out):
+    x, y = values[0], values[1]
+    best, count = 0, 0
+    for i in range(values.shape[0] - 1, -1, -1):
+        if values[i] != values[i]:
+            continue
+        if i > best or (best == 0 and values[i] < 0.0):
+            best = i + 0.5  # an integer before
+    out[0] = best
+    for sign in (1.0, -1.0):
+        if sign * x > 1.0:
+            break
+        count += 1
+    out[1] = count
+    for i in range(3):
+        if values[i] > 100.0:
+            break
+    else:
+        out[2] = 7.0
+    while True:
+        count += 1
+        if count > FIVE:
+            break
+    out[3] = count
+    half, quotient = _halves(whole)
+    out[4], out[5], out[6], out[7] = half, quotient, whole % 3, -whole // 3
+    if maybe is not None and maybe > 2.0:
+        out[8] = maybe
+    out[9] = 0.0 if maybe is None else maybe**2
+    pair = _swap(_Pair(values, y))
+    pair = _swap(pair)
+    out[10] = pair.right + pair.left[-1]
+    out[11] = x < y < 3.0 or not x <= y
+    out[12] = whole in (1, 7, 9)
+    out[13] = TABLE[whole % 2, 1] + len((x, y))
+    tail = values[1:]
+    out[14] = tail[0] + len(tail) + len(values[9:])
+    out[15], out[16] = x**3, abs(x) ** whole
+    out[17] = float((np.uint64(whole) << np.uint64(3)) & LOW)
+    out[18] = math.frexp(y)[1] + math.ldexp(x, 3)
+    out[19] = _first_beyond(values, y)
+    out[20] = max(whole, 2) + min(x, y, 0.5) + abs(-whole)
+    x, y = y, x
+    out[21] = x - 2.0 * y
+    out[22] = bool(whole) + int(x > y)
+    out[23] = math.ceil(x) + math.floor(y) if math.isfinite(x + y) else 0.0
+    out[24] = i  # the counter of a loop before
+
+
+@pytest.mark.parametrize("maybe", [None, 1.0, 3.0])
+@pytest.mark.parametrize("whole", [1, 4, 7])
+@pytest.mark.parametrize(
+    "values", [[0.25, 2.5, -1.0, 3.0], [3.0, 2.5, 200.0, 4.0], [-0.0, 0.1, math.nan, 1.0]]
+)
+def test_what_is_translated_is_what_python_does(values, whole, maybe, caplog):
+    made = []
+    with caplog.at_level(logging.INFO, "routh.compiling"):
+        for call in (_everything, interpreted(_everything)):
+            out = np.zeros(25)
+            call(np.array(values), whole, maybe, out)
+            made.append(out)
+    np.testing.assert_array_max_ulp(*made, 1)  # powers by squares may end in another last bit
+    assert "left to numba" not in caplog.text
+
+
+def test_branches_that_none_rules_out_are_not_translated():
+    @kernel
+    def only_with(maybe, out):
+        if maybe is not None:
+            out[0] = maybe.no_such_field
+        out[0] += 1.0 if maybe is None or maybe.no_such_field else 0.0
+
+    out = np.zeros(1)
+    only_with(None, out)
+    assert out[0] == 1.0
+
+
+@pytest.mark.parametrize("call", ["walking.extents((2, 1, 2))", "random.event_number(np.uint64(7), 1)"])
+def test_a_fresh_process_may_ask_for_a_tuple_or_a_number_first(call, tmp_path):
+    code = f"import numpy as np; from routh.kernels import random, walking; {call}"
+    place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=place)
+
+
+def test_what_is_marked_apart_stays_a_function():
+    @apart
+    def rare(x):
+        return 2 * x
+
+    program = Program()
+    program.function(rare, ("i",))
+    assert "noinline" in program.text()
+
+
+def test_a_variable_that_is_set_in_a_branch_and_read_after_it_is_kept():
+    @kernel
+    def found(values):
+        at, total = -1, 0.0
+        for i in range(len(values)):
+            if values[i] > 1.0:
+                at = i
+                here = values[i]
+        if at >= 0:
+            total = here
+        return total + at
+
+    assert found(np.array([0.0, 2.0, 0.5])) == 3.0
+    assert found(np.array([0.0])) == -1.0
+
+
+@pytest.mark.parametrize("text", ["sorted(values)", "values.sum()", "values[::2]", "[1.0]"])
+def test_what_is_not_known_is_left_to_numba(text, tmp_path):
+    path = tmp_path / "kernels_of_a_test.py"
+    path.write_text(f"def odd(values):\n    return {text}\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    with pytest.raises(UntranslatableError):
+        Program().function(kernel(names["odd"]), (("array", "float64", 1),))
+
+
+def test_a_function_without_its_source_is_left_to_numba(caplog):
+    names = {"__name__": "routh_test"}
+    exec("def double(x):\n    return 2.0 * x\n", names)
+    with caplog.at_level(logging.INFO, "routh.compiling"):
+        assert kernel(names["double"])(1.5) == 3.0
+    assert "left to numba: the source of double is not there" in caplog.text
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_no_family_is_left_to_numba(family, monkeypatch):
+    """Each is translated whole, which takes a fraction of a second; numba would take some ten."""
+    call, seen = Kernel.__call__, []
+
+    def translate_and_call(kernel, *arguments):
+        kinds = tuple(kind_of_type(kernel.entry.typeof_pyval(one)) for one in arguments)
+        seen.append(Program().function(kernel, kinds))
+        return call(kernel, *arguments)
+
+    monkeypatch.setattr(Kernel, "__call__", translate_and_call)
+    family.call()
+    assert seen
