@@ -5,10 +5,10 @@ impact has ended, and along their paths that friction opposes slip and that only
 Everything is measured in a problem's own speed and momentum, computed here.
 """
 
-import importlib
 import time
 
 import numpy as np
+import scipy.optimize
 
 import routh
 from attacking.paths import outside_cones, wrong_path
@@ -20,6 +20,7 @@ from routh.step import make_step
 TOLERANCE = 1e-6  # of the problem's own speed and momentum
 HUGE = 1e3  # friction above which impulses are uncertain by mu times rounding
 SAMPLES = 4
+CORNERS = 64  # of polygons in place of cones
 WARM = 12  # problems before the clock runs
 #: What one sample may take, s of one core: for each contact in the plane, with polygons, with the true cone;
 #: for the increments of Algorithm 1 with a share in those that are drawn again; for one readable step.
@@ -71,7 +72,6 @@ def problem_of(name, rng):
 
 def attack(name, count, seed, processes=1):
     """Steps and samples of ``count`` problems of a family."""
-    importlib.import_module("scipy.optimize")  # neither loading nor compiling is what takes a sample's time
     for k in range(min(WARM, 1 + count // 50)):
         rng = np.random.default_rng([seed, k])
         judged(problem_of(name, rng), rng, k)
@@ -175,7 +175,10 @@ def wrong_balance(problem, v, impulse, error=0.0):
     if error > 0.0:
         excess = outside_cones(impulse[None], problem.mu)[0]
         moved = excess[:, 0] @ problem.Jn + np.einsum("ct,ctv->v", excess[:, 1:], problem.Jt)
-        if not np.sqrt(abs(moved @ np.linalg.solve(problem.M, moved))) <= (TOLERANCE + error) * before:
+        excessive = np.sqrt(abs(moved @ np.linalg.solve(problem.M, moved)))
+        if not excessive <= (TOLERANCE + error) * before:
+            excessive = from_cones(problem, impulse - excess, push)  # contacts that jam undo each other
+        if not excessive <= (TOLERANCE + error) * before:
             return "impulses outside their cones by more than the error"
         impulse = impulse - excess
     if not np.all(impulse[:, 0] >= -TOLERANCE * momentum):
@@ -186,6 +189,20 @@ def wrong_balance(problem, v, impulse, error=0.0):
     if not np.sqrt(v @ problem.M @ v) <= before * (1.0 + TOLERANCE):
         return "energy gained"
     return ""
+
+
+def from_cones(problem, inside, push):
+    """At most how far, by its energy, what ``push`` (nv,) does is from what impulses in the cones can do.
+
+    Those are sums of ``inside`` (nc, 3), contact by contact, and of the edges of polygons inside the cones.
+    """
+    root = np.linalg.cholesky(problem.M)
+    edges = problem.mu[:, None, None] * polygon(CORNERS)  # (nc, corners, 2)
+    ways = np.einsum("ckt,ctv->ckv", edges, problem.Jt) + problem.Jn[:, None]
+    own = inside[:, :1] * problem.Jn + np.einsum("ct,ctv->cv", inside[:, 1:], problem.Jt)
+    ways = np.linalg.solve(root, np.concatenate([ways.reshape(-1, problem.nv), own]).T)
+    sizes = np.linalg.norm(ways, axis=0)
+    return scipy.optimize.nnls(ways[:, sizes > 0.0] / sizes[sizes > 0.0], np.linalg.solve(root, push))[1]
 
 
 def wrong_sample(problem, v, impulse, error=0.0):

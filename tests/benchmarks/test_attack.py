@@ -208,3 +208,29 @@ def test_what_the_attack_at_full_size_has_found(name, number):
     outcomes = routh.sample(problem, physics.SAMPLES, seed=number, threads=1)
     assert physics.judged_samples(problem, outcomes) == ("", False)
     assert np.all(outcomes.error <= 1e-6 * np.maximum(outcomes.steps, 30))  # a tolerance of 1e-6 a piece
+
+
+@pytest.mark.parametrize("number", [7435, 9006])
+def test_no_step_goes_backwards(number):
+    """A velocity that is rounding all along has its zero anywhere, but not behind."""
+    name = "one body in space, doubled"
+    rng = np.random.default_rng([0, list(physics.FAMILIES).index(name), number])
+    problem = physics.problem_of(name, rng)
+    outcomes = routh.sample(problem, physics.SAMPLES, seed=number, threads=1)
+    assert physics.judged_samples(problem, outcomes) == ("", False)
+
+
+def test_impulses_outside_their_cones_are_found_where_nothing_undoes_them():
+    """Of two walls that face each other one pushes less where the other does; a floor alone cannot pull."""
+    facing = (
+        np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]] * 2)
+        * np.array([1.0, -1.0])[:, None, None]
+    )
+    walls = routh.ImpactProblem(np.eye(3), facing[:, 0], facing[:, 1:], 0.5, [0.0, 0.0, -1.0])
+    pulled = np.array([[1.0, 0.0, 0.0], [-0.5, 0.0, 0.0]])
+    push = np.einsum("ct,ctv->v", pulled, facing)
+    assert physics.from_cones(walls, np.maximum(pulled, 0.0), push) < 1e-9
+    floor = routh.ImpactProblem(np.eye(3), facing[:1, 0], facing[:1, 1:], 0.5, [0.0, 0.0, -1.0])
+    lost = np.array([[-0.5, 0.0, 0.0]])
+    push = np.einsum("ct,ctv->v", lost, facing[:1])
+    assert abs(physics.from_cones(floor, np.maximum(lost, 0.0), push) - 0.5) < 1e-9

@@ -24,7 +24,7 @@ def test_no_sample_that_says_solved_is_wrong(name):
     assert tally.statuses["SOLVED"] > 80
 
 
-@pytest.mark.parametrize("seed", [872, 2494, 8098])
+@pytest.mark.parametrize("seed", [872, 2494])
 def test_impulses_at_rest_up_to_rounding_may_compress_or_return(seed):
     _, tally = event_families.chunk(("Poisson's restitution", seed, seed + 1))
     assert tally.wrong == 0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from routh.cli.precompile import FAMILIES
-from routh.compiling import apart, interpreted, kernel
+from routh.compiling import interpreted, kernel
 from routh.compiling.entering import kind_of_type
 from routh.compiling.numba_inside import Kernel
 from routh.compiling.program import Program
@@ -132,16 +132,6 @@ def test_a_fresh_process_may_ask_for_a_tuple_or_a_number_first(call, tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True, env=place)
 
 
-def test_what_is_marked_apart_stays_a_function():
-    @apart
-    def rare(x):
-        return 2 * x
-
-    program = Program()
-    program.function(rare, ("i",))
-    assert "noinline" in program.text()
-
-
 def test_a_variable_that_is_set_in_a_branch_and_read_after_it_is_kept():
     @kernel
     def found(values):
@@ -179,11 +169,13 @@ def test_a_function_without_its_source_is_left_to_numba(caplog):
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_no_family_is_left_to_numba(family, monkeypatch):
     """Each is translated whole, which takes a fraction of a second; numba would take some ten."""
-    call, seen = Kernel.__call__, []
+    call, seen = Kernel.__call__, set()
 
     def translate_and_call(kernel, *arguments):
         kinds = tuple(kind_of_type(kernel.entry.typeof_pyval(one)) for one in arguments)
-        seen.append(Program().function(kernel, kinds))
+        if (kernel, kinds) not in seen:
+            seen.add((kernel, kinds))
+            Program().function(kernel, kinds)
         return call(kernel, *arguments)
 
     monkeypatch.setattr(Kernel, "__call__", translate_and_call)

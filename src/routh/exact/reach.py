@@ -361,7 +361,7 @@ def _moved_out(form: Linear_Expression, part: C_Polyhedron) -> Constraint:
     room = -_BEYOND * Fraction(int(least["inf_n"]), int(least["inf_d"]))
     if room <= 0:
         return form >= 0
-    scale = 10 ** (2 + max(0, len(str(room.denominator)) - len(str(room.numerator))))
+    scale = 2 ** (7 + max(0, room.denominator.bit_length() - room.numerator.bit_length()))
     return form * scale + math.ceil(room * scale) >= 0
 
 

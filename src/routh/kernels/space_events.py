@@ -178,11 +178,16 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
 
 @kernel
 def find_root(series: Array, row: int, high: float, degree: int) -> float:
-    """Where a power series that is positive at ``high`` crosses zero: Newton between brackets."""
+    """Where a power series that is positive at ``high`` crosses zero: Newton between brackets.
+
+    A velocity that is rounding all along may not be: then ``high`` is its zero as well as any other place.
+    """
     low, at = 0.0, high
     if not series[row, 0] < 0.0:
         return 0.0
     value = power_sum(series, row, at, degree)
+    if not value > 0.0:
+        return high
     at = high * series[row, 0] / (series[row, 0] - value)
     for _ in range(NEWTON):
         value, slope = series[row, degree], 0.0
