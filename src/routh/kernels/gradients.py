@@ -70,6 +70,9 @@ from routh.kernels.space_names import workspace as space_workspace
 from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
+CURVED_ROOM = (
+    512  # entries of a record for which there is room at first with the true cone: one for each step
+)
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
 MU, M, J, RESTITUTION = range(4)
 Scratch = TypeVar("Scratch")
@@ -254,7 +257,7 @@ def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: 
     def work(begin: int, end: int, given: tuple[PlaneWork, GradientWork]) -> None:
         plane_range(rows, draw, task, *given, custom, begin, end)
 
-    run_with_room(task, scratch, work, threads)
+    run_with_room(task, FIRST_ROOM, scratch, work, threads)
 
 
 def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
@@ -267,12 +270,12 @@ def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
 
 def run_with_room(
     task: Task,
+    room: int,
     scratch: Callable[[int], Scratch],
     work: Callable[[int, int, Scratch], None],
     threads: int | None,
 ) -> None:
     """All samples, then, with more room, those whose records had too little."""
-    room = FIRST_ROOM
     run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
     long = np.flatnonzero(task.entries > room)
     if len(long) > 0:
@@ -323,4 +326,4 @@ def run_space(
     def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
         space_range(rows, draw, task, given, corners, books, custom, begin, end)
 
-    run_with_room(task, scratch, work, threads)
+    run_with_room(task, FIRST_ROOM if polygon else CURVED_ROOM, scratch, work, threads)
