@@ -138,7 +138,7 @@ import routh
 system = routh.systems.get("rocking-block")
 routh.simulate(system.model, system.state, duration=1e-3)
 def interrupt():
-    time.sleep(0.5)
+    time.sleep(float(sys.argv[2]))
     global sent
     sent = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
@@ -151,13 +151,13 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_interrupt_ends_a_bundle_at_once(tmp_path, processes):
+@pytest.mark.parametrize(("processes", "after"), [(1, 0.5), (2, 0.5), (2, 0.05), (2, 0.06)])
+def test_an_interrupt_ends_a_bundle_at_once(tmp_path, processes, after):
     """It would take hours; the limit is loose, since a busy machine may take its time to start processes."""
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
     done = subprocess.run(
-        [sys.executable, str(script), str(processes)],
+        [sys.executable, str(script), str(processes), str(after)],
         capture_output=True,
         text=True,
         timeout=120,

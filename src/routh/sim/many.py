@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import active_children
+from threading import Thread
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -127,14 +128,29 @@ def simulate_many(
             "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
         )
     deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
-    jobs = [_Job(model, state, duration, seed, i, deadline, options) for i in range(count)]
+    job = _Job(model, state, duration, seed, deadline, options)
     if workers == 1:
-        return Bundle(tuple(map(_future, jobs)))
+        return Bundle(tuple(_future(job, i) for i in range(count)))
+    return Bundle(tuple(_in_processes(job, count, workers)))
+
+
+def _in_processes(job: _Job, count: int, workers: int) -> list[Trajectory]:
+    """The futures 0 to ``count - 1``; an interrupt ends the processes at once.
+
+    Only numbers travel to the processes: a long message that nobody reads any more would keep this one alive.
+    """
+    length = max(count // (4 * workers), 1)
+    parts = [range(first, min(first + length, count)) for first in range(0, count, length)]
     others = set(active_children())
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, initializer=_OWN.append, initargs=(job,)) as pool:
+        begun: Future[Iterator[list[Trajectory]]] = Future()
+        # interrupts come to the main thread: a process that is just being made is not forgotten
+        beginning = Thread(target=lambda: begun.set_result(pool.map(_part, parts)))
         try:
-            return Bundle(tuple(pool.map(_future, jobs, chunksize=max(count // (4 * workers), 1))))
+            beginning.start()
+            return [one for part in begun.result() for one in part]
         except KeyboardInterrupt:
+            beginning.join()
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in set(active_children()) - others:
                 worker.terminate()  # else the interrupt would wait for their futures
@@ -143,25 +159,32 @@ def simulate_many(
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """One future to be simulated; the deadline is one of `time.monotonic`, which processes share."""
+    """What all futures share; the deadline is one of `time.monotonic`, which processes share too."""
 
     model: Model
     state: State
     duration: float
     seed: int
-    stream: int
     deadline: float | None
     options: SimulateOptions
 
 
-def _future(job: _Job) -> Trajectory:
+_OWN: list[_Job] = []  # of a worker process
+
+
+def _part(numbers: range) -> list[Trajectory]:
+    """Futures of the worker's own job."""
+    return [_future(_OWN[0], i) for i in numbers]
+
+
+def _future(job: _Job, number: int) -> Trajectory:
     left = None if job.deadline is None else max(job.deadline - time.monotonic(), 0.0)
     return simulate(
         job.model,
         job.state,
         duration=job.duration,
         seed=job.seed,
-        stream=job.stream,
+        stream=number,
         budget=left,
         **job.options,
     )
