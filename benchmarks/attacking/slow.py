@@ -29,7 +29,7 @@ def blow_up(rng):
 
 def attack(method, friction, count, seed, processes=1):
     """The samples of ``count`` such problems."""
-    part_of_row((method, friction, seed, range(min(WARM, count))))  # Algorithm 1 compiles only after some steps
+    part_of_row((method, friction, seed, range(min(WARM, count))))  # Algorithm 1 compiles after some
     cases = [(method, friction, seed, chunk) for chunk in chunks(count, together=1)]
     limit = SECONDS["algorithm1"] if method == "algorithm1" else CONTACTS * SECONDS[friction]
     parts = in_processes(part_of_row, cases, processes)
