@@ -79,7 +79,7 @@ def test_tableau_takes_the_reference_s_path(seed):
     W += n * np.eye(n)
     outcome, _, basis, value = lemke_pivots(W, q, np.ones(n), 500, 1e-11)
     T, own = np.empty((n, 2 * n + 2)), np.empty(n, np.int64)
-    assert tableau.lemke(W, q, np.ones(n), 500, 1e-11, T, own) == outcome
+    assert tableau.lemke(W, q, np.ones(n), 500, 1e-11, T, own)[0] == outcome
     np.testing.assert_array_equal(own, basis)
     np.testing.assert_allclose(T[:, -1], value, atol=1e-10)
     z = np.empty(n)

@@ -1,4 +1,4 @@
-"""The compiled Lemke's method is the readable one, bit for bit, rays and ties included."""
+"""The compiled Lemke's method is the readable one, number for number, rays and ties included."""
 
 import numpy as np
 import pytest
@@ -13,14 +13,9 @@ from routh.step import PolyhedralStep
 
 def compiled(W, q, cover, max_pivots, tolerance):
     n = len(q)
-    T, basis, value, ended = (
-        np.zeros((n, 2 * n + 2)),
-        np.empty(n, np.int64),
-        np.empty(n),
-        np.empty(2, np.int64),
-    )
-    follow(W, q, cover, max_pivots, tolerance, T, basis, value, ended)
-    return int(ended[0]), int(ended[1]), basis, value
+    T, basis, ended = np.zeros((n, 2 * n + 2)), np.empty(n, np.int64), np.empty(2, np.int64)
+    follow(W, q, cover, max_pivots, tolerance, T, basis, ended)
+    return int(ended[0]), int(ended[1]), basis, T[:, -1]
 
 
 def assert_same(W, q, cover, max_pivots=200, tolerance=1e-11):

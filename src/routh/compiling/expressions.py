@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from routh.compiling.calls import Calls
@@ -29,12 +30,12 @@ class Again(Exception):
     """A variable turned out to need room, or another kind: no error, the function is written once more."""
 
 
-class Expressions(Calls):
+class Expressions(Calls, ABC):
     """Writes expressions; names are those of one function."""
 
+    @abstractmethod
     def read(self, name: str) -> Value:
         """What a name of the function stands for."""
-        raise NotImplementedError
 
     def expression(self, node: ast.expr) -> Value:
         """Write an expression."""

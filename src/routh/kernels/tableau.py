@@ -19,8 +19,13 @@ CANCELLATION = 1e-13  # as in routh.lcp.lemke
 
 
 @kernel
-def lemke(W: Array, q: Array, cover: Array, max_pivots: int, tolerance: float, T: Array, basis: Array) -> int:
-    """Follow Lemke's path; the solution stands in the last column of ``T`` (n, 2 n + 2), see `basis` (n,)."""
+def lemke(
+    W: Array, q: Array, cover: Array, max_pivots: int, tolerance: float, T: Array, basis: Array
+) -> tuple[int, int]:
+    """Follow Lemke's path: what it ended with, and the number of pivots.
+
+    The solution stands in the last column of ``T`` (n, 2 n + 2), see ``basis`` (n,).
+    """
     n = len(q)
     right = 2 * n + 1
     smallest, largest, least_cover = 0.0, 0.0, cover[0]
@@ -36,26 +41,26 @@ def lemke(W: Array, q: Array, cover: Array, max_pivots: int, tolerance: float, T
         largest = max(largest, abs(q[i]))
         least_cover = min(least_cover, cover[i])
     if smallest >= 0.0:
-        return FOUND
+        return FOUND, 0
     row = 0
     for i in range(1, n):
         if lexicographically_less(T, n, i, -T[i, 2 * n], row, -T[row, 2 * n]):
             row = i
     entering, artificial = 2 * n, row
     scale = largest / least_cover
-    for _ in range(max_pivots):
+    for done in range(max_pivots):
         leaving = basis[row]
         pivot(T, n, row, entering)
         basis[row] = entering
         if entering == 2 * n:
             artificial = row
         if leaving == 2 * n or abs(T[artificial, right]) <= CANCELLATION * scale:
-            return FOUND
+            return FOUND, done + 1
         entering = leaving + n if leaving < n else leaving - n
         row = leaving_row(T, n, entering, basis, tolerance)
         if row < 0:
-            return RAY
-    return PIVOT_LIMIT
+            return RAY, done + 1
+    return PIVOT_LIMIT, max_pivots
 
 
 @kernel
