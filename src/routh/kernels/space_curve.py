@@ -10,7 +10,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
-from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
+from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, UNKNOWN, Record, note_margin
 from routh.kernels.space_alone import alone_series
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import TINY, clear_length, first_event, highest_power, power_sum
@@ -69,6 +69,7 @@ from routh.kernels.space_series import (
 )
 
 STEP_LIMIT = 160  # steps of one curve; then the stage is cut short, which is always allowed
+FINE, FINE_LIMIT = 1e-8, 5000  # with tolerances up to FINE: derivatives are wanted, and the cut has none
 LOCAL = 0.03  # share of the tolerance that one step may use up
 TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
@@ -304,7 +305,7 @@ def follow_curve(
     """
     values = work.values
     allowed, entry = LOCAL * tolerance, NOBODY
-    for _ in range(STEP_LIMIT):
+    for _ in range(STEP_LIMIT if tolerance > FINE else FINE_LIMIT):
         begins = begin_series(work, m, books)
         size = first_power(work, nc, m)
         left, slipping, cost = look_at_slips(work, nc, m, allowed)
@@ -332,7 +333,7 @@ def follow_curve(
             h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
             if record is not None and entry != NOBODY:
-                note_margin(record, 0.0)  # held contacts jam: where, is no event
+                record.total[UNKNOWN] = 1.0  # held contacts jam: where, is no event
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
         values[GLOBAL, ERROR] += TAIL * size_of_power(work, m, books, degree) * h**degree
