@@ -211,7 +211,7 @@ class Compass:
             return float(y[0] + y[1])
 
         t, y = 0.0, np.array([-self.angle, self.angle, float(v[2]), float(v[3])])
-        # a foot that is behind when the hip passes over the other one goes through the ground, and lands later
+        # a foot that is behind when the hip passes over the other goes through the ground and lands later
         for touches in (lands, comes_down):
             touches.terminal, touches.direction = True, 1.0  # type: ignore[attr-defined]
             found = solve_ivp(

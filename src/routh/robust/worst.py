@@ -46,7 +46,7 @@ class WorstCase:
     v: Array  # (nv,) the velocity after
     path: ImpactPath | None = field(repr=False)  # None for a limit of outcomes
     bound: float | None  # no outcome is worse than this; None where nothing is proved
-    # SOLVED; JAMMED: exact, but some paths end nowhere; NO_IMPACT; INCOMPLETE: samples, a worse one may exist
+    # SOLVED; JAMMED: exact, but some paths never end; NO_IMPACT; INCOMPLETE: samples, a worse one may exist
     status: Status
     method: str  # "exact" or "fill"
     tied: bool = False  # another vertex of the exact set is as bad
