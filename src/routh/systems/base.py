@@ -55,6 +55,19 @@ class System:
         return importlib.import_module("routh.systems.rational").rational_problem(self.name, self.problem)
 
 
+def catalogued(
+    name: str,
+    model: Model | None,
+    state: State | None,
+    problem: ImpactProblem | None = None,
+    *,
+    paper: PaperSettings | None = None,
+) -> System:
+    """A system that comes with routh: its kind, and by default its source, are those of the catalogue."""
+    entry = CATALOGUE[name]
+    return System(name, entry.kind, paper or PaperSettings(entry.source), problem, model, state)
+
+
 Builder = Callable[..., System]
 _REGISTRY: dict[str, Builder] = {}
 
