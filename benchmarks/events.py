@@ -68,7 +68,7 @@ def _judge(task):
     if time.monotonic() > deadline:
         return name, {}
     from routh.exact.checker import verify_path
-    from routh.exact.checker_paths import exact_path
+    from exact_paths import exact_path
 
     if name in SYSTEMS:
         exact = routh.exact_set(systems.get(name).rational)

@@ -49,10 +49,12 @@ class System:
 
     @property
     def rational(self) -> RationalProblem:
-        """The impact in exact rational numbers, for `routh.exact_set`."""
+        """The impact in rational numbers that keep its coincidences (`routh.snap`), for `routh.exact_set`."""
         if self.problem is None:
             raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
-        return importlib.import_module("routh.systems.rational").rational_problem(self.name, self.problem)
+        from routh.exact.snapping import snap  # only exact sets need it
+
+        return snap(self.problem).rational
 
 
 def catalogued(
