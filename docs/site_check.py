@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = (
     "docs_blocks",
     "docs_gallery",
+    "docs_names",
     "docs_pages",
     "docs_site",
     "examples",

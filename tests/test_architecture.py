@@ -19,6 +19,7 @@ ORDER = [
     "tolerances",
     "validation",
     "text",
+    "progress",
     "storage",
     "rng",
     "results",

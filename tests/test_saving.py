@@ -6,7 +6,7 @@ import pytest
 import routh
 from routh.auditing.scans import Scan
 from routh.sampling.batch import BatchOutcomes
-from routh.sim import Trajectory
+from routh.sim import Bundle, Trajectory
 
 
 def block(**options):
@@ -88,10 +88,7 @@ def test_a_scan(tmp_path):
     assert again.worst() == found.worst()
 
 
-def test_a_trajectory_with_what_its_events_know(tmp_path):
-    given = motion()
-    given.save(tmp_path / "motion.npz")
-    again = Trajectory.load(tmp_path / "motion.npz")
+def same_motion(given, again):
     for name in ("t", "q", "v", "s", "impulses", "status", "residuals"):
         same(getattr(given, name), getattr(again, name))
     for group in ("forces", "deformations", "energies"):
@@ -110,8 +107,52 @@ def test_a_trajectory_with_what_its_events_know(tmp_path):
         assert list(one.data) == list(other.data)
         for name, value in one.data.items():
             same(value, other.data[name])
+
+
+def test_a_trajectory_with_what_its_events_know(tmp_path):
+    given = motion()
+    given.save(tmp_path / "motion.npz")
+    again = Trajectory.load(tmp_path / "motion.npz")
+    same_motion(given, again)
     model = routh.systems.get("rocking-block").model
     assert routh.sim.verify(model, again).ok == routh.sim.verify(model, given).ok
+
+
+def test_a_bundle_of_futures(tmp_path):
+    system = routh.systems.get("rocking-block")
+    given = routh.simulate_many(system.model, system.state, n=5, duration=0.2, seed=1)
+    assert len({len(one) for one in given}) > 1  # of different lengths
+    given.save(tmp_path / "futures.npz")
+    again = Bundle.load(tmp_path / "futures.npz")
+    assert len(again) == 5
+    for one, other in zip(given, again, strict=True):
+        same_motion(one, other)
+    same(given.impacts, again.impacts)
+    same(given.status, again.status)
+    with pytest.raises(ValueError, match="futures alike"):
+        Bundle(()).save(tmp_path / "none.npz")
+    assert not (tmp_path / "none.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ends": lambda a: a[:-1]}, "ends: got"),
+        ({"ends": lambda a: a[::-1]}, "ends: got"),
+        ({"ends": lambda a: a - 1}, "ends: got"),
+        ({"ends": lambda a: a.astype(float)}, "ends: got"),
+        ({"ends": lambda a: a[:0]}, "ends: got"),
+        ({"q": lambda a: a[:-1]}, "ends: got"),
+        ({"t": lambda a: a[::-1]}, "t: got a time that decreases"),
+        ({"parts": lambda a: np.array(str(a).replace("bundle", "scan"))}, "wanted a bundle"),
+    ],
+)
+def test_bundles_that_are_not_whole_are_refused(tmp_path, changes, words):
+    path = tmp_path / "futures.npz"
+    Bundle((motion(), motion())).save(path)
+    with pytest.raises(ValueError, match=words) as caught:
+        Bundle.load(changed(path, **changes))
+    assert str(path) in str(caught.value)
 
 
 def changed(path, **changes):

@@ -88,9 +88,22 @@ def test_html_views_hold_the_table_and_a_picture_and_no_markup_of_names():
     assert "Least certain: " in page
     assert "<b>heel" not in page
     assert "&lt;b&gt;heel" in page
-    assert "normal velocity" in named._repr_html_()
     assert "http" not in page
     assert html_view("x", []) == "<div><b>x</b></div>"
+
+
+def test_a_problem_shows_how_its_contacts_move_and_how_to_ask_for_the_ambiguity():
+    pytest.importorskip("matplotlib")
+    page = block().problem._repr_html_()
+    assert "-0.4429 m/s" in page
+    assert "2 of 2 contacts approach." in page
+    assert "How ambiguous is it? routh.sample(problem, 1000) answers." in page
+    assert "data:image/png;base64," in page
+    resting = block().problem.replace(v=[0.0, 0.0, 0.0])
+    assert "No contact approaches" in resting._repr_html_()
+    assert "data:image/png;base64," in resting._repr_html_()
+    many = routh.systems.impact("billiards-break")
+    assert repr(many).endswith("... 31 in all)")
 
 
 def test_a_result_without_a_picture_has_a_view_all_the_same(monkeypatch):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.results import html_view
+from routh.results import Drawable
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
 from routh.validation import Array, per_contact, real_array
@@ -21,6 +21,7 @@ from routh.validation import Array, per_contact, real_array
 HYPOTHESES = ("energetic", "poisson", "newton")
 
 LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
+_TOLD = 4  # contacts that a repr names
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ImpactProblem:
+class ImpactProblem(Drawable):
     """The matrices of one impact, validated and frozen.
 
     Parameters
@@ -269,14 +270,24 @@ class ImpactProblem:
 
     def __repr__(self) -> str:
         space = "planar" if self.nt == 1 else "spatial"
-        return f"ImpactProblem({space}, nv={self.nv}, contacts={', '.join(self.names)})"
+        names = ", ".join(self.names[:_TOLD]) + (f", ... {self.nc} in all" if self.nc > _TOLD else "")
+        return f"ImpactProblem({space}, nv={self.nv}, contacts={names})"
 
-    def _repr_html_(self) -> str:
-        rows: list[tuple[object, ...]] = [("contact", "normal velocity, m/s", "friction", "restitution")]
+    def _sentences(self) -> list[str]:
+        closing = int(np.count_nonzero(self.approaching))
+        if not closing:
+            return ["No contact approaches: this is no impact."]
+        return [
+            f"{closing} of {self.nc} contacts approach{'es' if closing == 1 else ''}.",
+            "How ambiguous is it? routh.sample(problem, 1000) answers.",
+        ]
+
+    def _facts(self) -> list[tuple[object, ...]]:
+        rows: list[tuple[object, ...]] = [("contact", "normal velocity", "friction", "restitution")]
         normal = self.Jn @ self.v
-        for k, name in enumerate(self.names):
-            rows.append((name, f"{normal[k]:.4g}", f"{self.mu[k]:g}", f"{self.restitution[k]:g}"))
-        return html_view(repr(self), rows)
+        for k, (name, unit) in enumerate(zip(self.names, self.velocity_units, strict=True)):
+            rows.append((name, f"{normal[k]:.4g} {unit}", f"{self.mu[k]:g}", f"{self.restitution[k]:g}"))
+        return rows
 
     @property
     def cholesky(self) -> Array:

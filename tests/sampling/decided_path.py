@@ -98,7 +98,7 @@ def velocity_after(data, record, corners, *, poisson=False):
         return rates(data, record.marks[k, rec.ROLE], record.marks[k, rec.FACE], weights, corners)
 
     for k in range(count):
-        event, who, other, setter = record.head[k]
+        event, who, other, setter = record.head[k, :4]
         if event == rec.AHEAD:
             continue
         r = pattern(k)

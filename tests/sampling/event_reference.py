@@ -356,7 +356,8 @@ def follow(problem, seed, sample, *, row=0, rates="mixed", persistence=None, poi
     for stage in range(freely + 48 + 32 * path.nc):
         if np.all(path.y >= 0.0) and not np.any(path.budget > 0.0):
             return Status.SOLVED, np.array(path.pieces)
-        phase = FREELY if stage < freely else IN_TURN if stage < freely + 8 else TOGETHER
+        single = stage < freely + 8 or (poisson and stage % 4 == 0)
+        phase = FREELY if stage < freely else IN_TURN if single else TOGETHER
         key = event_key(seed, row, sample, stage)
         if kept is None:
             alone = forced

@@ -94,7 +94,7 @@ def left_by_the_quick_kernel(problem, n):
     patterns = first_patterns(rows, draw)
     assert patterns.short
     outputs = make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=False)
-    launcher = PlaneLauncher(draw, problem.nc, patterns)
+    launcher = PlaneLauncher(draw, problem.nc, patterns, ())
     launcher.launch(*send((rows, np.ones(1, bool))), outputs, 0, 0, n)
     host = routh.sample(problem, n, seed=3)
     np.testing.assert_allclose(fetch(outputs.v)[0], host.v, rtol=0, atol=1e-12)

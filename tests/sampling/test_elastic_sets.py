@@ -205,3 +205,11 @@ def test_unknown_hypotheses_are_refused():
         routh.sample(problem, 1, hypothesis="newton")
     with pytest.raises(ValueError, match="hypothesis: got 'newton'"):
         laws.SetValued(hypothesis="newton")
+
+
+@pytest.mark.parametrize("restitution", [0.2, 0.5, 1.0])
+def test_poisson_s_disk_stack_ends(restitution):
+    """Two contacts that push and a third that rests between them store and return without end."""
+    problem = routh.systems.get("disk-stack").problem.replace(restitution=restitution)
+    outcomes = routh.sample(problem, 1000, hypothesis="poisson")
+    assert np.mean(outcomes.status == routh.Status.SOLVED) > 0.97

@@ -10,7 +10,7 @@ from gradients import compare, families, measure
 from problems import problem_of_size
 from routh import systems
 from routh.friction import facet_directions
-from routh.sampling.gradients import decisions, pull
+from routh.sampling.gradients import decisions, differentiate, pull
 from routh.sampling.outcomes import DATA, Outcomes
 
 TINY = 1e-30  # a complex step has no rounding
@@ -70,6 +70,18 @@ def test_jacobians_agree_with_central_differences(family):
     assert row["samples"] * (1.0 - row["one-sided"]) > 24
     assert row["worst"] < 1e-6
     assert row["changed"] < 0.05
+
+
+def test_curves_of_many_steps_are_followed_to_their_end():
+    family = next(family for family in families() if family.name == "cone, 2 contacts")
+    rng = np.random.default_rng([10, sum(map(ord, family.name))])
+    problem = family.make(rng)
+    outcomes = routh.sample(problem, 8, seed=10, **family.options)
+    task = differentiate(outcomes, np.zeros((1, 0, problem.nv)), ())
+    assert task.entries.max() > 600  # the eighth sample's; 160 steps of a curve were the end of it
+    errors, one_sided, _ = compare(problem, 8, 10, rng, **family.options)
+    assert not one_sided.any()
+    assert np.nanmax(errors) < 1e-6
 
 
 def test_outcomes_are_homogeneous_in_the_velocity_and_vjp_is_a_row_of_the_jacobian():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.problem import ImpactProblem
+from routh.progress import counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.sampler import sample
@@ -115,7 +116,7 @@ def scan(
     friction: str = "cone",
     budget: float | None = None,
 ) -> Scan:
-    """The ambiguity of the impacts at every point of a grid.
+    """The ambiguity of the impacts at every point of a grid. Notebooks show a bar while it takes long.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def scan(
     score, terminated, explained = (np.full(shape, np.nan) for _ in range(3))
     contacts = np.zeros(shape, dtype=int)
     status = np.full(shape, Status.OUT_OF_TIME, dtype=np.int8)
-    for place in product(*(range(length) for length in shape)):
+    for place in counted_through(list(product(*(range(length) for length in shape))), "points"):
         if time.monotonic() >= deadline:
             break
         point = {name: float(values[k]) for (name, values), k in zip(grid.items(), place, strict=True)}

@@ -12,6 +12,7 @@ from routh.kernels.record import (
     AIMED,
     BOOK,
     CHANGE,
+    DEGREE,
     DRIVEN,
     FACE,
     FREE,
@@ -72,16 +73,15 @@ def slip_left(record: Record, k: int, i: int) -> float:
 def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: float) -> int:
     """POINT and POINT_RATE: the state of those who push and the rates; returns the number of unknowns."""
     bars, n = own.bars, own.bars.shape[1]
-    powers, roles = record.curves.shape[2], record.marks[k, ROLE]
+    roles, impulse = record.marks[k, ROLE], bars[POINT_RATE]
     for a in range(n):
-        value = 0.0
-        if roles[a // 3] != FREE:
-            for power in range(powers - 1, -1, -1):
-                value = value * at + record.curves[k, a, power]
-        bars[POINT_RATE, a] = value
+        impulse[a] = 0.0
+    for power in range(record.head[k, DEGREE], -1, -1):
+        for a in range(n):
+            impulse[a] = impulse[a] * at + record.curves[k, power, a]
     for a in range(n):
         if roles[a // 3] != FREE:
-            bars[POINT, a] = record.states[k, C, a] + times_G(given, bars[POINT_RATE], a)
+            bars[POINT, a] = record.states[k, C, a] + times_G(given, impulse, a)
     for a in range(n):
         bars[POINT_RATE, a] = 0.0
     length = record.numbers[k, LENGTH]
@@ -144,14 +144,16 @@ def visit(record: Record, k: int, given: Given, own: ReverseWork, j: int, at: fl
         node[UNITS, 3 * i] = math.sqrt(t0 * t0 + t1 * t1)
         node[UNITS, 3 * i + 1], node[UNITS, 3 * i + 2] = own.units[i, 0], own.units[i, 1]
         rate, change = node[TURNS_FROM + i], node[TURNS_FROM + nc + i]
+        friction = -given.mu[i] * bars[POINT_RATE, 3 * i]
+        f0, f1 = -friction * own.units[i, 1], friction * own.units[i, 0]
         for a in range(n):
             rate[a] = 0.0
-        friction = -given.mu[i] * bars[POINT_RATE, 3 * i]
-        rate[3 * i + 1], rate[3 * i + 2] = -friction * own.units[i, 1], friction * own.units[i, 0]
+            change[a] = given.G[a, 3 * i + 1] * f0 + given.G[a, 3 * i + 2] * f1
+        rate[3 * i + 1], rate[3 * i + 2] = f0, f1
         if m > 0:
             add_unknown_rates(given, own, rate, m)
-        for a in range(n):
-            change[a] = times_G(given, rate, a)
+            for a in range(n):
+                change[a] = times_G(given, rate, a)
 
 
 @kernel

@@ -10,6 +10,7 @@ from routh.kernels.record import (
     AIMED,
     BOOK,
     CURVE,
+    DEGREE,
     DIRECTION,
     EVENT,
     FACE,
@@ -54,7 +55,6 @@ from routh.kernels.space_names import (
     MOVES,
     MU,
     NORMAL_ZERO,
-    ORDER,
     OUT_OF_CONE,
     PUSH0,
     RATE0,
@@ -110,15 +110,17 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
     marks, series = work.marks, work.series
     k = next_entry(record)
     write_faces(record, k, work, nc)
-    for a in range(3 * nc):
-        for power in range(ORDER + 1):
-            record.curves[k, a, power] = 0.0
+    degree = highest_power(work)
+    record.head[k, DEGREE] = degree
+    for power in range(degree + 1):
+        for a in range(3 * nc):
+            record.curves[k, power, a] = 0.0
     for a in range(m):
         i = marks[LIST, a]
         for part in range(3):
             record.states[k, book.RATE, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
-            for power in range(1, highest_power(work) + 1):
-                record.curves[k, 3 * i + part, power] = series[CHANNELS * i + PUSH0 + part, power]
+            for power in range(1, degree + 1):
+                record.curves[k, power, 3 * i + part] = series[CHANNELS * i + PUSH0 + part, power]
         size = series[CHANNELS * i + SIZE, 0]
         if marks[MOVES, i] == SLIDE and series[CHANNELS * i + ALONG, 0] >= 0.0 and size > 0.0:
             note_margin(

@@ -165,12 +165,17 @@ def _blocks(count: int) -> int:
 
 
 class SpaceLauncher:
-    """Launches of the sampler in space; ``corners`` (k, 2): directions of friction, None: the true cone."""
+    """Launches of the sampler in space; ``corners`` (k, 2): directions of friction, None: the true cone.
 
-    def __init__(self, draw: Draw, nc: int, corners: Array | None, *, elastic: bool) -> None:
+    ``along``: what is sent to the GPU in the same copy, and is then there.
+    """
+
+    def __init__(
+        self, draw: Draw, nc: int, corners: Array | None, along: DeviceArray, *, elastic: bool
+    ) -> None:
         self.kernel = _space_kernel(nc, corners is None, int(draw.poisson) if elastic else None)
         polygon = np.zeros((0, 2)) if corners is None else corners
-        self.draw, *self.more = send((draw, polygon, np.zeros((0, 3 * nc))))
+        self.draw, *self.more, self.along = send((draw, polygon, np.zeros((0, 3 * nc)), along))
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
@@ -185,7 +190,8 @@ class Sampler:
     """A sampler on the GPU, with what does not change between the pieces of a batch.
 
     ``corners`` (k, nt): directions of friction, None: the true cone in space. ``patterns``: those of
-    `first_patterns` where there is a single problem in the plane.
+    `first_patterns` where there is a single problem in the plane. ``along``: arrays, and tuples of them,
+    that are sent to the GPU in the same copy; there they have the same name.
     """
 
     def __init__(
@@ -196,12 +202,15 @@ class Sampler:
         *,
         elastic: bool,
         patterns: Patterns | None = None,
+        along: DeviceArray = (),
     ) -> None:
         self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
-        planar = self.nt == 1
-        self.launcher = (
-            PlaneLauncher(draw, nc, patterns) if planar else SpaceLauncher(draw, nc, corners, elastic=elastic)
-        )
+        self.launcher: PlaneLauncher | SpaceLauncher
+        if self.nt == 1:
+            self.launcher = PlaneLauncher(draw, nc, patterns, along)
+        else:
+            self.launcher = SpaceLauncher(draw, nc, corners, along, elastic=elastic)
+        self.along = self.launcher.along
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int

@@ -58,6 +58,9 @@ SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.sta
 FREE_STAGES, FREE_STAGES_ELASTIC = 10, 16  # stages in which everything is drawn, over the persistence
 IN_TURNS = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
+# with Poisson's restitution every so many of them is of one contact: what rests is stored and returned again
+# and again while two others push, each time less, and a stage that lets one of them go on ends that
+BETWEEN = 4
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
 PERSISTENCE, PERSISTENCE_ELASTIC = 0.75, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
@@ -159,7 +162,10 @@ def one_sample(
         if ended:
             status = SOLVED
             break
-        phase = FREELY if stage < freely else (IN_TURN if stage < freely + IN_TURNS else TOGETHER)
+        phase = FREELY
+        if stage >= freely:
+            single = stage < freely + IN_TURNS or (draw.poisson == 1 and stage % BETWEEN == 0)
+            phase = IN_TURN if single else TOGETHER
         if stage % 2 == 0:
             even, odd = event_keys(draw.seed, draw.row + row, sample, stage // 2)
         key = even if stage % 2 == 0 else odd

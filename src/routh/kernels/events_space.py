@@ -17,6 +17,7 @@ from routh.kernels.callback import rates_function
 from routh.kernels.random import event_key, event_number
 from routh.kernels.record import Record, note_margin
 from routh.kernels.slices import run_slices
+from routh.kernels.space_curve import FINE
 from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
 from routh.kernels.space_names import (
     BOUNCE,
@@ -51,6 +52,7 @@ SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.sta
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
 DRAWN, ALONE, PLAIN, LAST_TURNS = 16, 16, 400, 10
 STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
+FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
 NEARLY = 1e-10  # approach that is none once a sample is in its last phase
 ROUNDING = 1e-11  # velocities below this share of the speed are none
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
@@ -137,15 +139,16 @@ def run_sample(
     if not begin(work, nc):
         return NO_IMPACT, 0
     scale = max(1.0, nc / 4.0)
+    budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
     pieces, drawn, last = 0, int(scale * DRAWN), 0
     stages = drawn + int(scale * ALONE)
     for event in range(stages + int(scale * PLAIN)):
         phase = AS_DRAWN if event < drawn else IN_TURN
-        if event >= stages or values[GLOBAL, STEPS] > STEP_BUDGET * scale:
+        if event >= stages or values[GLOBAL, STEPS] > budget:
             last += 1
             turn = (last + 1) % LAST_TURNS
             phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
-        if values[GLOBAL, STEPS] > 3.0 * STEP_BUDGET * scale:
+        if values[GLOBAL, STEPS] > 3.0 * budget:
             break
         if has_ended(values, nc, NEARLY if last > 0 else 0.0):
             return SOLVED, pieces

@@ -33,7 +33,7 @@ CANDIDATES = 2**18  # samples that may be copied in the search for the diameter
 
 
 class Judge(NamedTuple):
-    """What a sample's velocity is judged by, on the GPU."""
+    """What a sample's velocity is judged by, to be sent to the GPU."""
 
     J: DeviceArray  # (nc, 1 + nt, nv) contact Jacobians over the contact's own velocity unit
     M: DeviceArray  # (nv, nv)
@@ -50,10 +50,8 @@ class Fold(NamedTuple):
 
 
 def make_judge(problem: ImpactProblem) -> Judge:
-    """Sent to the GPU."""
-    scaled = problem.J / problem.scaling.velocity[:, None, None]
-    judge: Judge = send(Judge(scaled, problem.M, problem.cholesky))
-    return judge
+    """Arrays of the host."""
+    return Judge(problem.J / problem.scaling.velocity[:, None, None], problem.M, problem.cholesky)
 
 
 def mode_code(J: DeviceArray, v: DeviceArray, sample: int, approach: float, stick: float) -> int:

@@ -173,18 +173,17 @@ def _quick_kernel(nc: int) -> CudaKernel:
 
 
 class PlaneLauncher:
-    """Launches of the sampler in the plane; ``patterns``: of a single problem, None for a batch."""
+    """Launches of the sampler in the plane; ``patterns``: of a single problem, None for a batch.
 
-    def __init__(self, draw: Draw, nc: int, patterns: Patterns | None) -> None:
+    ``along``: what is sent to the GPU in the same copy, and is then there.
+    """
+
+    def __init__(self, draw: Draw, nc: int, patterns: Patterns | None, along: DeviceArray) -> None:
         none = Patterns(np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1)), False)
         found = none if patterns is None else patterns
-        parts = (
-            draw,
-            found.names,
-            found.table,
-            Listed(np.zeros(LAUNCHES, np.int64), np.zeros(1, np.int64), -1),
-        )
-        self.draw, self.names, self.table, self.listed = send(parts)
+        listed = Listed(np.zeros(LAUNCHES, np.int64), np.zeros(1, np.int64), -1)
+        parts = draw, found.names, found.table, listed, along
+        self.draw, self.names, self.table, self.listed, self.along = send(parts)
         self.full, self.quick = _full_kernel(nc), _quick_kernel(nc) if found.short else None
 
     def launch(

@@ -15,8 +15,8 @@ from routh.kernels.dictionary import wide
 from routh.validation import Array
 
 # columns of `head`: what ended the piece, whose event it is, the other coordinate of a corner cut, and who
-# set the length at which a stage is cut (MORE: an earlier piece of the stage)
-EVENT, WHO, OTHER, SETTER = range(4)
+# set the length at which a stage is cut (MORE: an earlier piece of the stage); of a CURVE its highest power
+EVENT, WHO, OTHER, SETTER, DEGREE = range(5)
 # events: a direction of a contact's velocity vanishes; a budget of impulse or of work is used up; two
 # coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
 # has the rates with which the entry before looked for its corner
@@ -50,11 +50,11 @@ TIES = 64  # of a sample; more of them count as a change of piece
 class Record(NamedTuple):
     """One sample in the problem's own units."""
 
-    head: np.ndarray  # (room, 4) int64
+    head: np.ndarray  # (room, 5) int64
     marks: np.ndarray  # (room, 3, nc) int64
     numbers: Array  # (room, 6)
     states: Array  # (room, 4, n)
-    curves: Array  # (room, n, powers): impulses of a CURVE as polynomials; no powers where all is straight
+    curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (3,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
 
@@ -62,11 +62,11 @@ class Record(NamedTuple):
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
     return Record(
-        np.zeros((room, 4), dtype=np.int64),
+        np.zeros((room, 5), dtype=np.int64),
         np.zeros((room, 3, nc), dtype=np.int64),
         np.zeros((room, 6)),
         np.zeros((room, 4, nc * width)),
-        np.zeros((room, nc * width, powers)),
+        np.zeros((room, powers, nc * width)),
         np.zeros(3),
         np.zeros((TIES, 2), dtype=np.int64),
     )

@@ -43,6 +43,7 @@ from routh.kernels.record import (
 from routh.kernels.reverse_curve import back_along_curve, back_through_cone, list_slides
 from routh.kernels.reverse_rates import (
     BEFORE,
+    FALLEN,
     LEFT,
     OF_BOUNCE,
     OF_CHANGE,
@@ -151,6 +152,7 @@ def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> Non
     bars, n = own.bars, own.bars.shape[1]
     if record.head[k, SETTER] == MORE:
         return
+    bars[FALLEN, 0] = 0.0
     for a in range(n):
         bars[OF_RATE, a] = bars[OF_CHANGE, a] = bars[BEFORE, a] = 0.0
     back_through_stage(record, k, own)
@@ -214,6 +216,7 @@ def clear_bars(own: ReverseWork) -> None:
         for b in range(n):
             own.of_G[a, b] = 0.0
         bars[STATE, a] = bars[LEFT, a] = bars[OF_MU, a] = bars[OF_BOUNCE, a] = bars[STAGE, a] = 0.0
+        bars[FALLEN, a] = 0.0
 
 
 @kernel
@@ -224,4 +227,5 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
             back_along_curve(record, k, given, own)
             back_to_stage(record, k, given, own)
         elif record.head[k, EVENT] != AHEAD:
+            own.bars[FALLEN, 0] = 0.0
             back_through_piece(record, k, given, own, curved)

@@ -44,6 +44,7 @@ from routh.kernels.record import (
 from routh.kernels.reverse_rates import (
     BAR,
     DIRECT,
+    FALLEN,
     GIVEN,
     NODES,
     OF_BOUNCE,
@@ -68,7 +69,8 @@ _POWERS = np.arange(NODES)
 # INNER[j, l]: the integral from 0 to point j of the polynomial that is one in point l and zero in the others
 INNER = (PLACES[:, None] ** (_POWERS + 1) / (_POWERS + 1)) @ np.linalg.inv(PLACES[:, None] ** _POWERS)
 
-TURNED, MOST_STEPS = 1.3, 20000  # by how much slips may turn in a step; steps at most
+TURNED, MOST_STEPS = 1.3, 20000.0  # by how much slips may turn in a part of a step; parts at most
+ORDER = 9.0  # the power of its width with which the error of a part falls
 DECADES = 18.0  # natural logarithm of the share of a step that a slip which begins leaves out
 LOG_STEP = 0.8  # growth of the logarithm of a slip in one step
 TINY = 1e-300
@@ -108,20 +110,19 @@ def level(given: Given, own: ReverseWork, slides: int) -> None:
 def solve_angles(given: Given, own: ReverseWork, slides: int, width: float) -> None:
     """The bars of the angles over slips in all nodes, last column of `stages`, for a step of this width."""
     nc, n, size = len(given.mu), own.bars.shape[1], NODES * slides
-    for row in range(size):
-        j, i = row // slides, own.slides[row % slides]
-        change = own.nodes[j, TURNS_FROM + nc + i]
-        right = of_angle(own, j, i, nc, own.bars[STATE])
-        for column in range(size):
-            at, other = column // slides, own.slides[column % slides]
-            share = width * INNER[j, at] * own.paces[at]
-            own.stages[row, column] = -share * across(own, change, at, other)
-            if column == row:
-                own.stages[row, column] += own.nodes[j, UNITS, 3 * i]
-            if column % slides == 0:
+    for j in range(NODES):
+        for e in range(slides):
+            row, i = own.stages[j * slides + e], own.slides[e]
+            change = own.nodes[j, TURNS_FROM + nc + i]
+            right = of_angle(own, j, i, nc, own.bars[STATE])
+            for at in range(NODES):
+                share = width * INNER[j, at] * own.paces[at]
+                for f in range(slides):
+                    row[at * slides + f] = -share * across(own, change, at, own.slides[f])
                 for a in range(0, n, 3):
                     right += share * change[a] * own.nodes[at, DIRECT, a]
-        own.stages[row, size] = right
+            row[j * slides + e] += own.nodes[j, UNITS, 3 * i]
+            row[size] = right
     solve_linear(own.stages, 0, size)
 
 
@@ -193,15 +194,18 @@ def fill_nodes(
 
 
 @kernel
-def turning(given: Given, own: ReverseWork, slides: int) -> float:
-    """The fastest rate at which a slip turns, against x."""
-    fastest, nc = 0.0, len(given.mu)
+def turning(given: Given, own: ReverseWork, slides: int) -> tuple[float, float]:
+    """The fastest rate at which a slip turns, against x, and the least at which its angle's bar falls."""
+    fastest, falls, nc = 0.0, math.inf, len(given.mu)
     for j in range(NODES):
+        quickest = 0.0
         for e in range(slides):
             i = own.slides[e]
-            rate = across(own, own.nodes[j, TURNS_FROM + nc + i], j, i) / own.nodes[j, UNITS, 3 * i]
-            fastest = max(fastest, abs(rate * own.paces[j]))
-    return fastest
+            rate = -across(own, own.nodes[j, TURNS_FROM + nc + i], j, i) / own.nodes[j, UNITS, 3 * i]
+            rate *= own.paces[j]
+            quickest = rate if abs(rate) > abs(quickest) else quickest
+        fastest, falls = max(fastest, abs(quickest)), min(falls, quickest)
+    return fastest, falls
 
 
 @kernel
@@ -221,6 +225,38 @@ def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: in
 
 
 @kernel
+def goes_on(record: Record, k: int) -> bool:
+    """Whether a curve goes on after its step k as it was, so that nothing stirs the bars of angles."""
+    if k + 1 >= int(record.total[ENTRIES]) or record.head[k + 1, EVENT] != CURVE:
+        return False
+    for i in range(record.marks.shape[2]):
+        for row in (ROLE, FACE, BOOK):
+            if record.marks[k, row, i] != record.marks[k + 1, row, i]:
+                return False
+    return True
+
+
+@kernel
+def part(record: Record, k: int, own: ReverseWork, span: float, left: float, fastest: float) -> float:
+    """The width of the next part of a step of which ``left`` is left, where slips turn at this rate.
+
+    The error of a part falls with the ninth power of what turns in it, times what is left of the bars of
+    angles. They have fallen by ``F`` e-folds since an event, those of slips that turn more slowly by a share
+    of it: at worst ``max (r g)^9 e^(-r F)`` over the shares r from 0 to 1 is left, and the width may be g
+    times as large while that is 1. Where a slip begins all that is left to be found falls with the length.
+    """
+    fallen, width = own.bars[FALLEN, 0], 1.0
+    if span != 0.0:
+        width = LOG_STEP / abs(span)
+        if record.head[k, WHO] == FROM_ZERO:
+            width *= math.exp(min(span * (1.0 - left), DECADES) / ORDER)
+    if fastest > 0.0:
+        grown = math.exp(fallen / ORDER) if fallen < ORDER else math.e * fallen / ORDER
+        width = min(width, TURNED * grown / fastest)
+    return left / math.ceil(min(left / width, MOST_STEPS))
+
+
+@kernel
 def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars after a step along a curve, of a length that is fixed, into those before it."""
     way, length = record.head[k, WHO], record.numbers[k, LENGTH]
@@ -233,16 +269,20 @@ def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> 
         visit(record, k, given, own, 0, length * (1.0 - NEAR_ZERO))
         level(given, own, 1)
     slides = list_slides(record, k, own, False)
-    count = max(1, math.ceil(abs(span) / LOG_STEP))
-    fill_nodes(record, k, given, own, span, 1.0 - 1.0 / count, 1.0 / count)
-    turned = turning(given, own, slides) / count
-    if turned > TURNED and not alone:
-        count *= math.ceil(min(turned / TURNED, MOST_STEPS))
-        fill_nodes(record, k, given, own, span, 1.0 - 1.0 / count, 1.0 / count)
-    for step in range(count - 1, -1, -1):
-        if step < count - 1:
-            fill_nodes(record, k, given, own, span, step / count, 1.0 / count)
-        collocate(record, k, given, own, slides, 1.0 / count)
+    if not goes_on(record, k):
+        own.bars[FALLEN, 0] = 0.0
+    left, fastest = 1.0, 0.0
+    while left > 0.0:
+        width = part(record, k, own, span, left, 0.0 if alone else fastest)
+        fill_nodes(record, k, given, own, span, left - width, width)
+        fastest, falls = turning(given, own, slides)
+        fits = part(record, k, own, span, left, 0.0 if alone else fastest)
+        if fits < width:
+            width = fits
+            fill_nodes(record, k, given, own, span, left - width, width)
+        collocate(record, k, given, own, slides, width)
+        own.bars[FALLEN, 0] = max(own.bars[FALLEN, 0] + width * falls, 0.0)
+        left -= width
     if way == FROM_ZERO:
         slides = list_slides(record, k, own, True)
         visit(record, k, given, own, 0, length * NEAR_ZERO)

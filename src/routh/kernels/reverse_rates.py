@@ -34,8 +34,10 @@ from routh.validation import Array
 
 # rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
 # multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
-# Along curves: the state and its rates at a point
+# Along curves: the state and its rates at a point; how many e-folds the bars of angles fell since an event
+# (first entry)
 STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, POINT, POINT_RATE = range(12)
+FALLEN = 12
 # rows of a node of `ReverseWork.nodes`, a point of a curve: rates; size and direction of slips; the bars of
 # rates, and of the state, that do not depend on the state's own; the state's own; how turning slips change
 # the rates, contact by contact, and then how they change the velocities
@@ -57,7 +59,7 @@ class Given(NamedTuple):
 class ReverseWork(NamedTuple):
     """Scratch and results of one thread."""
 
-    bars: Array  # (12, n)
+    bars: Array  # (13, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
@@ -76,7 +78,7 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
     return ReverseWork(
-        np.zeros((12, n)),
+        np.zeros((13, n)),
         np.zeros((n, n)),
         np.zeros((nc, width - 1)),
         np.zeros((n, width)),

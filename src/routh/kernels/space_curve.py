@@ -69,6 +69,7 @@ from routh.kernels.space_series import (
 )
 
 STEP_LIMIT = 160  # steps of one curve; then the stage is cut short, which is always allowed
+FINE, FINE_LIMIT = 1e-8, 5000  # with tolerances up to FINE: derivatives are wanted, and the cut has none
 LOCAL = 0.03  # share of the tolerance that one step may use up
 TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
@@ -304,7 +305,7 @@ def follow_curve(
     """
     values = work.values
     allowed, entry = LOCAL * tolerance, NOBODY
-    for _ in range(STEP_LIMIT):
+    for _ in range(STEP_LIMIT if tolerance > FINE else FINE_LIMIT):
         begins = begin_series(work, m, books)
         size = first_power(work, nc, m)
         left, slipping, cost = look_at_slips(work, nc, m, allowed)

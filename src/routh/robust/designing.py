@@ -9,6 +9,7 @@ import numpy as np
 
 from routh.models.landed import Landing
 from routh.problem import ImpactProblem
+from routh.progress import counted
 from routh.results import Column, Drawable, Tabular
 from routh.robust.candidates import Constraint, Made, Maker, Name, choices, problem_of
 from routh.robust.scores import make_score
@@ -110,7 +111,7 @@ def design(
     check: int = 4096,
     seed: int = 0,
 ) -> Design:
-    """The landing that is least ambiguous, or whose worst case is best.
+    """The landing that is least ambiguous, or whose worst case is best. Notebooks show a bar meanwhile.
 
     Parameters
     ----------
@@ -143,11 +144,12 @@ def design(
     )
     able = choices(landing, over, start)
     search = Search(able, score, tuple(constraints), most)
-    first = search.begin()
-    begins = [able.share(able.start), *other_starts(search, count - 1, seed)]
-    for k, u in enumerate(begins):
-        search.most = most * (k + 1) // len(begins)
-        _follow(search, u, method)
+    with counted(most, "designs at most") as search.watch:
+        first = search.begin()
+        begins = [able.share(able.start), *other_starts(search, count - 1, seed)]
+        for k, u in enumerate(begins):
+            search.most = most * (k + 1) // len(begins)
+            _follow(search, u, method)
     best = search.best() or first
     other = score.again(integer("check", check, at_least=2), seed + _CHECK_SEED)
 

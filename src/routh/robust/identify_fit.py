@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.stats import qmc
 
 from routh.robust.identify_data import NOISE, Bounds, MeasuredImpacts, slopes_of
 from routh.robust.identify_score import Drawn, Errors, Scale, draw, energy_scores, score_slopes
@@ -127,6 +126,8 @@ def _scanned(objective: Objective, start: Array, scan: int) -> Array:
     """The best of the start and some evenly spread values."""
     best, lowest = start, float(objective.values(start).mean())
     if scan:
+        from scipy.stats import qmc  # half a second, and only a scan needs it
+
         spread = qmc.Sobol(len(start), seed=0).random(scan)
         for shares in 0.05 + 0.9 * spread:
             value = float(objective.values(shares).mean())

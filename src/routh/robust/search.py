@@ -52,6 +52,7 @@ class Search:
     most: int
     tried: list[Tried] = field(default_factory=list)
     by: str = "start"
+    watch: Callable[[int], None] = lambda done: None  # called with how many designs were tried
 
     def __post_init__(self) -> None:
         self._made: dict[bytes, Made] = {}
@@ -101,6 +102,7 @@ class Search:
         if made is not None:
             violation = max((constraint.violation(made) for constraint in self.constraints), default=0.0)
         self.tried.append(Tried(self.choices.at(at), value, violation, self.by))
+        self.watch(len(self.tried))
         self._values[key] = value if violation <= 1.0 or not self.held else np.nan
         return self._values[key]
 

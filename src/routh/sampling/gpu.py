@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.kernels.folding_cuda import Fold, Judge, best_sample, far_samples, fold, make_judge
+from routh.kernels.folding_cuda import Fold, Judge, best_sample, far_samples, fold
 from routh.kernels.gpu_memory import GpuArray
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
@@ -71,6 +71,8 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
     ``status_counts``, ``summary``, ``mean``, ``extreme`` and ``ambiguity`` copy small tables only.
     """
 
+    _judge: Judge  # on the GPU
+
     def __init__(
         self,
         problem: ImpactProblem,
@@ -78,11 +80,12 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         settings: Options,
         *,
         curved: bool,
+        judge: Judge,
         replay: Callable[[Outcomes, int], ImpactPath] | None = None,
         jam_known: bool | None = None,
     ) -> None:
         given = {"problem": problem, "on_gpu": on_gpu, "settings": settings, "replay": replay}
-        for name, value in {**given, "jam_known": jam_known, "_curved": curved}.items():
+        for name, value in {**given, "jam_known": jam_known, "_curved": curved, "_judge": judge}.items():
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -109,10 +112,6 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
     def host(self) -> Outcomes:
         """The same outcomes with all arrays on the host."""
         return Outcomes(**{field.name: getattr(self, field.name) for field in fields(Outcomes)})
-
-    @cached_property
-    def _judge(self) -> Judge:
-        return make_judge(self.problem)
 
     @cached_property
     def _fold(self) -> Fold:

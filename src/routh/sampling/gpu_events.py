@@ -9,7 +9,8 @@ import numpy as np
 from routh.friction import facet_directions
 from routh.kernels.arrays import RATES, Draw, make_rows
 from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
-from routh.kernels.gpu_memory import GpuArray, send
+from routh.kernels.folding_cuda import make_judge
+from routh.kernels.gpu_memory import GpuArray, first_row
 from routh.kernels.plane_cuda import first_patterns
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
@@ -47,15 +48,17 @@ def gpu_outcomes(
     patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
     curved = nt == 2 and friction == "cone"
     corners = None if curved else facet_directions(nt, facets)
-    sampler = Sampler(with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns)
-    rows, wanted, undone = send((prepared, np.ones(1, bool), np.array([Status.OUT_OF_TIME], np.int8)))
+    undone = np.array([Status.OUT_OF_TIME], np.int8)
+    along = prepared, np.ones(1, bool), undone, make_judge(problem)
+    sampler = Sampler(with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns, along=along)
+    rows, wanted, undone, judge = sampler.along
     outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic)
     begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
-    v, impulse, status, steps, residual, error, work = (GpuArray(array[0]) for array in outputs)
+    v, impulse, status, steps, residual, error, work = (GpuArray(first_row(array)) for array in outputs)
     held = OnGpu(v, impulse, status, steps, residual, error, work)
-    replay = Again(keys=settings.get("keys"))
-    found = GpuOutcomes(problem, held, told, curved=curved, replay=replay)
+    given = {"curved": curved, "judge": judge, "replay": Again(keys=settings.get("keys"))}
+    found = GpuOutcomes(problem, held, told, **given)
     if found.status_counts().get(Status.MAX_STEPS, 0) == 0:
         return found
     polygon = facets if friction == "polyhedral" else None
@@ -64,4 +67,4 @@ def gpu_outcomes(
         named = found.status
         named[named == Status.MAX_STEPS] = Status.JAMMED
         held.status.held.copy_to_device(named)
-    return GpuOutcomes(problem, held, told, curved=curved, replay=replay, jam_known=jammed)
+    return GpuOutcomes(problem, held, told, **given, jam_known=jammed)

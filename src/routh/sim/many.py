@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import active_children
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from routh.models.base import Model, State
+from routh.progress import counted, counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
+from routh.storage import MAX_BYTES, read_parts, write_parts
+from routh.text import for_terminal
 from routh.validation import Array, integer, real
 
 if TYPE_CHECKING:
@@ -77,6 +81,28 @@ class Bundle(Drawable, Tabular):
 
         return pandas.concat(frames, names=["future", "sample"])
 
+    def save(self, path: str | Path) -> None:
+        """Write every future to one ``.npz`` file, readable without pickle."""
+        parts = [one.parts() for one in self.trajectories]
+        names = [sorted(arrays) for _, arrays in parts]
+        if not names or any(other != names[0] for other in names):
+            raise ValueError("trajectories: got none, or some without what others have; wanted futures alike")
+        joined = {name: np.concatenate([arrays[name] for _, arrays in parts]) for name in names[0]}
+        ends = np.cumsum([len(one) for one in self.trajectories])
+        write_parts(path, "bundle", {"futures": [told for told, _ in parts]}, {**joined, "ends": ends})
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Bundle:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        told, arrays = read_parts(path, "bundle", max_bytes=max_bytes)
+        try:
+            ends = _ends(arrays.pop("ends"), arrays, len(told["futures"]))
+            own = {name: np.split(array, ends[:-1]) for name, array in arrays.items()}
+            each = [{name: pieces[k] for name, pieces in own.items()} for k in range(len(ends))]
+            return cls(tuple(map(Trajectory.from_parts, told["futures"], each)))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{for_terminal(path)}: {error}") from None
+
     @property
     def status(self) -> np.ndarray:
         """(n,) int8: `Status` of each motion, that of its last sample where it ended early."""
@@ -119,7 +145,7 @@ def simulate_many(
     Future i depends only on the seed and on i, not on n or on ``processes`` (worker processes; the model, the
     law and the control must then be picklable). ``budget`` are the seconds allowed for all of them: futures
     that are finished by then are what they would be without it, the others have the status OUT_OF_TIME.
-    ``options`` are those of `simulate`.
+    ``options`` are those of `simulate`. Notebooks show a bar while it takes long.
     """
     count = integer("n", n, at_least=1)
     workers = integer("processes", processes, at_least=1)
@@ -130,11 +156,12 @@ def simulate_many(
     deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
     job = _Job(model, state, duration, seed, deadline, options)
     if workers == 1:
-        return Bundle(tuple(_future(job, i) for i in range(count)))
-    return Bundle(tuple(_in_processes(job, count, workers)))
+        return Bundle(tuple(_future(job, i) for i in counted_through(range(count), "futures")))
+    with counted(count, "futures") as tell:
+        return Bundle(tuple(_in_processes(job, count, workers, tell)))
 
 
-def _in_processes(job: _Job, count: int, workers: int) -> list[Trajectory]:
+def _in_processes(job: _Job, count: int, workers: int, tell: Callable[[int], None]) -> list[Trajectory]:
     """The futures 0 to ``count - 1``; an interrupt ends the processes at once.
 
     Only numbers travel to the processes: a long message that nobody reads any more would keep this one alive.
@@ -148,7 +175,11 @@ def _in_processes(job: _Job, count: int, workers: int) -> list[Trajectory]:
         beginning = Thread(target=lambda: begun.set_result(pool.map(_part, parts)))
         try:
             beginning.start()
-            return [one for part in begun.result() for one in part]
+            found: list[Trajectory] = []
+            for part in begun.result():
+                found += part
+                tell(len(found))
+            return found
         except KeyboardInterrupt:
             beginning.join()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -188,6 +219,15 @@ def _future(job: _Job, number: int) -> Trajectory:
         budget=left,
         **job.options,
     )
+
+
+def _ends(ends: np.ndarray, arrays: dict[str, np.ndarray], count: int) -> np.ndarray:
+    """Where each future of a file ends in its arrays; raises where they do not hold so many."""
+    wanted = f"{count} increasing numbers of samples, the last that of the arrays"
+    whole = ends.dtype.kind == "i" and ends.shape == (count,) and count > 0
+    if not whole or not np.all(np.diff(ends, prepend=0) > 0) or {ends[-1]} != set(map(len, arrays.values())):
+        raise ValueError(f"ends: got {ends.tolist()}; wanted {wanted}")
+    return ends
 
 
 def _state_at(one: Trajectory, t: float) -> tuple[Array, Array]:

@@ -155,28 +155,36 @@ class Trajectory(Drawable, Tabular):
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
-        groups = {group: list(getattr(self, group)) for group in _GROUPS}
-        for group in _GROUPS:
-            arrays |= {f"{group}_{k}": array for k, array in enumerate(getattr(self, group).values())}
-        events = [[e.kind, e.t, e.index, e.contacts, _pairs(e.data)] for e in self.events]
-        told = {"groups": groups, "events": events, "contacts": self.contacts}
-        write_parts(path, "trajectory", told, arrays)
+        write_parts(path, "trajectory", *self.parts())
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Trajectory:
         """Read what `save` wrote; a ValueError names the file where it is not whole."""
         told, arrays = read_parts(path, "trajectory", max_bytes=max_bytes)
         try:
-            groups: Options = {
-                group: {str(name): arrays[f"{group}_{k}"] for k, name in enumerate(told["groups"][group])}
-                for group in _GROUPS
-            }
-            events = tuple(_event(*event) for event in told["events"])
-            given: Options = {name: arrays[name] for name in _ARRAYS if name in arrays}
-            return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
+            return cls.from_parts(told, arrays)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{for_terminal(path)}: {error}") from None
+
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file holds of it: words and numbers for JSON, and arrays (T, ...) by name."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
+        groups = {group: list(getattr(self, group)) for group in _GROUPS}
+        for group in _GROUPS:
+            arrays |= {f"{group}_{k}": array for k, array in enumerate(getattr(self, group).values())}
+        events = [[e.kind, e.t, e.index, e.contacts, _pairs(e.data)] for e in self.events]
+        return {"groups": groups, "events": events, "contacts": self.contacts}, arrays
+
+    @classmethod
+    def from_parts(cls, told: Options, arrays: Mapping[str, np.ndarray]) -> Trajectory:
+        """The inverse of `parts`; raises KeyError, TypeError or ValueError where they are not whole."""
+        groups: Options = {
+            group: {str(name): arrays[f"{group}_{k}"] for k, name in enumerate(told["groups"][group])}
+            for group in _GROUPS
+        }
+        events = tuple(_event(*event) for event in told["events"])
+        given: Options = {name: arrays[name] for name in _ARRAYS if name in arrays}
+        return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
 
     @property
     def final(self) -> State:

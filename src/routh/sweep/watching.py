@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from routh.progress import bar, change, in_notebook, show
 from routh.sweep.driver import Progress
 from routh.text import for_html
 
@@ -26,10 +27,10 @@ def watcher(
     if wanted is False or (wanted is None and not _watched()):
         yield lambda state: None
         return
-    if _in_notebook():
+    if in_notebook():
         yield _notebook_line(dashboard)
         return
-    bar = Bar(
+    drawn = Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
@@ -37,26 +38,21 @@ def watcher(
         console=Console(stderr=True),
     )
     if dashboard:
-        bar.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
-    with bar:
-        task = bar.add_task("points", total=None, pace="")
-        yield lambda state: bar.update(task, total=state.total, completed=state.done, pace=sentence(state))
+        drawn.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
+    with drawn:
+        task = drawn.add_task("points", total=None, pace="")
+        yield lambda state: drawn.update(task, total=state.total, completed=state.done, pace=sentence(state))
 
 
 def _notebook_line(dashboard: str | None) -> Callable[[Progress], None]:
-    """A bar that the cell shows and updates in place; needs no widgets."""
-    from IPython.display import HTML, display
+    """A bar that the cell shows and updates in place."""
 
-    def page(state: Progress | None) -> HTML:
-        known = state or Progress(total=0)
+    def page(state: Progress) -> str:
         link = f' <a href="{for_html(dashboard)}">dashboard</a>' if dashboard else ""
-        return HTML(
-            f'<progress max="{max(known.total, 1)}" value="{known.done}"></progress> '
-            f"{known.done}/{known.total} points {for_html(sentence(known))}{link}"
-        )
+        return bar(state.done, state.total, "points", for_html(sentence(state)) + link)
 
-    shown = display(page(None), display_id=True)
-    return lambda state: shown.update(page(state))
+    shown = show(page(Progress(total=0)))
+    return lambda state: change(shown, page(state))
 
 
 def sentence(state: Progress) -> str:
@@ -73,9 +69,4 @@ def _clock(seconds: float) -> str:
 
 
 def _watched() -> bool:
-    return sys.stderr.isatty() or _in_notebook()
-
-
-def _in_notebook() -> bool:
-    shell = sys.modules.get("IPython")
-    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+    return sys.stderr.isatty() or in_notebook()

@@ -17,8 +17,10 @@ from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
 from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
+from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.viz import style
+from routh.viz.before import draw_before
 from routh.viz.exact import cheap_exact, draw_exact
 from routh.viz.outcomes import outcomes_figure
 from routh.viz.panels import Axis, row_label, telling_panel
@@ -45,6 +47,7 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
 
     ================  ==========================================================  ========================
     `Outcomes`        where the contacts' velocities end, beside classical laws   ``view`` "ends" or "way"
+    `ImpactProblem`   each contact's velocity before, and its friction cone
     `ExactSet`        its projection onto two rows                                ``rows`` (2, nv)
     `ImpactResult`    the contacts' velocities from before to after
     `Audit`           the set, the audited velocity and the nearest outcome       ``name`` of the audited
@@ -90,6 +93,17 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
     figure.draw_without_rendering()  # so that the axes have their size when densities are binned
     draw_velocities(axes, shown, panel, view=view, exact=exact)
     return figure
+
+
+@plot.register(ImpactProblem)
+@in_style
+def _plot_problem(problem: ImpactProblem, axes: Axes | None = None) -> Figure:
+    own = axes is None
+    axes = own_axes(axes, aspect=0.5)
+    draw_before(axes, problem)
+    if own:
+        style.legend_below(figure_of(axes), [axes])
+    return figure_of(axes)
 
 
 @plot.register(ExactSet)

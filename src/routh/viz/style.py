@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from routh.progress import in_notebook
 from routh.results import Drawable
 from routh.status import MissingExtraError
 from routh.storage import replacing
@@ -163,12 +164,6 @@ def figure(
         fig = _shown_once()(figsize=size, layout="constrained")
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     return fig, axes.ravel()
-
-
-def in_notebook() -> bool:
-    """Whether this process computes the cells of a notebook."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
 
 
 @lru_cache(maxsize=1)
