@@ -39,7 +39,8 @@ def test_exhibits_compare_with_the_printed_numbers():
 def test_bundles_are_drawn(bundle):
     axes = bundle.plot(coordinate=2, rate=True).axes[0]
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
-    assert draw_motions(axes, bundle, 1) is axes
+    draw_motions(bundle, axes, coordinate=1)
+    assert np.array_equal(axes.lines[-1].get_ydata(), bundle[1].q[:, 1])
 
 
 def test_films_have_every_frame(block, bundle, tmp_path):

@@ -63,7 +63,7 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
             "contacts": list(problem.names),
             "kinetic_energy_before": before,
             "hypotheses": rows,
-            "picture": None if written is None else str(written),
+            "picture": written,
         }
     )
     return 0

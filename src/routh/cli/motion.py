@@ -46,7 +46,7 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
             "v": state.v,
             "contacts": [info.name for info in model.contacts],
             "gaps": gaps,
-            "picture": None if written is None else str(written),
+            "picture": written,
         }
     )
     return 0

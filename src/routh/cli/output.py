@@ -79,8 +79,8 @@ class Output:
             with unread():
                 print(json.dumps(plain(data), allow_nan=False))
 
-    def picture(self, place: Path, draw: Callable[[], Figure]) -> Path | None:
-        """Save the figure that ``draw`` makes; without Matplotlib say so: the tables stand without it."""
+    def picture(self, place: Path, draw: Callable[[], Figure]) -> str | None:
+        """Save the figure that ``draw`` makes; where it is, None where Matplotlib is missing, which is said."""
         from routh.viz import style
 
         try:
@@ -90,7 +90,7 @@ class Output:
             self.say(f"\n[yellow]no picture file:[/yellow] {for_rich(error)}")
             return None
         self.say(f"\npicture: [bold]{for_rich(place)}[/bold]")
-        return place
+        return str(place)
 
     @property
     def watched(self) -> bool:

@@ -147,7 +147,7 @@ def sample_and_show(
     if place is not None and ended:
         written = output.picture(place, lambda: _figure(outcomes, shown, system))
     data = tables.as_data(shown, answer, seconds, _threshold(request))
-    output.emit({**data, "picture": None if written is None else str(written)})
+    output.emit({**data, "picture": written})
     return 0 if ended else 1
 
 

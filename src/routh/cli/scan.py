@@ -57,7 +57,7 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     written = None
     if place is not None and len(grid.axes) <= 2:
         written = output.picture(place, lambda: found.plot())
-    output.emit({**as_data(found), "picture": None if written is None else str(written)})
+    output.emit({**as_data(found), "picture": written})
     return 0 if (found.score == found.score).any() else 3
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from routh.problem import ImpactProblem
 
 
+_NEAR = 1e-10  # of rational numbers to a system's own: at rest, feet may move ten times as much
+
+
 @dataclass(frozen=True)
 class PaperSettings:
     """How the paper sampled a system, and where it says so."""
@@ -54,7 +57,7 @@ class System:
             raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
         from routh.exact.snapping import snap  # only exact sets need it
 
-        return snap(self.problem).rational
+        return snap(self.problem, tolerance=_NEAR).rational
 
 
 def catalogued(

@@ -11,20 +11,13 @@ from routh.storage import write_text
 from routh.sweep.studies import Study
 from routh.text import for_html
 from routh.viz import pages, style
-from routh.viz.plotting import figure_of, in_style, own_axes, plot
+from routh.viz.plotting import drawn_by, plot
 from routh.viz.robots import draw_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _SHOWN = 20  # failures that a report lists
-
-
-@plot.register(Study)
-@in_style
-def _plot_study(study: Study, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_study(study, own_axes(axes, aspect=0.75)))
 
 
 def draw_study(study: Study, ax: Axes) -> Axes:
@@ -42,6 +35,9 @@ def draw_study(study: Study, ax: Axes) -> Axes:
     there = np.any(np.isfinite(flat), axis=-1)
     shown[there] = np.nanmax(flat[there], axis=-1)
     return draw_map(ax, axes, shown, name)
+
+
+plot.register(Study, drawn_by(draw_study, aspect=0.75))
 
 
 def write_report(study: Study, path: str | Path) -> Path:
