@@ -11,7 +11,8 @@ Every sample is drawn again with the same random numbers from problems that diff
 direction of one field, for each field, and differentiated by a stencil of four points. A sample counts where
 its decisions (`routh.sampling.gradients.decisions`) are the same at all of them; "changed" is the share of
 the others, "one-sided" that of samples that say so themselves. "of these" are one-sided samples whose
-decisions did not change and whose derivatives are off by more than 1e-6.
+decisions did not change and whose derivatives are off by more than 1e-6; "none" are samples whose
+derivative is NaN.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ def drawn_again(outcomes, problem):
 
 
 def compare(problem, n, seed, rng, step=STEP, **options):
-    """Errors (samples, fields) as shares of the speed, NaN where decisions changed; who is one-sided."""
+    """Errors (samples, fields) as shares of the speed, and who is one-sided, has no derivative, has ended.
+
+    NaN where decisions changed.
+    """
     outcomes = routh.sample(problem, n, seed=seed, **options)
     exact, (_, chosen) = outcomes.jacobian(), drawn_again(outcomes, problem)
     errors = np.full((n, len(DATA)), np.nan)
@@ -117,7 +121,8 @@ def compare(problem, n, seed, rng, step=STEP, **options):
         if np.nanmax(errors[:, column], initial=0.0) > COARSE:  # is it the stencil's error?
             finer = errors_of(outcomes, chosen, field, FINER * change, FINER * derivative) / (FINER * size)
             errors[:, column] = np.fmin(errors[:, column], finer + 0.0 * errors[:, column])
-    return errors, exact["one_sided"], outcomes.status == routh.Status.SOLVED
+    none = np.isnan(exact["v"]).any(axis=(1, 2))
+    return errors, exact["one_sided"], none, outcomes.status == routh.Status.SOLVED
 
 
 def errors_of(outcomes, chosen, field, change, derivative):
@@ -184,23 +189,24 @@ def costs() -> None:
 
 def measure(family, problems, n, *, timed=FORWARD, first=0):
     """A row of the table: samples, shares that changed and are one-sided, worst error, ratio of times."""
-    errors, flags, solved, ratios = [], [], [], []
+    errors, flags, nothing, solved, ratios = [], [], [], [], []
     for seed in range(first, first + problems):
         rng = np.random.default_rng([seed, sum(map(ord, family.name))])
         problem = family.make(rng)
         found = compare(problem, n, seed, rng, **family.options)
-        for kept, value in zip((errors, flags, solved), found, strict=True):
+        for kept, value in zip((errors, flags, nothing, solved), found, strict=True):
             kept.append(value)
         if timed:
             ratios.append(cost(problem, seed, timed, **family.options))
-    error, flagged, ended = np.concatenate(errors), np.concatenate(flags), np.concatenate(solved)
+    error, flagged, none, ended = (np.concatenate(kept) for kept in (errors, flags, nothing, solved))
     judged = ended & ~flagged
     changed = np.isnan(error[judged]).any(axis=1).mean()
-    kinks = error[ended & flagged]
+    kinks = error[ended & flagged & ~none]
     return {
         "samples": int(ended.sum()),
         "one-sided": float(flagged[ended].mean()),
         "of these": float((kinks > LIMIT).any(axis=1).mean()) if len(kinks) else 0.0,
+        "none": float(none[ended].mean()),
         "changed": float(changed),
         "worst": float(np.nanmax(error[judged])),
         "ratio": float(np.median(ratios)) if ratios else float("nan"),
@@ -219,13 +225,15 @@ def main() -> None:
     if given.systems:
         costs()
         return
-    print("| family | samples | one-sided | of these | changed | worst error | backwards over forwards |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| family | samples | one-sided | of these | none | changed | worst error | backwards over forwards |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for family in families():
         if given.only and given.only not in family.name:
             continue
         row = measure(family, given.problems, given.samples, timed=given.forward, first=given.first)
-        shares = [f"{100 * row[name]:.1f} %" for name in ("one-sided", "of these", "changed")]
+        shares = [f"{100 * row[name]:.1f} %" for name in ("one-sided", "of these", "none", "changed")]
         cells = [family.name, str(row["samples"]), *shares, f"{row['worst']:.1e}", f"{row['ratio']:.1f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
 

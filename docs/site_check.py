@@ -1,7 +1,7 @@
 """Run everything that checks the documentation, and say what it takes: ``python docs/build.py --check``.
 
-Blocks of the pages, notebooks, examples, links and the site in a browser. Seconds are the processor's,
-those of started processes included, so they do not depend on what else the machine does.
+Blocks of the pages, notebooks, examples, links and the site in a browser, on all cores. Seconds are the
+processor's, those of started processes included, so they depend little on what else the machine does.
 """
 
 import os
@@ -34,7 +34,8 @@ def check(arguments: list[str]) -> int:
     paths = [str(ROOT / "src"), str(ROOT / "docs"), os.environ.get("PYTHONPATH", "")]
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment = {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-m", "pytest", "-p", "site_check", *files, *arguments]
+    cores = ["-n", "auto", "--dist", "loadgroup"]  # one core builds the site
+    command = [sys.executable, "-m", "pytest", "-p", "site_check", *cores, *files, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 

@@ -11,6 +11,7 @@ pytest.importorskip("zensical", reason="pip install 'routh[docs]'")
 site_build = pytest.importorskip("site_build")
 site_reference = pytest.importorskip("site_reference")
 
+pytestmark = pytest.mark.xdist_group("site")  # built once
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src"}
 
 

@@ -79,9 +79,23 @@ def test_curves_of_many_steps_are_followed_to_their_end():
     outcomes = routh.sample(problem, 8, seed=10, **family.options)
     task = differentiate(outcomes, np.zeros((1, 0, problem.nv)), ())
     assert task.entries.max() > 600  # the eighth sample's; 160 steps of a curve were the end of it
-    errors, one_sided, _ = compare(problem, 8, 10, rng, **family.options)
+    errors, one_sided, _, _ = compare(problem, 8, 10, rng, **family.options)
     assert not one_sided.any()
     assert np.nanmax(errors) < 1e-6
+
+
+def test_what_has_no_known_derivative_is_told_so():
+    family = next(family for family in families() if family.name == "cone, 3 contacts")
+    rng = np.random.default_rng([4, sum(map(ord, family.name))])
+    outcomes = routh.sample(family.make(rng), 24, seed=4, **family.options)
+    found = outcomes.jacobian(wrt=("v", "Jt"))
+    for sample in (1, 23):  # held contacts jam; a slip begins where friction has just left its cone
+        assert outcomes.status[sample] == routh.Status.SOLVED
+        assert np.isnan(found["Jt"][sample]).all()
+        assert np.isnan(found["v"][sample]).all()
+        assert found["one_sided"][sample]
+        assert found["margin"][sample] == 0.0
+    assert np.isfinite(np.delete(found["Jt"], (1, 23), axis=0)).all()
 
 
 def test_outcomes_are_homogeneous_in_the_velocity_and_vjp_is_a_row_of_the_jacobian():
@@ -164,7 +178,7 @@ def sliding_box(v):
 
 def test_slips_along_an_axis_turn_too():
     """A direction of friction whose first coordinate does not change at once was taken for a straight one."""
-    errors, one_sided, solved = compare(
+    errors, one_sided, _, solved = compare(
         sliding_box([1.0, 0, -1, 0, 0, 0]), 16, 0, np.random.default_rng(0), tolerance=1e-12
     )
     assert (solved & ~one_sided).sum() > 8
@@ -179,7 +193,7 @@ def test_slips_that_end_together_and_slowly():
     for nc, seed in ((3, 4), (2, 5)):
         rng = np.random.default_rng([seed, sum(map(ord, f"cone, {nc} contacts"))])
         problem = problem_of_size(rng, nc, 2, rng.uniform(0.1, 1.0, nc), nv=6)
-        errors, one_sided, solved = compare(problem, 16, seed, rng, tolerance=1e-12)
+        errors, one_sided, _, solved = compare(problem, 16, seed, rng, tolerance=1e-12)
         good = errors[solved & ~one_sided]
         assert not np.any(good > 1e-6)
         judged += np.isfinite(good).all(axis=1).sum()

@@ -42,8 +42,9 @@ IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 LENGTH, SHARE, SET_SHARE, DIRECTION = range(4)
 # rows of `states`: where the piece begins, its rates, what they change; budgets of contacts
 C, RATE, CHANGE, BUDGET = range(4)
-# `total`: entries in use (also those without room), the least distance from a change of piece, ties in use
-ENTRIES, MARGIN, TIED = range(3)
+# `total`: entries in use (also those without room), the least distance from a change of piece, ties in use,
+# and whether something happened whose derivative is not known
+ENTRIES, MARGIN, TIED, UNKNOWN = range(4)
 TIES = 64  # of a sample; more of them count as a change of piece
 
 
@@ -55,7 +56,7 @@ class Record(NamedTuple):
     numbers: Array  # (room, 6)
     states: Array  # (room, 4, n)
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
-    total: Array  # (3,)
+    total: Array  # (4,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
 
 
@@ -67,7 +68,7 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
         np.zeros((room, 6)),
         np.zeros((room, 4, nc * width)),
         np.zeros((room, powers, nc * width)),
-        np.zeros(3),
+        np.zeros(4),
         np.zeros((TIES, 2), dtype=np.int64),
     )
 
@@ -75,7 +76,7 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
 @kernel
 def begin_record(record: Record) -> None:
     """Forget what was written."""
-    record.total[ENTRIES] = record.total[TIED] = 0.0
+    record.total[ENTRIES] = record.total[TIED] = record.total[UNKNOWN] = 0.0
     record.total[MARGIN] = 1.0
 
 

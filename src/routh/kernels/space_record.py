@@ -27,6 +27,7 @@ from routh.kernels.record import (
     STICKS,
     STORES,
     TURNS,
+    UNKNOWN,
     VANISHES,
     WALLS,
     WHO,
@@ -291,5 +292,5 @@ def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
             d0, d1 = record.states[k, book.CHANGE, at + 1], record.states[k, book.CHANGE, at + 2]
             note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)
         left = k > 0 and record.head[k - 1, EVENT] == LEAVES_CONE and record.head[k - 1, WHO] == i
-        if left and (face == SLIDES or face == TURNS):  # slip begins with the square of the length
-            note_margin(record, 0.0)
+        if left and (face == SLIDES or face == TURNS):
+            record.total[UNKNOWN] = 1.0  # slip begins with the square of the length, in no certain direction

@@ -117,7 +117,7 @@ def _by_sample(
     parts = outcomes.vjp(direction, near=_NEAR)
     gradient = {name: np.array(parts[name][index]) for name in DATA}
     if not all(np.isfinite(part).all() for part in gradient.values()):
-        raise RouthError("sensitivity: the worst outcome has no derivative; it could not be drawn again")
+        raise RouthError("sensitivity: the derivative of the worst outcome that was found is not known")
     if not np.any(problem.restitution > 0.0):
         del gradient["restitution"]
     return Sensitivity(worst, gradient, bool(parts["one_sided"][index]), "sample")
