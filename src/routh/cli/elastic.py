@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from routh.cli.nothing import approaching, tell_nothing_approaches
+from routh.cli.nothing import tell_nothing_approaches
 from routh.cli.output import Output, plain_table
 from routh.laws import ImpactResult, TwoBody
 from routh.problem import ImpactProblem
@@ -22,7 +22,7 @@ def has_single_elastic_contact(problem: ImpactProblem) -> bool:
 
 def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
     """The outcome by each hypothesis of restitution, and its picture; the exit code."""
-    if not approaching(problem):
+    if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output)
     before = float(problem.kinetic_energy())
     headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")

@@ -80,7 +80,7 @@ class Output:
                 print(json.dumps(plain(data), allow_nan=False))
 
     def picture(self, place: Path, draw: Callable[[], Figure]) -> str | None:
-        """Save the figure that ``draw`` makes; where it is, None where Matplotlib is missing, which is said."""
+        """Save the figure that ``draw`` makes; None, with a word about it, where Matplotlib is missing."""
         from routh.viz import style
 
         try:
