@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -89,6 +90,9 @@ def drawn_by(draw: Callable[..., object], *, aspect: float = 0.8, legend: str = 
                 style.legend_below(figure_of(ax), [ax])
             return figure_of(ax)
 
+    first, ax, *further = inspect.signature(draw).parameters.values()
+    shown = [first, ax.replace(name="axes", default=None), *further]  # how `plot` can be called with it
+    drawn.__signature__ = inspect.Signature(shown, return_annotation="Figure")  # type: ignore[attr-defined]
     return drawn
 
 
