@@ -33,7 +33,7 @@ def main() -> None:
     run(BIN / "ruff", "check", ".")
     run(BIN / "ruff", "format", "--check", ".")
     run(BIN / "mypy")
-    run(BIN / "python", "-m", "pytest", "-n", "auto", "--dist", "loadgroup", *sys.argv[1:])
+    run(BIN / "python", "-m", "pytest", "-n", "auto", *sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -34,8 +34,7 @@ def check(arguments: list[str]) -> int:
     paths = [str(ROOT / "src"), str(ROOT / "docs"), os.environ.get("PYTHONPATH", "")]
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment = {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    cores = ["-n", "auto", "--dist", "loadgroup"]  # one core builds the site
-    command = [sys.executable, "-m", "pytest", "-p", "site_check", *cores, *files, *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "site_check", "-n", "auto", *files, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 

@@ -1,5 +1,7 @@
 """The documentation builds, its links lead somewhere, and it loads nothing from elsewhere."""
 
+import fcntl
+import os
 import re
 import shutil
 from html.parser import HTMLParser
@@ -11,7 +13,6 @@ pytest.importorskip("zensical", reason="pip install 'routh[docs]'")
 site_build = pytest.importorskip("site_build")
 site_reference = pytest.importorskip("site_reference")
 
-pytestmark = pytest.mark.xdist_group("site")  # built once
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src"}
 
 
@@ -34,8 +35,13 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("docs") / "site"
-    site_build.build(folder, run=False)
+    """Built by the first of the processes that run tests side by side; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            site_build.build(folder, run=False)
     return folder
 
 

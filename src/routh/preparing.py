@@ -76,17 +76,19 @@ def scratch(problems: Problems) -> Scratch:
 @kernel
 def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
     """The lower Cholesky factor of one mass matrix; False where it is not positive definite."""
-    for i in range(nv):
-        for j in range(i + 1):
+    for j in range(nv):
+        value = M[row, j, j]
+        for k in range(j):
+            value -= factor[j, k] * factor[j, k]
+        if not value > 0.0:
+            return False  # NaN too
+        factor[j, j] = math.sqrt(value)
+        share = 1.0 / factor[j, j]  # a division takes as long as a dozen products
+        for i in range(j + 1, nv):
             value = M[row, i, j]
             for k in range(j):
                 value -= factor[i, k] * factor[j, k]
-            if i > j:
-                factor[i, j] = value / factor[j, j]
-            elif value > 0.0:
-                factor[i, i] = math.sqrt(value)
-            else:
-                return False  # NaN too
+            factor[i, j] = value * share
     return True
 
 
@@ -97,7 +99,7 @@ def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
         value = J[i]
         for k in range(i):
             value -= factor[i, k] * half[place, k]
-        half[place, i] = value / factor[i, i]
+        half[place, i] = value * (1.0 / factor[i, i])
 
 
 @kernel
@@ -110,9 +112,8 @@ def forward_three(factor: Array, nv: int, Jn: Array, Jt: Array, half: Array, pla
             x -= scale * half[place, k]
             y -= scale * half[place + 1, k]
             z -= scale * half[place + 2, k]
-        half[place, i] = x / factor[i, i]
-        half[place + 1, i] = y / factor[i, i]
-        half[place + 2, i] = z / factor[i, i]
+        share = 1.0 / factor[i, i]
+        half[place, i], half[place + 1, i], half[place + 2, i] = x * share, y * share, z * share
 
 
 @kernel
@@ -125,9 +126,8 @@ def backward_three(factor: Array, nv: int, half: Array, place: int) -> None:
             x -= scale * half[place, k]
             y -= scale * half[place + 1, k]
             z -= scale * half[place + 2, k]
-        half[place, i] = x / factor[i, i]
-        half[place + 1, i] = y / factor[i, i]
-        half[place + 2, i] = z / factor[i, i]
+        share = 1.0 / factor[i, i]
+        half[place, i], half[place + 1, i], half[place + 2, i] = x * share, y * share, z * share
 
 
 @kernel

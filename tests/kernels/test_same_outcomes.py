@@ -96,3 +96,29 @@ def test_a_budget_ends_early_and_what_is_finished_keeps_its_bits(friction):
     assert late.any()
     finished = np.flatnonzero(~late[:400])
     assert equal(tuple(array[:400] for array in part), whole, finished)
+
+
+def vertices(problem):
+    (grown,) = algorithm1_host._TABLES[problem].values()
+    return int(grown.table.dictionaries.used[0])
+
+
+def test_few_samples_first_leave_a_table_that_grows_on():
+    system = get("disk-stack")
+    few_first, at_once = system.problem, get("disk-stack").problem
+    run(few_first, 1024, **settings(system))
+    few = vertices(few_first)
+    grown = run(few_first, 8192, **settings(system))
+    straight = run(at_once, 8192, **settings(system))
+    assert few < 0.8 * vertices(at_once)  # else there was nothing to grow
+    assert vertices(few_first) >= 0.95 * vertices(at_once)
+    assert equal(grown, straight)
+
+
+def test_a_table_that_has_seen_as_many_samples_is_left_alone():
+    system = get("compass-gait")
+    run(system.problem, 4096, **settings(system))
+    (before,) = algorithm1_host._TABLES[system.problem].values()
+    run(system.problem, 2048, **settings(system, seed=11))
+    (after,) = algorithm1_host._TABLES[system.problem].values()
+    assert after.table is before.table

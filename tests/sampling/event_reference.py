@@ -93,7 +93,7 @@ def draw_roles(path, key, phase, rates):
         if rests and (choice < 0.3 if draws else not pushes):
             guess = int(3 * number) - 1 if phase == FREELY or pattern < 0.05 else 0
             roles[i] = path.role(i, HELD, slip=guess)
-        elif pushes or (rests and draws and choice < 0.4):
+        elif pushes or (rests and draws and choice < 0.35):
             numbers[i] = number
             weight = max(2 * number - 1, 0) if draws and kind < 0.985 else number  # some, or all
             roles[i] = path.role(i, DRIVEN, weight=1.0 if phase == TOGETHER else weight)
@@ -106,15 +106,8 @@ def draw_roles(path, key, phase, rates):
     for i in range(path.nc):  # on the edge of its cone, either side alike
         edge = field(event_word(key, i), 1)
         waits = path.y[i] <= 0.0 or path.budget[i] > 0.0
-        if (
-            draws
-            and roles[i].kind == NONE
-            and path.t[i] == 0.0
-            and path.mu[i] > 0.0
-            and edge < 0.25
-            and waits
-        ):
-            roles[i] = path.role(i, EDGE, slip=-1 if edge < 0.125 else 1)
+        if draws and roles[i].kind == NONE and path.t[i] == 0.0 and path.mu[i] > 0.0 and edge < 0.7 and waits:
+            roles[i] = path.role(i, EDGE, slip=-1 if edge < 0.35 else 1)
     return roles, chosen
 
 
@@ -267,10 +260,11 @@ def pair(c, change, i):
     return c[2 * i : 2 * i + 2], change[2 * i : 2 * i + 2]
 
 
-def cut_short(path, change, key, length, alone, corners):
+def cut_short(path, change, key, length, alone, corners, *, uncut):
     """A shorter length; and the contact that is to push alone next, None: as it will be drawn.
 
     Most cuts are at a corner: from there two velocities vanish together while the next contact pushes.
+    Those that find none are not made with probability ``uncut``.
     """
     fraction = length * event_number(key, 1000)
     y, rise, n = path.y, change[0::2], len(path.c)
@@ -279,7 +273,11 @@ def cut_short(path, change, key, length, alone, corners):
         for i in range(path.nc)
         if i != alone and (y[i] < 0.0 or (y[i] == 0.0 and rise[i] < 0.0) or path.budget[i] > 0.0)
     ]
-    if not corners or field(key, 2) >= 0.85 or not may:
+    if not corners or field(key, 2) >= 0.9:
+        return fraction, None
+    if event_number(key, 1001) < uncut:
+        fraction = length
+    if not may:
         return fraction, None
     chosen = min(may, key=lambda i: event_number(key, 2000 + i))
     role = replace(path.role(chosen, DRIVEN), ceiling=False)
@@ -350,15 +348,15 @@ def follow(problem, seed, sample, *, row=0, rates="mixed", persistence=None, poi
     path, elastic = Path(problem, poisson=poisson), bool(np.any(problem.restitution > 0.0))
     if not np.any(path.y < -tolerances.APPROACH):
         return Status.NO_IMPACT, np.zeros((0, path.nc, 2))
-    persistence = persistence or (0.8 if elastic else 0.75)
-    freely = int((16 if elastic else 10) / persistence)
+    persistence = persistence or (0.8 if elastic else 0.6)
+    freely = int((16.0 if elastic else 4.5) / persistence)
     kept, forced, alone = None, None, None
     for stage in range(freely + 48 + 32 * path.nc):
         if np.all(path.y >= 0.0) and not np.any(path.budget > 0.0):
             return Status.SOLVED, np.array(path.pieces)
         single = stage < freely + 8 or (poisson and stage % 4 == 0)
         phase = FREELY if stage < freely else IN_TURN if single else TOGETHER
-        key = event_key(seed, row, sample, stage)
+        key, aimed = event_key(seed, row, sample, stage), forced is not None
         if kept is None:
             alone = forced
             if forced is None:
@@ -374,9 +372,11 @@ def follow(problem, seed, sample, *, row=0, rates="mixed", persistence=None, poi
         if not to_event < np.inf:
             kept = None
             continue
-        whole = phase != FREELY or field(key, 0) < persistence
+        whole = aimed or phase != FREELY or field(key, 0) < persistence
         if not whole:
-            length, forced = cut_short(path, change, key, to_event, alone, rates == "mixed")
+            corners, uncut = rates == "mixed", 0.0 if elastic else persistence
+            length, forced = cut_short(path, change, key, to_event, alone, corners, uncut=uncut)
+            whole = length == to_event
         advance(path, r, change, length, whole=whole)
         stay = whole and phase == FREELY and field(key, 2) < (0.7 if elastic else 0.1)
         kept = kept if stay and still_hold(path, r, change) else None

@@ -28,7 +28,9 @@ __all__ = [
     "compile_seconds",
     "compiled",
     "cuda_kernel",
+    "distinct",
     "find_cuda",
+    "fused",
     "inlined",
     "interpreted",
     "is_ready",
@@ -57,6 +59,24 @@ def kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """A `kernel` that becomes part of its callers, where sizes known when they are compiled unroll loops."""
     return _marked(function, forceinline=True)
+
+
+def distinct(function: Function) -> Function:
+    """A `kernel` that is called with arrays of which none overlaps another that it writes to.
+
+    So what it has read need not be read again.
+    """
+    function.__dict__["distinct"] = True
+    return _marked(function)
+
+
+def fused(function: Function) -> Function:
+    """An `inlined` kernel whose products and sums may become one operation each.
+
+    Its last bits then depend on the machine, and differ from those of plain Python: it is for numbers that
+    only decide, by comparisons that allow for rounding.
+    """
+    return _marked(function, forceinline=True, fastmath={"contract"})
 
 
 def compiled(function: Plain, **options: Foreign) -> Foreign:

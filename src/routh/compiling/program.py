@@ -77,10 +77,12 @@ class Program:
         self._declared |= writer.used
         given = [one for kind in kinds for one in types_of(kind)]
         name = f"routh.{plain.__module__}.{plain.__name__}.{len(self._made) + len(self._texts)}"
-        listed = ", ".join(f"{one} {part}" for one, part in zip(given, parts, strict=True))
+        pointer = "ptr noalias" if getattr(plain, "distinct", False) else "ptr"
+        listed = ", ".join(
+            f"{pointer if one == 'ptr' else one} {part}" for one, part in zip(given, parts, strict=True)
+        )
         word = "inlinehint " if sum(len(block.lines) for block in writer.blocks) < SHORT else ""
         word = "alwaysinline " if options.get("forceinline") else word
-        word = "noinline " if getattr(plain, "apart", False) else word
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
         result = result_type(types_of(knowledge.result))
         self._texts.append(f"define internal {result} @{name}({listed}) {word}nounwind {{\n{body}\n}}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined, kernel
+from routh.compiling import distinct, inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.random import draw_bounds
 from routh.kernels.residual import velocity_after
@@ -97,7 +97,22 @@ def write_outcome(sizes: Sizes, sampling: Sampling, samples: Samples, total: Arr
         v[row, r] = value
 
 
-@kernel
+@inlined
+def fits(sizes: Sizes, step: Step, vertices: Vertices, sampling: Sampling, samples: Samples) -> bool:
+    """Whether arrays have the shapes that these sizes say; known to the compiler, they cost no products."""
+    n = sizes[0] * (1 + sizes[1])
+    if step.G.shape[1] != n or step.directions.shape[1] != sizes[1] or step.cover.shape[1] != 3:
+        return False
+    if vertices.operators.shape[1] != n + sizes[0] or vertices.operators.shape[2] != n:
+        return False
+    if vertices.states.shape[1] != sizes[0] or vertices.states.shape[2] != 4:
+        return False
+    if samples.impulse.shape[1] != sizes[0] or samples.impulse.shape[2] != 1 + sizes[1]:
+        return False
+    return sampling.response.shape[1] == n
+
+
+@distinct
 def run_known(
     lengths: Lengths, step: Step, vertices: Vertices, sampling: Sampling, samples: Samples, vectors: Vectors,
     begin: int, end: int,
@@ -110,6 +125,8 @@ def run_known(
     nc, nt, k = len(lengths[0]), len(lengths[1]), len(lengths[2])
     sizes, n = (nc, nt, k), nc * (1 + nt)
     inputs, total = vectors.inputs, vectors.total
+    if not fits(sizes, step, vertices, sampling, samples):
+        return -1
     left = 0
     for row in range(begin, end):
         if samples.status[row] != PENDING:
@@ -132,15 +149,16 @@ def run_known(
                 ended = PENDING
                 break
             final = vertices.finals[vertex]
-            residual = read_solution(sizes, step, vertices.states[final], vertices.operators[final], vectors)
+            residual = read_solution(
+                sizes, step, sampling.start, vertices.states[final], vertices.operators[final], vectors
+            )
             if not residual < sampling.limit:
                 ended = PENDING
                 break
             count += 1
             worst = max(worst, residual)
             for j in range(n):
-                total[j] += vectors.impulse[j]
-            velocity_after(n, step.G, sampling.start, total, inputs)
+                total[j], inputs[j] = vectors.reached[j], vectors.after[j]
         samples.steps[row] = count
         samples.status[row] = ended
         samples.residual[row] = worst
@@ -176,13 +194,12 @@ def run_pivoted(
                 break
             else:
                 step_bounds(sizes, sampling, row, count, inputs[n:])
-                outcome, residual = solve(step, table, grow, vectors, work)
+                outcome, residual = solve(step, sampling.start, table, grow, vectors, work)
                 count += 1
                 taken += 1
                 worst = residual if not residual <= worst else worst
                 for j in range(n):
-                    total[j] += vectors.impulse[j]
-                velocity_after(n, step.G, sampling.start, total, inputs)
+                    total[j], inputs[j] = vectors.reached[j], vectors.after[j]
                 if not residual < sampling.limit:
                     ended = wide(NUMERICAL if outcome == SOLVED else outcome)
         samples.steps[row] = count

@@ -22,7 +22,7 @@ from routh.kernels.step_making import (
     scaled_problem,
     tangential_axes,
 )
-from routh.kernels.vertex_table import empty_table, freeze
+from routh.kernels.vertex_table import copy_table, empty_table, freeze
 from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.status import Status
@@ -40,7 +40,6 @@ INTERPRETED = 2.0  # s of steps solved in plain Python before the step solver is
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
 REDRAWN_STEPS = 32  # steps of all of them together: the readable solver can need a second for one
-_TABLES: WeakKeyDictionary[ImpactProblem, dict[bytes, Table]] = WeakKeyDictionary()
 
 
 def run(
@@ -190,6 +189,23 @@ def _run_pivoted(
     )
 
 
+@dataclass
+class _Grown:
+    """A frozen table, and what is known of its growth."""
+
+    table: Table
+    samples: int  # drawn along it until it was frozen
+    settled: bool  # more samples would find hardly anything new, or there is no room
+    drawn: int = 0  # samples drawn along it since
+
+    def is_enough_for(self, n: int) -> bool:
+        """Whether to draw n more samples along it as it is; else there are twice as many, and it grows on."""
+        return self.settled or self.drawn + n < self.samples
+
+
+_TABLES: WeakKeyDictionary[ImpactProblem, dict[bytes, _Grown]] = WeakKeyDictionary()
+
+
 def known_table(
     problem: ImpactProblem,
     scaled: ScaledProblem,
@@ -197,38 +213,56 @@ def known_table(
     samples: Samples | None = None,
     deadline: float = float("inf"),
 ) -> Table:
-    """The frozen table of a problem, grown by its first samples; kept as long as the problem."""
+    """The frozen table of a problem, grown by its first samples; kept as long as the problem.
+
+    Where those were few it grows on with later ones, so that it does not matter what was drawn first.
+    """
     tables = _TABLES.setdefault(problem, {})
     name = scaled.step.directions.tobytes() + sampling.size.tobytes()
-    if name not in tables:
+    n = 16 * GROWING if samples is None else len(samples.status)
+    kept = tables.get(name)
+    if kept is None or not kept.is_enough_for(n):
         if samples is None:
-            rows = 16 * GROWING
-            samples = empty_samples(problem, rows)
-            sampling = sampling._replace(points=np.empty((rows, 0)), first=0)
+            samples = empty_samples(problem, n)
+            sampling = sampling._replace(points=np.empty((n, 0)), first=0)
         table = empty_table(scaled, sampling.size, grows=True)
+        if kept is not None:
+            copy_table(kept.table, table)
         solver = StepSolver(scaled, sampling, samples)
-        _grow(solver, table, deadline)
-        if len(tables) >= 4:
+        before = 0 if kept is None else kept.samples + kept.drawn
+        count, settled = _grow(solver, table, before, deadline)
+        if kept is None and len(tables) >= 4:
             tables.pop(next(iter(tables)))
         small = table.dictionaries.used[0] <= FEW_VERTICES
-        tables[name] = freeze(scaled, table, complete=small or solver.compiled(table))
-    return tables[name]
+        frozen = freeze(scaled, table, complete=small or solver.compiled(table))
+        kept = tables[name] = _Grown(frozen, before + count, settled)
+    else:
+        kept.drawn += n
+    return kept.table
 
 
-def _grow(solver: StepSolver, table: Table, deadline: float) -> None:
-    """Fill the table by the first samples, round by round, until they find hardly anything new."""
+def _grow(solver: StepSolver, table: Table, before: int, deadline: float) -> tuple[int, bool]:
+    """Fill the table by the first samples, round by round, until they find hardly anything new.
+
+    ``before``: samples drawn along it so far; perhaps the same ones, so a round that is to tell whether
+    there is anything new has more. Returns how many samples grew it now, and whether it is settled.
+    """
     scaled, samples, used = solver.scaled, solver.samples, table.dictionaries.used
     n, lengths = min(len(samples.status), MOST_GROWING), shape_lengths(scaled)
-    begin, end = 0, min(GROWING, n)
+    begin, end = 0, min(max(GROWING, 2 * before), n)
     while begin < end:
         known, full = int(used[0]), used[0] >= len(table.vertices.finals)
         walked = (lengths, scaled.step, table.vertices, solver.sampling, samples, solver.vectors, begin, end)
         while run_known(*walked) and time.monotonic() < deadline:
             row = begin + int(np.argmax(samples.status[begin:end] == PENDING))
             solver(table, (row, end) if solver.compiled(table) else (row, row + 1), grow=True, most=1)
-        if full or used[0] - known <= FEW_NEW * used[0] * (end - begin) / 1000.0:
-            break
+        if time.monotonic() >= deadline:
+            return begin, False
+        few = used[0] - known <= FEW_NEW * used[0] * (end - begin) / 1000.0
+        if full or (few and end - begin > before):
+            return end, True
         begin, end = end, min(3 * end, n)
+    return end, end >= MOST_GROWING
 
 
 def _run_cone(

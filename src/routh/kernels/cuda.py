@@ -74,6 +74,7 @@ def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
+                cuda.local.array(n, np.float64),
                 cuda.local.array(places, np.float64),
                 cuda.local.array(n, np.float64),
             )
@@ -118,6 +119,7 @@ def _pending_kernel(nc: int, nt: int, k: int) -> CudaKernel:
             cuda.local.array(n, np.float64),
             cuda.local.array(n, np.float64),
             cuda.local.array(n, np.float64),
+            cuda.local.array(n, np.float64),
             cuda.local.array(places, np.float64),
             cuda.local.array(n, np.float64),
         )
@@ -144,6 +146,7 @@ def _cone_kernel(nc: int) -> CudaKernel:
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
                 cuda.local.array(n, np.float64),
+                cuda.local.array(1, np.float64),
                 cuda.local.array(1, np.float64),
                 cuda.local.array(1, np.float64),
             )

@@ -36,9 +36,9 @@ ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen p
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
 FOREVER = 1e300
 DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its ends
-CORNERS = 0.85  # share of the cuts that look for a corner
+CORNERS = 0.9  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
-FRACTION, PARTNER, NEXT, COORDINATE = wide(1000), wide(1002), wide(2000), wide(4000)
+FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
 COORDINATES = UNKNOWN  # a row of `PlaneWork.marks` that only equations use
 
 
@@ -90,18 +90,21 @@ def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
 
 @kernel
 def cut_short(
-    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, alone: int, corners: bool
+    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, alone: int, corners: bool, uncut: float
 ) -> tuple[float, int]:
     """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
 
     At a corner cut two coordinates will vanish together in the next piece, which is how the extreme points of
     the set are reached. Coordinates are tried in a drawn order; of the partners of the first that has any one
-    is drawn.
+    is drawn. Without any the piece keeps its length with probability ``uncut``: a cut anywhere reaches no
+    end of the set.
     """
     values, marks, rates = work.values, work.marks, work.known
     fraction = length * event_number(key, FRACTION)
     if not corners or float((key >> B32) & LOW) * FIELD >= CORNERS:
         return fraction, -1
+    if event_number(key, ANYWAY) < uncut:
+        fraction = length
     chosen, lowest = -1, 2.0
     for i in range(nc):
         y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]

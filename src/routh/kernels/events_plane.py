@@ -55,14 +55,14 @@ from routh.kernels.slices import run_slices
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
-FREE_STAGES, FREE_STAGES_ELASTIC = 10, 16  # stages in which everything is drawn, over the persistence
+FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
 IN_TURNS = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
 # with Poisson's restitution every so many of them is of one contact: what rests is stored and returned again
 # and again while two others push, each time less, and a stage that lets one of them go on ends that
 BETWEEN = 4
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
-PERSISTENCE, PERSISTENCE_ELASTIC = 0.75, 0.8  # the defaults without and with restitution
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
 FIRST_ROOM = 128  # pieces of a path for which there is room at first
 FEW = 64  # samples below which nothing is kept for later ones
@@ -154,7 +154,7 @@ def one_sample(
     pieces, residual, forced, status = 0, 0.0, -1, MAX_STEPS
     even = odd = np.uint64(0)
     at, chosen = -1, -1
-    keep = KEPT_ELASTIC if elastic else KEPT
+    keep, uncut = (KEPT_ELASTIC, 0.0) if elastic else (KEPT, persistence)
     for stage in range(freely + IN_TURNS + STAGES + PER_CONTACT * nc):
         ended = True
         for i in range(nc):
@@ -172,6 +172,7 @@ def one_sample(
         if sample < draw.keys.shape[0] and stage < draw.keys.shape[1]:
             key = draw.keys[sample, stage]
         chosen = forced if at < 0 else chosen
+        aimed = forced >= 0  # at a corner, which it is to reach
         if at >= 0:
             pass  # the rates of the piece before
         elif forced >= 0:
@@ -191,9 +192,10 @@ def one_sample(
             at = -1
             continue
         length, entry = to_event, NOWHERE
-        whole = phase != FREELY or float(key & LOW) * FIELD < persistence
+        whole = aimed or phase != FREELY or float(key & LOW) * FIELD < persistence
         if not whole:
-            length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED)
+            length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED, uncut)
+            whole = length == to_event
         if record is not None:
             entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))

@@ -38,10 +38,10 @@ from routh.kernels.events_rates import (
 from routh.kernels.random import GOLDEN, event_word
 from routh.validation import Array
 
-HOLD, JOIN = 0.3, 0.1  # a contact at y = 0 is held, or may be driven, with these probabilities
+HOLD, JOIN = 0.3, 0.05  # a contact at y = 0 is held, or may be driven, with these probabilities
 ALONE, FACE = 0.97, 0.985  # one contact alone; else some of them; else (beyond the second) all that may
 UNUSUAL = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
-ON_EDGE = 0.25  # a contact without slip that is left alone pushes on the edge of its cone
+ON_EDGE = 0.7  # a contact without slip that is left alone pushes on the edge of its cone
 
 STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
 NOWHERE = wide(-1)  # no place in use

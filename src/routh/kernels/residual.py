@@ -39,21 +39,20 @@ def step_residual(sizes: Sizes, step: Step, inputs: Array, p: Array, after: Arra
     for i in range(nc):
         first = i * (1 + nt)
         normal, velocity = p[first], after[first]
-        beta = max(-velocity, 0.0)
-        worst = max(worst, abs(min(beta, inputs[nc * (1 + nt) + i] - normal)))
-        worst = max(worst, abs(min(normal, velocity + beta)))
+        beta = max(0.0, -velocity)
+        own = max(abs(min(beta, inputs[nc * (1 + nt) + i] - normal)), abs(min(normal, max(0.0, velocity))))
         check += normal + velocity
         if nt == 1:
             friction, slip = p[first + 1], after[first + 1]
             gamma = abs(slip)
             check += friction + slip
-            worst = max(worst, abs(min(gamma, mu[i] * normal - abs(friction))))
             # of the two directions the one that pushes: lambda_D >= 0, d . t' + gamma >= 0
             along = slip + gamma if friction > 0.0 else gamma - slip
-            worst = max(worst, min(abs(friction), along))
+            tangential = max(abs(min(gamma, mu[i] * normal - abs(friction))), min(abs(friction), along))
         else:
             check += p[first + 1] + p[first + 2] + after[first + 1] + after[first + 2]
-            worst = max(worst, _facet_residual(sizes, step, mu[i], first, p, after))
+            tangential = _facet_residual(sizes, step, mu[i], first, p, after)
+        worst = max(worst, max(own, tangential))  # in pairs: none waits for all before it
     return worst + 0.0 * check
 
 

@@ -137,16 +137,16 @@ def read_sizes(sizes: Sizes, step: Step, state: Array, inputs: Array, sized: Arr
     for i in range(nc):
         own = i * (1 + nt)
         bound = inputs[n + i]
-        normal = min(max(sized[own], 0.0), bound)
+        normal = min(max(0.0, sized[own]), bound)
         normal = 0.0 if state[i, NORMAL] == OPEN else normal
         normal = bound if state[i, NORMAL] == UPPER else normal
         p[own] = normal
         largest, second, b = step.mu[i] * normal, 0.0, max(state[i, B], 0)
         if nt == 2:
-            second = min(max(sized[own + 2], 0.0), largest) if state[i, B] >= 0 else 0.0
+            second = min(max(0.0, sized[own + 2]), largest) if state[i, B] >= 0 else 0.0
             largest = largest - second
         a = max(state[i, A], 0)
-        first = min(max(sized[own + 1], 0.0), largest) if state[i, A] >= 0 else 0.0
+        first = min(max(0.0, sized[own + 1]), largest) if state[i, A] >= 0 else 0.0
         first = largest if state[i, SLIDING] else first
         p[own + 1] = first * step.directions[a, 0]
         if nt == 2:

@@ -24,6 +24,7 @@ from routh.kernels.space_names import (
     COL2,
     DRIVEN,
     GRAM,
+    HELD,
     LIST,
     MOVES,
     MU,
@@ -199,23 +200,24 @@ def by_clock(series: Array, clock: int, row: int, k: int) -> float:
 
 @kernel
 def push_by_clock(series: Array, clock: int, first: int, k: int, slides: bool) -> None:
-    """`by_clock` for the impulses and the slip of the contact whose rows begin at ``first``, in one pass.
+    """`by_clock` for the friction and the slip of the contact whose rows begin at ``first``, in one pass.
 
     ``clock`` is the row with the slip of the clock.
     """
-    p0, p1, p2, grown = 0.0, 0.0, 0.0, 0.0
-    for j in range(k + 1):
-        slip = series[clock, j]
-        p0 += slip * series[first + RATE0, k - j]
-        p1 += slip * series[first + RATE1, k - j]
-        p2 += slip * series[first + RATE2, k - j]
-        if slides:
-            grown += slip * series[first + ALONG, k - j]
-    share = 1.0 / (k + 1)
-    series[first + PUSH0, k + 1], series[first + PUSH1, k + 1] = share * p0, share * p1
-    series[first + PUSH2, k + 1] = share * p2
+    p1, p2, grown, share = 0.0, 0.0, 0.0, 1.0 / (k + 1)
     if slides:
+        for j in range(k + 1):
+            slip = series[clock, j]
+            p1 += slip * series[first + RATE1, k - j]
+            p2 += slip * series[first + RATE2, k - j]
+            grown += slip * series[first + ALONG, k - j]
         series[first + SIZE, k + 1] = share * grown
+    else:
+        for j in range(k + 1):
+            slip = series[clock, j]
+            p1 += slip * series[first + RATE1, k - j]
+            p2 += slip * series[first + RATE2, k - j]
+    series[first + PUSH1, k + 1], series[first + PUSH2, k + 1] = share * p1, share * p2
 
 
 @kernel
@@ -237,6 +239,8 @@ def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -
                 series[first + SIZE, k + 1] = series[first + ALONG, k] / (k + 1)
         else:
             push_by_clock(series, CHANNELS * clock + SIZE, first, k, marks[MOVES, i] == SLIDE)
+            if marks[ROLE, i] == HELD:
+                series[first + PUSH0, k + 1] = by_clock(series, clock, first + RATE0, k)
         if marks[ROLE, i] == DRIVEN:
             series[first + PUSH0, k + 1] = values[WEIGHT, i] * series[path, k + 1]
         if marks[MOVES, i] == SLIDE and series[first + SIZE, 0] > 0.0:

@@ -59,7 +59,8 @@ class Vectors(NamedTuple):
     inputs: Array  # (n + nc,) contact velocities, then lambda_max
     impulse: Array  # (n,) of one step
     after: Array  # (n,) contact velocities after it
-    total: Array  # (n,) impulses of all steps
+    total: Array  # (n,) impulses of all steps before it
+    reached: Array  # (n,) and with it
     values: Array  # (places,) see `routh.kernels.places`
     sized: Array  # (n,) sizes of the impulses
 

@@ -88,9 +88,8 @@ def make_vectors(sizes: Sizes) -> Vectors:
     """Scratch of one thread."""
     nc, nt, _ = sizes
     n = nc * (1 + nt)
-    return Vectors(
-        np.empty(n + nc), np.empty(n), np.empty(n), np.empty(n), np.zeros(extents(sizes)[0]), np.empty(n)
-    )
+    values = np.zeros(extents(sizes)[0])
+    return Vectors(np.empty(n + nc), np.empty(n), np.empty(n), np.empty(n), np.empty(n), values, np.empty(n))
 
 
 def make_pivoting(sizes: Sizes) -> Pivoting:

@@ -39,8 +39,10 @@ ROUGH = 1e-12  # a residual above this is refined once
 
 
 @kernel
-def solve(step: Step, table: Table, grow: bool, vectors: Vectors, work: Pivoting) -> tuple[int, float]:
-    """One step from ``vectors.inputs``: fills impulse and after; (outcome, residual)."""
+def solve(
+    step: Step, before: Array, table: Table, grow: bool, vectors: Vectors, work: Pivoting
+) -> tuple[int, float]:
+    """One step from ``vectors.inputs``: fills impulse, reached and after; (outcome, residual)."""
     vertices, values = table.vertices, vectors.values
     nc, nt, k = len(step.mu), step.directions.shape[1], step.directions.shape[0]
     sizes = (nc, nt, k)
@@ -66,29 +68,44 @@ def solve(step: Step, table: Table, grow: bool, vectors: Vectors, work: Pivoting
     elif outcome == SOLVED:
         final = wide(known_solution(step, work, table))
     if final >= 0:
-        residual = read_solution(sizes, step, vertices.states[final], vertices.operators[final], vectors)
+        residual = read_solution(
+            sizes, step, before, vertices.states[final], vertices.operators[final], vectors
+        )
     else:
         find_operator(step, work)
-        residual = read_solution(sizes, step, work.state, work.operator, vectors)
+        residual = read_solution(sizes, step, before, work.state, work.operator, vectors)
     return outcome, residual
 
 
 @inlined
-def read_solution(sizes: Sizes, step: Step, state: Array, operator: Array, vectors: Vectors) -> float:
-    """Impulses and velocities after of a final state, refined where they are rough; the residual."""
+def read_solution(
+    sizes: Sizes, step: Step, before: Array, state: Array, operator: Array, vectors: Vectors
+) -> float:
+    """Impulses and velocities after of a final state, refined where they are rough; the residual.
+
+    Velocities follow from those ``before`` the impact and the sum of all impulses.
+    """
     n = sizes[0] * (1 + sizes[1])
     inputs, p, after, sized = vectors.inputs, vectors.impulse, vectors.after, vectors.sized
     apply_operator(sizes, step, state, operator, inputs, sized, p)
-    velocity_after(n, step.G, inputs, p, after)
+    _move(n, step, before, vectors)
     residual = step_residual(sizes, step, inputs, p, after)
     if not residual <= ROUGH:  # what should stand still and moves, mapped to impulses that stop it
         for column in range(n):
             for row in range(n):
                 sized[row] += operator[column, row] * after[column]
         read_sizes(sizes, step, state, inputs, sized, p)
-        velocity_after(n, step.G, inputs, p, after)
+        _move(n, step, before, vectors)
         residual = step_residual(sizes, step, inputs, p, after)
     return residual
+
+
+@inlined
+def _move(n: int, step: Step, before: Array, vectors: Vectors) -> None:
+    """All impulses with this step's, and the velocities that they bring."""
+    for j in range(n):
+        vectors.reached[j] = vectors.total[j] + vectors.impulse[j]
+    velocity_after(n, step.G, before, vectors.reached, vectors.after)
 
 
 @kernel

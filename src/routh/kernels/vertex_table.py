@@ -52,6 +52,16 @@ def empty_table(scaled: ScaledProblem, size: Array, *, grows: bool) -> Table:
     return Table(vertices, dictionaries)
 
 
+def copy_table(frozen: Table, table: Table) -> None:
+    """Copy all that a frozen table knows into an empty one, which then grows on."""
+    for known, new in zip(frozen.dictionaries, table.dictionaries, strict=True):
+        new[: len(known)] = known
+    table.dictionaries.frozen[0] = 0
+    for name in ("roots", "records", "links", "finals", "states", "operators"):
+        known, new = getattr(frozen.vertices, name), getattr(table.vertices, name)
+        new[: len(known)] = known
+
+
 def _rounding(scaled: ScaledProblem, size: Array, places: int) -> Array:
     """Rounding of the values in each place: the terms that they are sums of, times TIE."""
     nc, _, k = scaled.sizes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import inlined
+from routh.compiling import fused, inlined
 
 if TYPE_CHECKING:
     from routh.kernels.step_arrays import Sizes, Step, Vertices
@@ -28,7 +28,7 @@ VERTEX_SHIFT = PLACE_BITS + RANK_BITS
 TIE = 1e-13  # of the largest quantity: what would become smaller than this becomes zero
 
 
-@inlined
+@fused
 def first_ray(sizes: Sizes, step: Step, inputs: Array, values: Array) -> int:
     """Fill the places at the end of the first ray, where t is what the worst velocity asks for.
 
@@ -39,16 +39,14 @@ def first_ray(sizes: Sizes, step: Step, inputs: Array, values: Array) -> int:
     t = 0.0
     for i in range(nc):
         w[nc + i] = c[i * (1 + nt)]
-        needed = -w[nc + i] * cover[i, 2]
-        t = needed if needed > t else t
-    for i in range(nc):
+        own = -w[nc + i] * cover[i, 2]  # of each contact for itself: none waits for all before it
         for j in range(k):
             slip = step.directions[j, 0] * c[i * (1 + nt) + 1]
             if nt == 2:
                 slip += step.directions[j, 1] * c[i * (1 + nt) + 2]
             w[2 * nc + i * k + j] = slip
-            needed = -slip * cover[i, 2]
-            t = needed if needed > t else t
+            own = max(own, -slip * cover[i, 2])
+        t = max(t, own)
     least, first = t - TIE * t, (3 + k) * nc
     if t > 0.0:
         for place in range(nc, (2 + k) * nc):
@@ -77,7 +75,7 @@ def offset(vertex: int, width: int) -> np.uint64:
     return np.uint64(vertex) * np.uint64(width)
 
 
-@inlined
+@fused
 def walk(sizes: Sizes, vertices: Vertices, w: Array, vertex: int, limit: int) -> tuple[int, int]:
     """Follow the path through at most ``limit`` known vertices: the last one and the link that it left by."""
     length, rows = extents(sizes)
@@ -86,13 +84,12 @@ def walk(sizes: Sizes, vertices: Vertices, w: Array, vertex: int, limit: int) ->
     best = vertex << VERTEX_SHIFT
     for _ in range(limit):
         vertex = best >> VERTEX_SHIFT
-        record, link = records[offset(vertex, length + rows) :], links[offset(vertex, 1 + rows) :]
-        best = link[1]
-        step, slack = w[best & PLACE_MASK] * record[length], rounding[best & PLACE_MASK] * record[length]
+        record, link = offset(vertex, length + rows), offset(vertex, 1 + rows)
+        best, inverse = links[link + np.uint64(1)], records[record + np.uint64(length)]
+        step, slack = w[best & PLACE_MASK] * inverse, rounding[best & PLACE_MASK] * inverse
         low, high = step - slack, step + slack
-        for r in range(1, link[0]):
-            other = link[1 + r]
-            inverse = record[length + r]
+        for r in range(1, links[link]):
+            other, inverse = links[link + np.uint64(1 + r)], records[record + np.uint64(length + r)]
             ratio, slack = w[other & PLACE_MASK] * inverse, rounding[other & PLACE_MASK] * inverse
             if ratio - slack < high and (
                 ratio + slack < low or (other & LOW_MASK) >> PLACE_BITS < (best & LOW_MASK) >> PLACE_BITS
@@ -100,13 +97,13 @@ def walk(sizes: Sizes, vertices: Vertices, w: Array, vertex: int, limit: int) ->
                 best, step, low, high = other, ratio, ratio - slack, ratio + slack
         if counts:
             vertices.wins[offset(vertex, length) + np.uint64(best & PLACE_MASK)] += 1
-        _travel(length, max(step, 0.0), record, w)
+        _travel(length, max(0.0, step), records[record:], w)
         if best >> VERTEX_SHIFT < FIRST:
             break
     return vertex, best
 
 
-@inlined
+@fused
 def _travel(length: int, step: float, record: Array, w: Array) -> None:
     """One step along the direction of a vertex; four places at a time, so that they need not wait."""
     for quarter in range(length // 4):
