@@ -7,9 +7,9 @@ import routh
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, holds, worst_case, worst_cases
-from routh.sampling.spatial_path import spatial_path_residual
 from routh.sampling.straight import path_residual
 from routh.status import Status
+from spatial_path import spatial_path_residual
 
 pytest.importorskip("ppl")
 CASES = [(seed, nc) for nc in (1, 2, 3) for seed in range(4)]
