@@ -102,7 +102,7 @@ def test_refining_comes_nearer(block):
     problem = block.problem
     target = routh.sample(problem, 1, seed=99, method="algorithm1").v[0]
     rough = routh.audit(problem, target, n=12, friction="polyhedral")
-    fine = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
+    fine = routh.audit(problem, target, n=12, friction="polyhedral", refine=400)
     assert fine.distance <= rough.distance
     assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
     assert not broken_laws(problem, fine.nearest)
