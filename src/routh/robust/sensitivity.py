@@ -127,7 +127,7 @@ def _add_own(problem: ImpactProblem, objective: Wanted, v: Array, gradient: dict
     """An objective that names a contact depends on the contact's rows itself."""
     if isinstance(objective, str):
         gradient["Jn"][problem.index(objective)] += v
-    elif isinstance(objective, tuple) and len(objective) == 2 and isinstance(objective[0], (str, int)):
+    elif isinstance(objective, tuple) and len(objective) == 2 and np.ndim(objective[1]) == 1:
         i, weights = problem.index(objective[0]), np.asarray(objective[1], dtype=np.float64)
         gradient["Jn"][i] += weights[0] * v
         gradient["Jt"][i] += weights[1:, None] * v
