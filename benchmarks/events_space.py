@@ -253,7 +253,7 @@ def spread(work, tasks, processes):
 
 def facets(count):
     """The same rates with ever more corners: the distance from the cone's motion, of the speed before."""
-    from routh.sampling.spatial_flow import SpatialFlow
+    from spatial_flow import SpatialFlow
 
     rng = np.random.default_rng(0)
     print(f"{'corners':>8}{'median':>12}{'largest':>12}")

@@ -24,9 +24,9 @@ import routh
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, WorstCase, holds, worst_case
-from routh.sampling.spatial_path import spatial_path_residual
 from routh.sampling.straight import path_residual
 from routh.status import Status
+from spatial_path import spatial_path_residual
 
 CHUNK = 2**17
 ROUNDING = 1e-9  # share by which a sample may exceed a bound: it ends where nothing approaches faster

@@ -9,9 +9,9 @@ import event_families
 import events
 import events_space
 import routh
+from exact_paths import exact_path
 from routh import systems
 from routh.exact.checker import verify_path
-from routh.exact.checker_paths import exact_path
 from routh.paths import ImpactPath
 from routh.sampling.straight import path_residual
 

@@ -144,21 +144,6 @@ def test_plain_functions_are_compiled_and_kernels_interpreted_with_all_they_call
     assert slow(VALUES) == 21.0
 
 
-def test_flags_compare_and_hash_like_numbas_own():
-    from numba.core.compiler import Flags
-
-    for options in ({}, {"nrt": False}, {"nrt": True}, {"error_model": "numpy", "noalias": True}):
-        for others in ({}, {"nrt": True}, {"noalias": True, "error_model": "numpy"}):
-            a, b = Flags(), Flags()
-            for name, value in options.items():
-                setattr(a, name, value)
-            for name, value in others.items():
-                setattr(b, name, value)
-            ours = numba_inside.Flags(a)
-            assert (ours == b) == (a == b) == (b == ours) == (numba_inside.Flags(b) == ours)
-            assert hash(ours) == hash(a)
-
-
 def test_importing_the_compiler_loads_no_numba():
     code = "import sys, routh.compiling; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

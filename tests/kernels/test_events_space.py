@@ -15,9 +15,9 @@ from routh.kernels.events_space import begin, load_row, run
 from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C, workspace
 from routh.kernels.space_pieces import run_stage
 from routh.paths import ImpactPath
-from routh.sampling.spatial_flow import SpatialFlow
-from routh.sampling.spatial_path import spatial_path_residual
 from routh.status import Status
+from spatial_flow import SpatialFlow
+from spatial_path import spatial_path_residual
 
 CONE = None
 SPATIAL = [name for name in FAMILIES if name.startswith("spatial")]

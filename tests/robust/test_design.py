@@ -164,3 +164,25 @@ def test_bad_input_is_named(changes, message):
 def test_joints_that_are_not_there_are_named(landing):
     with pytest.raises(ValueError, match="over"):
         design(landing, over={"tail": (0.0, 1.0)})
+
+
+def test_an_optimiser_without_slopes_has_not_come_to_its_end():
+    block = routh.systems.impact("rocking-block")
+
+    def made(mu):
+        return block.replace(mu=mu)
+
+    def fastest(outcomes):
+        return float(outcomes.v[:, 2].max())
+
+    settings = {"over": {"mu": (0.1, 1.0)}, "n": 32, "check": 32}
+    found = design(made, fastest, method="gradient", **settings)
+    assert found.evaluations == 1
+    assert found.status is routh.Status.INCOMPLETE
+    assert design(made, fastest, method="search", evaluations=3, **settings).status is routh.Status.INCOMPLETE
+    assert design(made, fastest, **settings).status is routh.Status.SOLVED
+
+
+def test_where_nothing_moves_no_share_of_the_energy_is_kept():
+    block = routh.systems.impact("rocking-block")
+    assert np.isnan(WorstScore(None, 8, 0).value(block.replace(v=np.zeros(3))))

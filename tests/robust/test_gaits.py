@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import routh
 from routh import systems
-from routh.robust import Answer, Compass, Wheel, keeps_rolling, return_map
+from routh.robust import Answer, Compass, Wheel, keeps_rolling, return_map, returning
 from routh.sampling.straight import path_residual
 from routh.systems.motions import steady_rate
 
@@ -198,3 +199,27 @@ def test_wheels_that_cannot_be_are_refused(changes):
 def test_no_gait_is_made_of_what_is_no_number(gait, name):
     with pytest.raises(ValueError, match=name):
         gait(**{name: float("nan")})
+
+
+def test_a_foot_that_is_late_does_not_land_where_the_hip_passes():
+    gait = Compass()
+    falls, late = np.array([0.0, 0.0, 2.0, 0.0]), np.array([0.0, 0.0, 1.5, -0.2])
+    assert gait.next_state(falls) is None  # its swinging leg stays behind
+    angle, _, stance = gait.next_state(late)
+    assert angle == pytest.approx(0.218, abs=1e-3)  # 0.01 is where the hip passes over the foot
+    start = np.array([-gait.angle, gait.angle, 1.5, -0.2])
+    course = solve_ivp(gait._slope_of, (0.0, 1.0), start, rtol=1e-10, atol=1e-12, max_step=1e-3)
+    lands = np.flatnonzero((np.diff(np.sign(course.y[0] + course.y[1])) > 0) & (course.y[0][1:] > 0.01))
+    assert course.y[0][lands[0]] == pytest.approx(angle, abs=3e-3)
+    assert course.y[2][lands[0]] == pytest.approx(stance, abs=1e-2)
+
+
+def test_outcomes_in_which_the_foot_slides_refute_nothing():
+    found = keeps_rolling(Wheel(mu=0.05))
+    assert not found.checks["foot B rests"]
+    assert found.answer is Answer.UNKNOWN  # the wheel would not go on as it does on a foot that rests
+    assert found.stopping == ()
+
+
+def test_an_outcome_that_is_no_number_has_no_next_state():
+    assert np.isnan(returning._next(Compass(), np.full(4, np.nan))).all()

@@ -7,9 +7,9 @@ import routh
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, holds, worst_case, worst_cases
-from routh.sampling.spatial_path import spatial_path_residual
 from routh.sampling.straight import path_residual
 from routh.status import Status
+from spatial_path import spatial_path_residual
 
 pytest.importorskip("ppl")
 CASES = [(seed, nc) for nc in (1, 2, 3) for seed in range(4)]
@@ -230,3 +230,18 @@ def test_quadratics_that_are_not_convex_are_refused():
         Quadratic([[1.0, 2.0], [0.0, 1.0]])
     with pytest.raises(ValueError, match="wanted 3"):
         worst_case(routh.systems.get("rocking-block").problem, Quadratic(np.eye(2)))
+
+
+def test_a_contact_that_a_row_does_not_have_stays_unknown():
+    both = problem_of_size(np.random.default_rng(1), 2, 1, 0.5).replace(names=["A", "B"])
+    one = routh.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.5, [0.0, -1.0], names=["A"])
+    batch = routh.ImpactBatch.from_problems([both, one])
+    found = worst_cases(batch, "B", method="fill", max_samples=64)
+    assert np.isfinite(found.value[0])
+    assert np.isnan(found.value[1])
+    assert found.status[1] == Status.NO_CONTACT
+    assert found[1].bound is None
+    np.testing.assert_array_equal(np.isnan(worst_cases(batch, (1, (1.0, 0.0)), max_samples=64).value), [0, 1])
+    assert holds(batch, {"A": 100.0, "B": 100.0}, max_samples=64).answers.tolist() == ["proved", "unknown"]
+    with pytest.raises(ValueError, match="contact: got 'C'"):
+        worst_cases(batch, "C")

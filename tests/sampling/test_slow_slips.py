@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh.sampling.spatial_path import spatial_path_residual
+from spatial_path import spatial_path_residual
 
 LEG = """<body name="{0}" pos="{1} {2} 0"><joint name="{0}_hip" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02" mass="0.5"/>

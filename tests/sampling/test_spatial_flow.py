@@ -5,7 +5,7 @@ import pytest
 
 from problems import problem_of_size
 from routh.friction import facet_directions
-from routh.sampling.spatial_flow import SpatialFlow
+from spatial_flow import SpatialFlow
 
 RATES = np.array([0.6, 0.4])
 

@@ -10,6 +10,7 @@ from routh.reproduce.base import Settings
 from routh.reproduce.simulation import figure_7, figure_8
 from routh.sim import Bundle
 from routh.viz import animate as films
+from routh.viz import encoding
 from routh.viz.animate import animate
 from routh.viz.simulation import draw_motions
 
@@ -38,7 +39,8 @@ def test_exhibits_compare_with_the_printed_numbers():
 def test_bundles_are_drawn(bundle):
     axes = bundle.plot(coordinate=2, rate=True).axes[0]
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
-    assert draw_motions(axes, bundle, 1) is axes
+    draw_motions(bundle, axes, coordinate=1)
+    assert np.array_equal(axes.lines[-1].get_ydata(), bundle[1].q[:, 1])
 
 
 def test_films_have_every_frame(block, bundle, tmp_path):
@@ -73,11 +75,11 @@ def test_films_that_cannot_be_made_are_refused(block, bundle, tmp_path, monkeypa
     box = routh.systems.get("box-drop")
     with pytest.raises(ValueError, match="planar models"):
         animate(box.model, Bundle((bundle[0],)), tmp_path / "film.gif")
-    monkeypatch.setattr(films.shutil, "which", lambda _: None)
+    monkeypatch.setattr(encoding.shutil, "which", lambda _: None)
     monkeypatch.setattr(
-        films.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
+        encoding.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
     )
-    with pytest.raises(films.MissingEncoderError, match="pip install imageio-ffmpeg"):
+    with pytest.raises(encoding.MissingEncoderError, match="pip install imageio-ffmpeg"):
         animate(block.model, bundle, tmp_path / "film.mp4")
 
 

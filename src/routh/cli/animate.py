@@ -29,7 +29,8 @@ class Film:
 
 def animate_system(name: str, parameters: dict[str, object], film: Film, out: Path, output: Output) -> int:
     """Simulate a named system and write the film; the exit code is 1 where a future ended early."""
-    from routh.viz.animate import animate, film_kind
+    from routh.viz.animate import animate
+    from routh.viz.encoding import film_kind
 
     film_kind(out)  # before the work, not after it
     system = systems.get(name, **parameters)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from rich.table import Table
 
-from routh.cli.nothing import approaching, tell_nothing_approaches
-from routh.cli.output import Output
+from routh.cli.nothing import tell_nothing_approaches
+from routh.cli.output import Output, plain_table
 from routh.laws import ImpactResult, TwoBody
 from routh.problem import ImpactProblem
 from routh.sampling.answers import Answer, contact_modes, make_answer
@@ -23,13 +22,11 @@ def has_single_elastic_contact(problem: ImpactProblem) -> bool:
 
 def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
     """The outcome by each hypothesis of restitution, and its picture; the exit code."""
-    if not approaching(problem):
+    if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output)
     before = float(problem.kinetic_energy())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("restitution of")
-    for column in ("normal (m/s)", "slip (m/s)", "impulse (N s)", "energy left (%)"):
-        table.add_column(column, justify="right")
+    headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")
+    table = plain_table("restitution of", *headings)
     rows, results = [], {hypothesis: TwoBody(hypothesis)(problem) for hypothesis in _MEANINGS}
     answer = answer_of_hypotheses(problem, results)
     for hypothesis, meaning in _MEANINGS.items():
@@ -66,7 +63,7 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
             "contacts": list(problem.names),
             "kinetic_energy_before": before,
             "hypotheses": rows,
-            "picture": None if written is None else str(written),
+            "picture": written,
         }
     )
     return 0

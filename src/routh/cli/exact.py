@@ -49,7 +49,7 @@ def run_exact(
             "ambiguity": answer.as_data(),
             **_as_data(exact),
             "system": name,
-            "picture": None if written is None else str(written),
+            "picture": written,
         }
     )
     return 0 if exact.status is not Status.INCOMPLETE else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,31 +18,27 @@ if TYPE_CHECKING:
     from routh.models.landed import Landing
     from routh.sampling import Outcomes
 
-_PANEL = "Landings"
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 WINDOWS = (1e-3, 5e-3, 20e-3)  # s, for the line that says how much the window matters
 ANGLES = ("roll", "pitch", "yaw")
 
+_landing = partial(typer.Option, rich_help_panel="Landings")
 Drop = Annotated[
     float | None,
-    typer.Option(
+    _landing(
         min=0.0,
         help="Move the robot along gravity until it touches, at this speed, m/s. A URDF gets a floating root "
         "and level ground.",
         show_default=False,
-        rich_help_panel=_PANEL,
     ),
 ]
-Roll = Annotated[float, typer.Option(help="Turn about the body's x axis first, rad.", rich_help_panel=_PANEL)]
-Pitch = Annotated[float, typer.Option(help="... then about its y axis, rad.", rich_help_panel=_PANEL)]
-Yaw = Annotated[float, typer.Option(help="... then about its z axis, rad.", rich_help_panel=_PANEL)]
+Roll = Annotated[float, _landing(help="Turn about the body's x axis first, rad.")]
+Pitch = Annotated[float, _landing(help="... then about its y axis, rad.")]
+Yaw = Annotated[float, _landing(help="... then about its z axis, rad.")]
 Joint = Annotated[
     tuple[str, ...],
-    typer.Option(
-        "--joint",
-        metavar="NAME=VALUE",
-        help="A joint's position by name, rad (m for slides); repeatable.",
-        rich_help_panel=_PANEL,
+    _landing(
+        "--joint", metavar="NAME=VALUE", help="A joint's position by name, rad (m for slides); repeatable."
     ),
 ]
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from rich.table import Table
-
-from routh.cli.output import Output
+from routh.cli.output import Output, plain_table
 from routh.systems.catalogue import CATALOGUE
 
 
 def show_systems(output: Output) -> None:
     """A table of all systems."""
-    rows = [
-        {
-            "name": name,
-            "kind": entry.kind,
-            "contacts": entry.contacts,
-            "summary": entry.summary,
-            "source": entry.source,
-        }
-        for name, entry in CATALOGUE.items()
-    ]
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    rows = [_line(name) for name in CATALOGUE]
+    table = plain_table()
     table.add_column("name", style="cyan", no_wrap=True)
     table.add_column("kind")
     table.add_column("contacts", justify="right")
@@ -41,7 +30,7 @@ def show_system(name: str, output: Output) -> None:
     entry = CATALOGUE[name]
     output.show(f"[bold cyan]{name}[/bold cyan]  {entry.summary}")
     output.say(f"[dim]{entry.source} · {entry.kind}[/dim]\n")
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("parameter", style="cyan", no_wrap=True)
     table.add_column("default", justify="right", no_wrap=True)
     table.add_column("unit", no_wrap=True)
@@ -53,17 +42,19 @@ def show_system(name: str, output: Output) -> None:
     output.say(f"\nTry: [bold]routh run {name} --set {first.name}={1.5 * float(str(first.default)):g}[/bold]")
     output.emit(
         {
-            "name": name,
-            "kind": entry.kind,
-            "contacts": entry.contacts,
-            "summary": entry.summary,
-            "source": entry.source,
+            **_line(name),
             "parameters": [
                 {"name": one.name, "default": one.default, "unit": one.unit, "meaning": one.meaning}
                 for one in found
             ],
         }
     )
+
+
+def _line(name: str) -> dict[str, object]:
+    entry = CATALOGUE[name]
+    kept = {"kind": entry.kind, "contacts": entry.contacts, "summary": entry.summary, "source": entry.source}
+    return {"name": name, **kept}
 
 
 def _value(default: object) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from routh.cli.output import Output
+from routh.cli.output import Output, plain_table
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.systems import System
@@ -46,27 +46,21 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
             "v": state.v,
             "contacts": [info.name for info in model.contacts],
             "gaps": gaps,
-            "picture": None if written is None else str(written),
+            "picture": written,
         }
     )
     return 0
 
 
 def _state_table(model: PlanarModel, state: State) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("coordinate (m, rad)")
-    table.add_column("value", justify="right")
-    table.add_column("rate", justify="right")
+    table = plain_table("coordinate (m, rad)", ">value", ">rate")
     for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
         table.add_row(for_rich(name), f"{q:.4g}", f"{v:.4g}")
     return table
 
 
 def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("contact")
-    for column in ("gap (m)", "normal velocity (m/s)", "friction", "restitution"):
-        table.add_column(column, justify="right")
+    table = plain_table("contact", ">gap (m)", ">normal velocity (m/s)", ">friction", ">restitution")
     for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
         table.add_row(
             for_rich(info.name), f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}"

@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 from rich.text import Text
 
-from routh import tolerances
 from routh.cli.output import Output
 from routh.problem import ImpactProblem
 
 NOTHING_APPROACHES = 3  # the exit code
-
-
-def approaching(problem: ImpactProblem) -> list[str]:
-    """The contacts that approach, by name."""
-    normal = problem.Jn @ problem.v
-    limit = -tolerances.APPROACH * problem.scaling.velocity
-    return [name for name, v, least in zip(problem.names, normal, limit, strict=True) if v < least]
 
 
 def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, notes: str = "") -> int:

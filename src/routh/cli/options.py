@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -39,35 +40,16 @@ def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str
     return [(f"{one.name}=", one.meaning) for one in found if one.name.startswith(incomplete)]
 
 
-SystemName = Annotated[
-    str | None,
-    typer.Argument(
-        help="A system, for its parameters.",
-        metavar="[NAME]",
-        show_default=False,
-        autocompletion=_system_names,
-    ),
-]
-System = Annotated[
-    str,
-    typer.Argument(
-        help="A system of [bold]routh list[/bold].", show_default=False, autocompletion=_system_names
-    ),
-]
-_SOURCE = typer.Argument(
-    help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].",
-    show_default=False,
-    autocompletion=_system_names,
-)
+_argument = partial(typer.Argument, show_default=False, autocompletion=_system_names)
+_option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
+
+SystemName = Annotated[str | None, _argument(help="A system, for its parameters.", metavar="[NAME]")]
+System = Annotated[str, _argument(help="A system of [bold]routh list[/bold].")]
+_SOURCE = _argument(help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].")
 Source = Annotated[str, _SOURCE]
 OptionalSource = Annotated[str | None, _SOURCE]
 PlanarSource = Annotated[
-    str,
-    typer.Argument(
-        help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].",
-        show_default=False,
-        autocompletion=_system_names,
-    ),
+    str, _argument(help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].")
 ]
 Over = Annotated[
     list[str] | None,
@@ -90,66 +72,44 @@ Change = Annotated[
 ]
 Merge = Annotated[
     float | None,
-    typer.Option(
+    _option(
         "--merge",
         metavar="SHARE",
         min=0.0,
         help="Combinations of contact modes that differ by less than this share of the speed before are one "
         "row. Default: 0.001; 0 shows all.",
-        show_default=False,
     ),
 ]
 Samples = Annotated[
     int | None,
-    typer.Option(
+    _option(
         "--samples",
         "-n",
         min=1,
         help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many contacts.",
-        show_default=False,
     ),
 ]
 Step = Annotated[
     float | None,
-    typer.Option(
-        help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum scale.",
-        show_default=False,
+    _option(
+        help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum scale."
     ),
 ]
-MaxSteps = Annotated[
-    int | None,
-    typer.Option(min=1, help="Increments before a sample gives up. Default: 1000.", show_default=False),
-]
+MaxSteps = Annotated[int | None, _option(min=1, help="Increments before a sample gives up. Default: 1000.")]
 Points = Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")]
 Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")]
-Threads = Annotated[
-    int | None, typer.Option(min=1, help="CPU threads. Default: all cores.", show_default=False)
-]
+Threads = Annotated[int | None, _option(min=1, help="CPU threads. Default: all cores.")]
 Budget = Annotated[
     float | None,
-    typer.Option(
-        min=1e-3,
-        help="Seconds to spend at most: what is finished by then is shown, the rest counted.",
-        show_default=False,
-    ),
+    _option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
 ]
 MaxBytes = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.",
-        show_default=False,
-    ),
+    int | None, _option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png",
-        show_default=False,
-    ),
+    _option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
 ]
 NoPicture = Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

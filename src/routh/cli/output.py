@@ -20,6 +20,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.table import Table
 
 from routh.cli.options import Json, Quiet
 from routh.cli.pipes import forget_output, unread
@@ -78,8 +79,8 @@ class Output:
             with unread():
                 print(json.dumps(plain(data), allow_nan=False))
 
-    def picture(self, place: Path, draw: Callable[[], Figure]) -> Path | None:
-        """Save the figure that ``draw`` makes; without Matplotlib say so: the tables stand without it."""
+    def picture(self, place: Path, draw: Callable[[], Figure]) -> str | None:
+        """Save the figure that ``draw`` makes; None, with a word about it, where Matplotlib is missing."""
         from routh.viz import style
 
         try:
@@ -89,7 +90,7 @@ class Output:
             self.say(f"\n[yellow]no picture file:[/yellow] {for_rich(error)}")
             return None
         self.say(f"\npicture: [bold]{for_rich(place)}[/bold]")
-        return place
+        return str(place)
 
     @property
     def watched(self) -> bool:
@@ -142,6 +143,22 @@ class Output:
 
         with _after_a_while(progress):
             yield advance
+
+
+def plain_table(*columns: str, title: str | None = None, title_style: str | None = None) -> Table:
+    """A table without lines, of columns by their headings; ``>`` in front of one: numbers, to the right."""
+    table = Table(
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        title=title,
+        title_justify="left",
+        title_style=title_style,
+    )
+    for column in columns:
+        name = column.removeprefix(">")
+        table.add_column(name, justify="right" if name != column else "left")
+    return table
 
 
 @contextmanager

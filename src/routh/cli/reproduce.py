@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from routh.cli.output import Output
+from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
 from routh.reproduce.report import difference, write_report
 from routh.reproduce.runner import Finished, as_data, choose, load, run
@@ -18,7 +18,7 @@ from routh.viz import style
 def list_exhibits(output: Output) -> None:
     """A table of all exhibits."""
     found = load()
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("name", style="cyan", no_wrap=True)
     table.add_column("source")
     table.add_column("what it shows")
@@ -46,7 +46,7 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
 
 
 def _table(results: Sequence[Finished]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("exhibit and quantity")
     for column in ("paper", "ours", "difference"):
         table.add_column(column, justify="right", max_width=16)  # long words must not squeeze out the names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,33 +15,23 @@ if TYPE_CHECKING:
     from routh.validation import Options
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
-_PANEL = "Robots"
+option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
 
 Roots = Annotated[
     tuple[Path, ...],
-    typer.Option(
+    option(
         "--root",
         metavar="FOLDER",
         help="A further folder whose files the model may use, and that holds its packages; repeatable.",
-        rich_help_panel=_PANEL,
     ),
 ]
 StateFile = Annotated[
     Path | None,
-    typer.Option(
-        "--state",
-        metavar="FILE",
-        help="Posture and velocity from a file: qpos and qvel in .npz or .json.",
-        show_default=False,
-        rich_help_panel=_PANEL,
+    option(
+        "--state", metavar="FILE", help="Posture and velocity from a file: qpos and qvel in .npz or .json."
     ),
 ]
-Keyframe = Annotated[
-    str | None,
-    typer.Option(
-        help="Keyframe to start from, by name or number.", show_default=False, rich_help_panel=_PANEL
-    ),
-]
+Keyframe = Annotated[str | None, option(help="Keyframe to start from, by name or number.")]
 
 
 def is_robot(file: str | Path) -> bool:

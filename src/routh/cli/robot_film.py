@@ -42,7 +42,7 @@ class RobotFilm:
 
     def times(self) -> Array:
         """Of the frames, s; zero is the touch."""
-        from routh.viz.animate import MOST_FRAMES
+        from routh.viz.encoding import MOST_FRAMES
 
         step = real("speed", self.speed, above=0.0) / self.fps
         after = math.ceil(real("duration", self.duration, above=0.0) / step)
@@ -59,8 +59,7 @@ def animate_robot(
 ) -> int:
     """Let a robot land, follow its outcomes and write the film; the exit code."""
     from routh.models.simultaneity import LANDING_WINDOW
-    from routh.viz.animate import film_kind
-    from routh.viz.encoding import write_frames
+    from routh.viz.encoding import film_kind, write_frames
     from routh.viz.offscreen import backend
     from routh.viz.robot_film import Film, frames
 

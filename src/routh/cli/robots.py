@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.cli import options
+from routh.cli import options, robot_files
 from routh.cli.landings import WINDOWS, Landed, make_landing, tell_place, window_line
-from routh.cli.output import Output
+from routh.cli.output import Output, plain_table
 from routh.cli.robot_files import SUFFIXES, RobotFile
 from routh.status import Status
 from routh.text import for_rich
@@ -26,79 +26,38 @@ if TYPE_CHECKING:
     from routh.models.landed import Landing
     from routh.models.robot import RobotProblem
 
-_ROBOT = "Robots"
+DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 
+_robot = partial(robot_files.option, min=0.0)
 Qpos = Annotated[
     str | None,
-    typer.Option(
-        help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".',
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
+    robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
 ]
-Qvel = Annotated[
-    str | None,
-    typer.Option(help='Velocities, likewise: "2:-1.0".', show_default=False, rich_help_panel=_ROBOT),
-]
+Qvel = Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')]
 Gap = Annotated[
-    float | None,
-    typer.Option(
-        min=0.0,
-        help="Contacts within this distance are simultaneous, m. Default: 0.001.",
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
+    float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
 ]
-Window = Annotated[
-    float | None,
-    typer.Option(
-        min=0.0,
-        help="Contacts that close within this time are simultaneous too, s.",
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
-]
-Floating = Annotated[
-    bool, typer.Option("--floating", help="Let the root of a URDF float.", rich_help_panel=_ROBOT)
-]
-Ground = Annotated[
-    float | None,
-    typer.Option(help="Add level ground at this height, m.", show_default=False, rich_help_panel=_ROBOT),
-]
-DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
+Window = Annotated[float | None, _robot(help="Contacts that close within this time are simultaneous too, s.")]
+Floating = Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")]
+Ground = Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")]
 Deepest = Annotated[
-    float,
-    typer.Option(
-        min=0.0, help="Refuse states where bodies overlap by more than this, m.", rich_help_panel=_ROBOT
-    ),
+    float, _robot(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
 PastLimit = Annotated[
-    float,
-    typer.Option(
-        min=0.0, help="Refuse states with a joint farther past its limit, rad.", rich_help_panel=_ROBOT
-    ),
+    float, _robot(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
 ]
 ImpactDeepest = Annotated[
     float | None,
-    typer.Option(
-        min=0.0,
-        help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap.",
-        show_default=False,
-        rich_help_panel=_ROBOT,
+    _robot(
+        help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
     ),
 ]
 ImpactPastLimit = Annotated[
     float | None,
-    typer.Option(
-        min=0.0,
-        help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4.",
-        show_default=False,
-        rich_help_panel=_ROBOT,
-    ),
+    _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
 ]
 Friction = Annotated[
-    str,
-    typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets."),
+    str, typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets.")
 ]
 
 
@@ -290,12 +249,7 @@ def parse_values(option: str, text: str | None) -> dict[int | str, float] | list
 
 def audit_table(found: RolloutAudit) -> Table:
     """One row per impact."""
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("time, s", "contacts", "ambiguity", "distance"):
-        table.add_column(name, justify="right")
-    table.add_column("MuJoCo's outcome")
+    table = plain_table(">time, s", ">contacts", ">ambiguity", ">distance", "MuJoCo's outcome")
     for impact in found.impacts:
         audit = impact.audit
         numbers = (f"{impact.time:.3f}", str(impact.problem.nc), f"{audit.outcomes.ambiguity:.3f}")

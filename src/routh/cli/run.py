@@ -12,7 +12,7 @@ from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import has_single_elastic_contact, run_elastic
-from routh.cli.nothing import approaching, notes_shown, tell_nothing_approaches
+from routh.cli.nothing import notes_shown, tell_nothing_approaches
 from routh.cli.options import Request
 from routh.cli.output import Output
 from routh.cli.picture import terminal_picture
@@ -127,7 +127,7 @@ def sample_and_show(
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
     says of the outcomes.
     """
-    if not approaching(problem):
+    if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output, notes)
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
@@ -147,7 +147,7 @@ def sample_and_show(
     if place is not None and ended:
         written = output.picture(place, lambda: _figure(outcomes, shown, system))
     data = tables.as_data(shown, answer, seconds, _threshold(request))
-    output.emit({**data, "picture": None if written is None else str(written)})
+    output.emit({**data, "picture": written})
     return 0 if ended else 1
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
 from routh.cli.landings import ANGLES, Landed, make_landing
-from routh.cli.output import Output
+from routh.cli.output import Output, plain_table
 from routh.cli.robot_files import RobotFile, is_robot
 from routh.cli.robots import DEEPEST, PAST_LIMIT
 from routh.problem import ImpactProblem
@@ -57,7 +57,7 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     written = None
     if place is not None and len(grid.axes) <= 2:
         written = output.picture(place, lambda: found.plot())
-    output.emit({**as_data(found), "picture": None if written is None else str(written)})
+    output.emit({**as_data(found), "picture": written})
     return 0 if (found.score == found.score).any() else 3
 
 
@@ -103,9 +103,8 @@ class Parameters:
 
 def worst_table(found: Scan) -> Table:
     """The most ambiguous points."""
-    table = Table(box=None, header_style="bold", pad_edge=False, title="most ambiguous", title_justify="left")
-    for name in (*found.axes, "ambiguity", "contacts"):
-        table.add_column(for_rich(name), justify="right")
+    names = (*found.axes, "ambiguity", "contacts")
+    table = plain_table(*(f">{for_rich(name)}" for name in names), title="most ambiguous")
     for row in found.worst():
         numbers = [f"{row[name]:.4g}" for name in found.axes]
         table.add_row(*numbers, f"{row['score']:.3g}", f"{row['contacts']:.0f}")

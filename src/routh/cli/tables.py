@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.cli.output import plain_table
 from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Answer, Outcomes
@@ -49,7 +50,7 @@ def mode_table(outcomes: Outcomes, threshold: float = SAME_MODE) -> Table:
         return _contact_table(outcomes, threshold)
     rows = outcomes.summary(threshold)
     before = float(outcomes.problem.kinetic_energy())
-    table = _table()
+    table = plain_table()
     for heading in headings(outcomes.problem.names):
         table.add_column(for_rich(heading), no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
@@ -87,7 +88,7 @@ def contact_key(names: Sequence[str]) -> list[str]:
 def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
     modes = outcomes.merged_modes(threshold)[outcomes.terminated]
     shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
-    table = _table()
+    table = plain_table()
     table.add_column("contact")
     for mode in ContactMode:
         table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
@@ -125,8 +126,7 @@ def remarks(outcomes: Outcomes, threshold: float = SAME_MODE) -> list[str]:
 def law_table(shown: Comparison) -> Table:
     """What single answers the classical laws give."""
     names = shown.problem.names
-    table = _table("What laws with a single answer say:")
-    table.add_column("law")
+    table = plain_table("law", title="What laws with a single answer say:", title_style="")
     wide = len(names) > MOST_COLUMNS
     for heading in () if wide else headings(names):
         table.add_column(for_rich(heading), no_wrap=True)
@@ -215,12 +215,6 @@ def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float)
         ],
         "all_simultaneous": shown.all_simultaneous,
     }
-
-
-def _table(title: str | None = None) -> Table:
-    return Table(
-        box=None, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style=""
-    )
 
 
 def _mode(name: str) -> Text:

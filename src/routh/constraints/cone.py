@@ -21,17 +21,14 @@ from routh.validation import Array, DenseOrSparse
 _MAX_PROGRAMS = 30
 
 
-def solve_cone(rows: ActingRows, *, polish: bool = True, correction: bool = True) -> CoulombResult:
-    """Coulomb's law over cone programs; ``correction=False`` gives the associated law of one program."""
+def solve_cone(rows: ActingRows) -> CoulombResult:
+    """Coulomb's law over cone programs."""
     program = AssociatedProgram(rows)
     shift = np.zeros(rows.nc)
     best: CoulombResult | None = None
     for count in range(1, _MAX_PROGRAMS + 1):
         force = program.solve(shift)
-        if not correction:
-            residual = residuals_of(rows, force).largest
-            return CoulombResult(force, rows.acceleration(force), modes_of(rows, force), 1, residual)
-        found = _polished(rows, force, count) if polish else _plain(rows, force, count)
+        found = _polished(rows, force, count)
         if best is None or not found.residual >= best.residual:
             best = found
         following = rows.mu * slip_speed(rows, force)
@@ -136,11 +133,7 @@ class AssociatedProgram:
 
 def _polished(rows: ActingRows, force: Array, count: int) -> CoulombResult:
     found = solve_coulomb(rows, modes_of(rows, force))
-    plain = _plain(rows, force, count)
+    residual = residuals_of(rows, force).largest
+    plain = CoulombResult(force, rows.acceleration(force), modes_of(rows, force), count, residual)
     better = found if not found.residual >= plain.residual else plain
     return CoulombResult(better.force, better.acceleration, better.modes, count, better.residual)
-
-
-def _plain(rows: ActingRows, force: Array, count: int) -> CoulombResult:
-    residual = residuals_of(rows, force).largest
-    return CoulombResult(force, rows.acceleration(force), modes_of(rows, force), count, residual)

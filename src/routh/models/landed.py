@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from routh.models.robot import RobotProblem
+from routh.models.spatial.rotations import exponential, multiply
 from routh.validation import Array
 
 #: m: a contact this near is closed. MuJoCo's own distances between meshes are known to about as much.
@@ -42,16 +43,5 @@ def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
     """A unit quaternion (w, x, y, z) after turns about the body's own x, y and z, in this order."""
     result = np.asarray(quaternion, dtype=np.float64)
     for axis, angle in enumerate((roll, pitch, yaw)):
-        turn = np.zeros(4)
-        turn[0], turn[1 + axis] = np.cos(0.5 * angle), np.sin(0.5 * angle)
-        result = _product(result, turn)
+        result = multiply(result[None], exponential(angle * np.eye(3)[None, axis]))[0]
     return result / np.linalg.norm(result)
-
-
-def _product(a: Array, b: Array) -> Array:
-    return np.concatenate(
-        [
-            [a[0] * b[0] - a[1:] @ b[1:]],
-            a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]),
-        ]
-    )

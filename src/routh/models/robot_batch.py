@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -109,6 +109,22 @@ class RobotBatch(ImpactBatch):
         for name, value in values.items():
             object.__setattr__(batch, name, value)
         return batch
+
+    @classmethod
+    def one_by_one(
+        cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem]
+    ) -> RobotBatch:
+        """States (n, nq) and (n, nv), each by the code for a single one."""
+        rows: list[Row] = []
+        for state in zip(q, v, strict=True):
+            if not all(np.isfinite(part).all() for part in state):
+                rows.append(StateError(NOT_FINITE))
+                continue
+            try:
+                rows.append(build(*state))
+            except (NoContactError, StateError) as nothing:
+                rows.append(nothing)
+        return cls.from_rows(rows, nv)
 
     def names_of(self, row: int) -> tuple[str, ...]:
         """The names of the contacts that are present in a row."""

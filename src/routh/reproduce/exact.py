@@ -17,7 +17,7 @@ from routh.exact.result import ExactSet
 from routh.laws.lzb import stiffness_sweep
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep as compliant_sweep
-from routh.sampling import sample
+from routh.reproduce.sampled import draw
 from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
 from routh.viz.velocity import velocity_figure
@@ -52,14 +52,7 @@ def _maker(name: str) -> Callable[[Settings], Exhibit]:
         exact = exact_set(system.rational)
         spent = time.process_time() - started
         n = min(SAMPLES[settings.quick], system.paper.samples or SAMPLES[settings.quick])
-        outcomes = sample(
-            exact.problem,
-            n,
-            method="algorithm1",
-            step=system.paper.step,
-            seed=settings.seed,
-            device=settings.device,
-        )
+        outcomes = draw(exact.problem, n, settings, system.paper.step)
         singles = single_outcomes(exact)
         figure = velocity_figure(compare(outcomes, ways=False), exact=exact, view="ends")
         return Exhibit({f"exact-{name}": figure}, _rows(exact, outcomes, singles, spent), _TEXT)

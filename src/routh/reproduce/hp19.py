@@ -11,7 +11,7 @@ from routh.friction import ContactMode
 from routh.laws import Sequential, SingleContact
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
-from routh.sampling import Outcomes, sample
+from routh.reproduce.sampled import draw
 from routh.viz.explain import two_feet_figure
 from routh.viz.outcomes import system_figure
 from routh.viz.snapshots import snapshot_figure
@@ -19,18 +19,11 @@ from routh.viz.snapshots import snapshot_figure
 SEPARATES, STICKS, _ = ContactMode
 
 
-def _sampled(name: str, settings: Settings, *, most: int = 2**17) -> Outcomes:
-    n = QUICK_SAMPLES if settings.quick else most
-    return sample(
-        problem_of(systems.get(name)), n, method="algorithm1", seed=settings.seed, device=settings.device
-    )
-
-
 @exhibit("hp19-fig-3", title="The rimless wheel on two feet", source="HP19 Fig. 3 and poster")
 def figure_3(settings: Settings) -> Exhibit:
     """Snapshots, and the set in normal velocities."""
     system = systems.get("rimless-wheel")
-    outcomes = _sampled("rimless-wheel", settings, most=QUICK_SAMPLES)
+    outcomes = draw(problem_of(system), QUICK_SAMPLES, settings)
     modes = {tuple(row) for row in outcomes.modes[outcomes.terminated].tolist()}
     rows = [
         Row(claim, "yes", "yes" if found else "no")
@@ -96,12 +89,10 @@ def _poster(
     name: str, stem: str, settings: Settings, *, most: int = 2**17, quick: int = QUICK_SAMPLES
 ) -> Exhibit:
     system = systems.get(name)
-    problem = problem_of(system)
-    n = quick if settings.quick else most
-    outcomes = sample(problem, n, method="algorithm1", seed=settings.seed, device=settings.device)
+    outcomes = draw(problem_of(system), quick if settings.quick else most, settings)
     figures = {
-        f"{stem}a": snapshot_figure(systems.get(name)),
-        f"{stem}b": system_figure(systems.get(name), outcomes),
+        f"{stem}a": snapshot_figure(system),
+        f"{stem}b": system_figure(system, outcomes),
     }
     combinations = len(outcomes.summary())
     rows = (

@@ -13,9 +13,9 @@ from routh import systems
 from routh.auditing.comparison import Comparison, compare, simultaneous_solutions
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, joined, unequal_steps
+from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, joined, unequal_steps
 from routh.reproduce.statements import classical_distances, statements
-from routh.sampling import Outcomes, sample
+from routh.sampling import Outcomes
 from routh.systems import System
 from routh.viz.exact import cheap_exact
 from routh.viz.explain import barrier_figure, routh_figure, unit_figure
@@ -54,14 +54,7 @@ def problem_of(system: System) -> ImpactProblem:
 def sampled(system: System, settings: Settings) -> Outcomes:
     """Samples with the paper's step, as many as the paper's unless quick."""
     n = QUICK_SAMPLES if settings.quick else system.paper.samples or QUICK_SAMPLES
-    return sample(
-        problem_of(system),
-        n,
-        method="algorithm1",
-        step=system.paper.step,
-        seed=settings.seed,
-        device=settings.device,
-    )
+    return draw(problem_of(system), n, settings, system.paper.step)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 import os
 import platform
@@ -16,45 +15,19 @@ from routh.reproduce.base import Row, Settings
 from routh.reproduce.runner import Finished
 from routh.storage import write_text
 from routh.text import for_html
-
-_STYLE = """
-:root { color-scheme: light; --ink: #1b1f24; --soft: #5d6873; --line: #dfe3e8; --blue: #0072b2; }
-body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; color: var(--ink);
-  max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 6rem; background: #fff; }
-h1 { font-size: 1.9rem; margin: 0 0 .25rem; } h2 { font-size: 1.25rem; margin: 0; }
-.lead, .meta { color: var(--soft); } .meta { font-size: .85rem; }
-nav { columns: 2 20rem; font-size: .92rem; border: 1px solid var(--line); border-radius: 8px;
-  padding: .8rem 1.2rem; margin: 1.5rem 0; } nav a { display: block; break-inside: avoid; }
-a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: underline; }
-section { border-top: 1px solid var(--line); padding-top: 1.6rem; margin-top: 2.2rem; }
-img { max-width: 100%; height: auto; display: block; margin: 1rem auto; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: 1rem 0; }
-th { text-align: left; border-bottom: 2px solid var(--line); font-weight: 600; }
-th, td { padding: .35rem .6rem .35rem 0; vertical-align: top; } td { border-bottom: 1px solid var(--line); }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.why { color: var(--soft); }
-.flag { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
-"""
+from routh.viz import pages
 
 
 def write_report(path: Path, results: Sequence[Finished], figures: Path, settings: Settings) -> Path:
     """Write the page; pictures are read from the folder ``figures`` and put inside."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    body = "\n".join(_section(result, figures) for result in results)
-    page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>routh: the published results, reproduced</title><style>{_STYLE}</style></head><body>
-<h1>The published results, reproduced</h1>
-<p class="lead">Every figure and number below was computed by <b>routh {routh.__version__}</b>, not copied:
-beside each published number stand ours, the difference and, where they differ, why.</p>
-{_meta(results, settings)}
-{_contents(results)}
-{body}
-</body></html>
-"""
-    return write_text(path, page)
+    lead = (
+        f'<p class="lead">Every figure and number below was computed by <b>routh {routh.__version__}</b>, '
+        "not copied: beside each published number stand ours, the difference and, where they differ, why.</p>"
+    )
+    sections = [_section(result, figures) for result in results]
+    body = [lead, _meta(results, settings), _contents(results), *sections]
+    return write_text(path, pages.page("The published results, reproduced", body))
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:
@@ -92,37 +65,24 @@ def _section(result: Finished, figures: Path) -> str:
         parts.append(f'<p class="flag">{result.status}: {for_html(result.error)}</p>')
     if result.text:
         parts += [f"<p>{for_html(block)}</p>" for block in result.text.split("\n\n")]
-    parts += [_image(figures / f"{stem}.png", result) for stem in result.figures]
+    words = f"{result.source}: {result.title}"
+    parts += [pages.picture((figures / f"{stem}.png").read_bytes(), words) for stem in result.figures]
     if result.rows:
         parts.append(_table(result.rows))
     return "\n".join([*parts, "</section>"])
 
 
-def _image(path: Path, result: Finished) -> str:
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    words = for_html(f"{result.source}: {result.title}")
-    return f'<img alt="{words}" src="data:image/png;base64,{data}">'
-
-
 def _table(rows: Sequence[Row]) -> str:
-    head = (
-        '<tr><th>quantity</th><th class="n">paper</th><th class="n">ours</th><th class="n">difference</th>'
-        "<th>why</th></tr>"
-    )
-    cells = "".join(
-        f'<tr><td>{for_html(row.quantity)}</td><td class="n">{_number(row.paper)}</td>'
-        f'<td class="n">{_number(row.ours)}</td><td class="n">{difference(row)}</td>'
-        f'<td class="why">{for_html(row.why)}</td></tr>'
-        for row in rows
-    )
-    return f'<div class="scroll"><table>{head}{cells}</table></div>'
+    head = ("quantity", "paper", "ours", "difference", "why")
+    cells = [(row.quantity, _number(row.paper), _number(row.ours), difference(row), row.why) for row in rows]
+    return pages.table(head, cells, numbers=(1, 2, 3))
 
 
 def _number(value: float | str | None) -> str:
     if value is None:
         return "–"
     if isinstance(value, str):
-        return for_html(value)
+        return value
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) or (math.isfinite(value) and value == round(value) and abs(value) < 1e6):

@@ -148,26 +148,14 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
         return None
     if not all((out / "figures" / f"{stem}.png").exists() for stem in data["figures"]):
         return None
-    rows = tuple(Row(row["quantity"], row["paper"], row["ours"], row["why"]) for row in data["rows"])
-    return Finished(
-        entry.name,
-        entry.title,
-        entry.source,
-        "done",
-        rows,
-        data["text"],
-        tuple(data["figures"]),
-        data["seconds"],
-        reused=True,
-    )
+    rows, figures = tuple(Row(**row) for row in data["rows"]), tuple(data["figures"])
+    made = Finished(entry.name, entry.title, entry.source, "done", rows, data["text"], figures)
+    return replace(made, seconds=data["seconds"], reused=True)
 
 
 def as_data(result: Finished) -> dict[str, object]:
     """A result as plain data."""
-    rows = [
-        {"quantity": row.quantity, "paper": _plain(row.paper), "ours": _plain(row.ours), "why": row.why}
-        for row in result.rows
-    ]
+    rows = [{name: _plain(value) for name, value in asdict(row).items()} for row in result.rows]
     return {**asdict(result), "rows": rows, "figures": list(result.figures)}
 
 

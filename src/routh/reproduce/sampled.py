@@ -9,6 +9,7 @@ few whose steps take a random one of all solutions.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem import ImpactProblem
@@ -19,6 +20,11 @@ from routh.validation import Array, Options
 
 SCALES = (1.0, 0.1, 0.01)  # of the step of the contacts that lag behind
 ANY_SOLUTION_CONTACTS = 2  # all solutions of a step are enumerated up to here
+
+
+def draw(problem: ImpactProblem, n: int, settings: Settings, step: ArrayLike | None = None) -> Outcomes:
+    """Samples of HP23's Algorithm 1, with the seed and on the device that the settings name."""
+    return sample(problem, n, method="algorithm1", step=step, seed=settings.seed, device=settings.device)
 
 
 class AnySolution:
@@ -59,11 +65,7 @@ def unequal_steps(problem: ImpactProblem, n: int, step: float, settings: Setting
         for leader in range(problem.nc if scale < 1.0 else 1):
             steps = np.full(problem.nc, step * scale)
             steps[leader] = step
-            found.append(
-                sample(
-                    problem, n, method="algorithm1", step=steps, seed=settings.seed, device=settings.device
-                )
-            )
+            found.append(draw(problem, n, settings, steps))
     return joined(found)
 
 

@@ -43,8 +43,9 @@ class Designed:
 class Design(Drawable, Tabular):
     """What a design was and has become, and everything that was tried on the way.
 
-    ``status`` is SOLVED where the optimisers came to their end, INCOMPLETE where evaluations ran out first.
-    Neither says that no better design exists: the search is local, from ``starts`` designs.
+    ``status`` is SOLVED where the optimisers came to their end from every start, INCOMPLETE where evaluations
+    ran out first, there was no slope to follow, or they gave up. Neither says that no better design exists:
+    the search is local, from ``starts`` designs.
     """
 
     objective: str
@@ -146,10 +147,11 @@ def design(
     search = Search(able, score, tuple(constraints), most)
     with counted(most, "designs at most") as search.watch:
         first = search.begin()
-        begins = [able.share(able.start), *other_starts(search, count - 1, seed)]
+        begins, ended = [able.share(able.start), *other_starts(search, count - 1, seed)], True
         for k, u in enumerate(begins):
             search.most = most * (k + 1) // len(begins)
             _follow(search, u, method)
+            ended = ended and search.ended
     best = search.best() or first
     other = score.again(integer("check", check, at_least=2), seed + _CHECK_SEED)
 
@@ -169,7 +171,7 @@ def design(
         np.array([one.x for one in search.tried]),
         np.array([one.violation for one in search.tried]),
         tuple(one.by for one in search.tried),
-        Status.INCOMPLETE if search.spent else Status.SOLVED,
+        Status.SOLVED if ended else Status.INCOMPLETE,
         (n, check),
     )
 

@@ -17,6 +17,7 @@ from routh.validation import Array, integer, real
 _GRAVITY = 9.81  # m/s^2
 _LONGEST = 5.0  # s of a step; who has not landed by then has fallen
 _STANDING = 0.01  # rad past the vertical before which no foot can land ahead
+_TOUCHES = 1e-6  # rad: both legs are at one angle to the normal
 
 
 @dataclass(frozen=True)
@@ -206,15 +207,22 @@ class Compass:
         def lands(_: float, y: Array) -> float:
             return float(y[0] + y[1]) if y[0] > _STANDING else -1.0
 
-        lands.terminal, lands.direction = True, 1.0  # type: ignore[attr-defined]
-        start = [-self.angle, self.angle, float(v[2]), float(v[3])]
-        found = solve_ivp(
-            self._slope_of, (0.0, _LONGEST), start, method="DOP853", events=lands, rtol=1e-9, atol=1e-11
-        )
-        if found.status != 1:
-            return None
-        stance, _, trailing, leading = found.y_events[0][0]
-        return np.array([stance, leading, trailing])
+        def comes_down(_: float, y: Array) -> float:
+            return float(y[0] + y[1])
+
+        t, y = 0.0, np.array([-self.angle, self.angle, float(v[2]), float(v[3])])
+        # a foot that is behind when the hip passes over the other goes through the ground and lands later
+        for touches in (lands, comes_down):
+            touches.terminal, touches.direction = True, 1.0  # type: ignore[attr-defined]
+            found = solve_ivp(
+                self._slope_of, (t, _LONGEST), y, method="DOP853", events=touches, rtol=1e-9, atol=1e-11
+            )
+            if found.status != 1:
+                return None
+            t, y = float(found.t_events[0][0]), found.y_events[0][0]
+            if abs(y[0] + y[1]) <= _TOUCHES:
+                return np.array([y[0], y[3], y[2]]) if 0.0 < y[0] < 0.5 * math.pi else None
+        return None
 
     def _slope_of(self, _: float, y: Array) -> list[float]:
         """Stance leg a about its foot, swing leg b about the hip: Lagrange's equations."""

@@ -24,7 +24,8 @@ class WorstCases(Tabular):
     value: Array  # (n,) the objective in the worst outcome; NaN where no outcome was found
     v: Array = field(repr=False)  # (n, nv) velocities after; NaN where there is none, and in the padding
     bound: Array = field(repr=False)  # (n,) no outcome is worse than this; infinite where nothing is proved
-    status: np.ndarray  # (n,) int8, see `WorstCase`; NO_CONTACT, REFUSED where a row is no impact
+    # (n,) int8, see `WorstCase`; REFUSED; NO_CONTACT where nothing touches, or not what the objective names
+    status: np.ndarray
     paths: tuple[ImpactPath | None, ...] = field(repr=False)
     methods: tuple[str, ...] = field(repr=False)  # "exact", "fill", or "" where nothing was to be done
 
@@ -108,10 +109,23 @@ def worst_of_row(batch: ImpactBatch, row: int, wanted: Wanted, options: WorstOpt
         nothing = ImpactPath(v[None], np.zeros((0, 0, 1 + batch.nt)), PathKind.STRAIGHT)
         known = not np.isnan(value)
         return WorstCase(value, v, nothing if known else None, value if known else None, status, "")
+    if _is_elsewhere(batch, row, wanted):
+        return WorstCase(np.nan, unknown, None, None, Status.NO_CONTACT, "")
     try:
         return worst_case(batch[row], wanted, **options)
     except CapacityError:
         return WorstCase(np.nan, unknown, None, None, Status.INCOMPLETE, "exact")
+
+
+def _is_elsewhere(batch: ImpactBatch, row: int, wanted: Wanted) -> bool:
+    """Whether an objective names a contact that this row does not have, but another one has."""
+    named = (
+        wanted[0] if isinstance(wanted, tuple) and len(wanted) == 2 and np.ndim(wanted[1]) == 1 else wanted
+    )
+    if isinstance(named, str):
+        rows = range(len(batch))
+        return named not in batch.names_of(row) and any(named in batch.names_of(k) for k in rows)
+    return isinstance(named, int) and len(batch.names_of(row)) <= named < batch.nc
 
 
 def _value_at(wanted: Wanted, v: Array) -> float:

@@ -122,7 +122,7 @@ def _exact_from(gait: Gait, vertices: Array) -> ExactSet:
 
 
 def _next(gait: Gait, v: Array) -> Array:
-    found = gait.next_state(v)
+    found = gait.next_state(v) if np.isfinite(v).all() else None
     return np.full(len(gait.coordinates), np.nan) if found is None else found
 
 
@@ -162,7 +162,7 @@ class StepTaken:
     rate: float  # rad/s as the foot lands
     slip: float  # m/s of the foot behind
     rate_after: float  # rad/s
-    path: ImpactPath | None = field(repr=False)  # of the outcome
+    path: ImpactPath = field(repr=False)  # of the outcome
     residual: float  # of the path, by `routh.sampling.straight.path_residual`
 
 
@@ -234,15 +234,22 @@ def _stop(wheel: Wheel, slips: tuple[float, float]) -> tuple[StepTaken, ...]:
     for slip in slips:
         problem = wheel.problem(np.array([1.0, slip * wheel.length]))
         case = worst_case(problem, -wheel.rate_after)
-        residual = np.inf if case.path is None else path_residual(problem, case.path)
-        worst[slip] = (-case.value, case.path, residual)
+        if case.path is None:  # a limit of outcomes: one of them
+            case = worst_case(problem, -wheel.rate_after, method="fill")
+        rests = np.abs(problem.J[1] @ case.v).max() <= _AT_REST * wheel.length
+        if case.path is not None and rests:  # else the wheel does not go on as `rate_after` says
+            worst[slip] = (-case.value, case.path, path_residual(problem, case.path))
+    if not worst:
+        return ()
     slip = min(worst, key=lambda each: worst[each][0])
     share, path, residual = worst[slip]
     rolls = wheel.problem(np.array([1.0, 0.0]))
     rate = _steady(wheel, float(wheel.rate_after @ Simultaneous()(rolls).v))
     taken: list[StepTaken] = []
-    for _ in range(_STEPS):
-        scaled = None if path is None else replace(path, v=rate * path.v, impulse=rate * path.impulse)
+    for _ in range(
+        _STEPS if np.isfinite(rate) else 0
+    ):  # without a steady gait nothing is there to be stopped
+        scaled = replace(path, v=rate * path.v, impulse=rate * path.impulse)
         taken.append(StepTaken(rate, slip * wheel.length * rate, share * rate, scaled, residual))
         if not (share > 0.0 and (share * rate) ** 2 > wheel.barrier):
             return tuple(taken)

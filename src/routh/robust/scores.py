@@ -87,7 +87,9 @@ class WorstScore(Score):
     seed: int
 
     def value(self, problem: ImpactProblem) -> float:
-        """See `worst_case`."""
+        """See `worst_case`; NaN where there is no energy of which a share could be kept."""
+        if self.of is None and not problem.speed > 0.0:
+            return np.nan
         return worst_case(problem, self._wanted(problem), max_samples=self.n, seed=self.seed).value
 
     def slopes(self, problem: ImpactProblem) -> Slopes | None:

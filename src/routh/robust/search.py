@@ -59,7 +59,7 @@ class Search:
         self._values: dict[bytes, float] = {}
         self._moved: dict[bytes, Array] = {}
         self.bad = np.inf  # what the optimiser is told where there is no landing; set by the first value
-        self.spent = False
+        self.ended = True  # whether the last optimiser came to its end
         self.sizes: dict[Constraint, int] = {}
         self.held = [constraint for constraint in self.constraints if constraint.low == constraint.high]
         self.left = [constraint for constraint in self.constraints if constraint.low != constraint.high]
@@ -92,7 +92,6 @@ class Search:
         if key in self._values:
             return self._values[key]
         if len(self.tried) >= self.most:
-            self.spent = True
             raise _SpentError
         at = self.on_constraints(u)
         made = self.made(at)
@@ -201,11 +200,11 @@ class Search:
             )
         ]
 
-    def run(self, how: Callable[[Search, Array], None], u: Array, by: str) -> None:
-        """One run of an optimiser; it ends at the latest when the evaluations are spent."""
-        self.by = by
-        with suppress(_SpentError):
-            how(self, u)
+    def run(self, how: Callable[[Search, Array], bool], u: Array, by: str) -> None:
+        """One run of an optimiser; it stops at the latest when the evaluations are spent."""
+        self.by, self.ended = by, False
+        with suppress(_SpentError, _NoSlopeError):
+            self.ended = how(self, u)
 
     def best(self) -> Tried | None:
         """The design with the least score of those that keep all constraints; None where none does."""
@@ -217,8 +216,8 @@ def _alike(a: ImpactProblem, b: ImpactProblem | None) -> bool:
     return b is not None and a.names == b.names and a.Jt.shape == b.Jt.shape
 
 
-def by_gradient(search: Search, u: Array) -> None:
-    """Sequential quadratic programs (SLSQP); ends where a slope does not exist."""
+def by_gradient(search: Search, u: Array) -> bool:
+    """Sequential quadratic programs (SLSQP); whether they converged. Stops where a slope does not exist."""
 
     def slope(at: Array) -> Array:
         found = search.slope(at)
@@ -226,22 +225,25 @@ def by_gradient(search: Search, u: Array) -> None:
             raise _NoSlopeError
         return found
 
-    with suppress(_NoSlopeError):
-        minimize(
-            search.objective,
-            u,
-            jac=slope,
-            method="SLSQP",
-            bounds=[(0.0, 1.0)] * len(u),
-            constraints=search.known(),
-            options={"maxiter": search.most, "ftol": 1e-8},
-        )
+    found = minimize(
+        search.objective,
+        u,
+        jac=slope,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * len(u),
+        constraints=search.known(),
+        options={"maxiter": search.most, "ftol": 1e-8},
+    )
+    return bool(found.success)
 
 
-def by_search(search: Search, u: Array) -> None:
-    """Quadratic models of the score in a trust region, without slopes (COBYQA, Ragonneau and Zhang)."""
+def by_search(search: Search, u: Array) -> bool:
+    """Quadratic models of the score in a trust region, without slopes (COBYQA, Ragonneau and Zhang).
+
+    Whether they converged.
+    """
     first, last = _RADIUS
-    minimize(
+    found = minimize(
         search.objective,
         u,
         method="COBYQA",
@@ -249,6 +251,7 @@ def by_search(search: Search, u: Array) -> None:
         constraints=search.known(),
         options={"initial_tr_radius": first, "final_tr_radius": last, "maxfev": search.most},
     )
+    return bool(found.success)
 
 
 def other_starts(search: Search, count: int, seed: int) -> list[Array]:

@@ -46,7 +46,8 @@ class WorstCase:
     v: Array  # (nv,) the velocity after
     path: ImpactPath | None = field(repr=False)  # None for a limit of outcomes
     bound: float | None  # no outcome is worse than this; None where nothing is proved
-    status: Status  # SOLVED; NO_IMPACT; INCOMPLETE where samples are all there is, or a budget ran out
+    # SOLVED; JAMMED: exact, but some paths never end; NO_IMPACT; INCOMPLETE: samples, a worse one may exist
+    status: Status
     method: str  # "exact" or "fill"
     tied: bool = False  # another vertex of the exact set is as bad
     sample: tuple[Outcomes, int] | None = field(default=None, repr=False)  # where filling found it

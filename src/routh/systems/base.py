@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from routh.problem import ImpactProblem
 
 
+_NEAR = 1e-10  # of rational numbers to a system's own: at rest, feet may move ten times as much
+
+
 @dataclass(frozen=True)
 class PaperSettings:
     """How the paper sampled a system, and where it says so."""
@@ -49,10 +52,25 @@ class System:
 
     @property
     def rational(self) -> RationalProblem:
-        """The impact in exact rational numbers, for `routh.exact_set`."""
+        """The impact in rational numbers that keep its coincidences (`routh.snap`), for `routh.exact_set`."""
         if self.problem is None:
             raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
-        return importlib.import_module("routh.systems.rational").rational_problem(self.name, self.problem)
+        from routh.exact.snapping import snap  # only exact sets need it
+
+        return snap(self.problem, tolerance=_NEAR).rational
+
+
+def catalogued(
+    name: str,
+    model: Model | None,
+    state: State | None,
+    problem: ImpactProblem | None = None,
+    *,
+    paper: PaperSettings | None = None,
+) -> System:
+    """A system that comes with routh: its kind, and by default its source, are those of the catalogue."""
+    entry = CATALOGUE[name]
+    return System(name, entry.kind, paper or PaperSettings(entry.source), problem, model, state)
 
 
 Builder = Callable[..., System]

@@ -9,7 +9,7 @@ import numpy as np
 
 from routh.models.base import State
 from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, circle, disc
-from routh.systems.base import PaperSettings, System, register
+from routh.systems.base import System, catalogued, register
 from routh.validation import integer, real
 
 _GRAVITY = 9.81  # m/s^2
@@ -54,14 +54,7 @@ def billiards_break(
     v = np.zeros(model.nv)
     v[0] = real("speed", speed, at_least=0.0)
     state = State(q.ravel(), v)
-    return System(
-        "billiards-break",
-        "impact",
-        PaperSettings("poster of HP19 (dimensions are those of pool balls)"),
-        model.problem(state),
-        model,
-        state,
-    )
+    return catalogued("billiards-break", model, state, model.problem(state))
 
 
 @register("newtons-cradle")
@@ -107,11 +100,4 @@ def newtons_cradle(
     moving = (np.arange(n) < k).astype(np.float64)
     energy_per_inertia = m * _GRAVITY * string * (1.0 - math.cos(up)) / (m * string**2 + 0.4 * m * r * r)
     impact = State(np.zeros(n), math.sqrt(2.0 * energy_per_inertia) * moving)
-    return System(
-        "newtons-cradle",
-        "motion",
-        PaperSettings("classical"),
-        model.problem(impact),
-        model,
-        State(-up * moving, np.zeros(n)),
-    )
+    return catalogued("newtons-cradle", model, State(-up * moving, np.zeros(n)), model.problem(impact))

@@ -28,6 +28,7 @@ from routh.models.spatial import PlaneContact, SpatialModel, SphereContact
 from routh.models.spatial.rotations import cross, rotation_matrices
 from routh.sim import Trajectory, step_through
 from routh.systems.base import PaperSettings, System, get, register
+from routh.systems.catalogue import CATALOGUE
 from routh.validation import Array, integer, real
 
 GRAVITY = 9.81  # m/s^2
@@ -60,8 +61,8 @@ def motion_of(name: str, **parameters: object) -> ConstrainedMotion:
     return found
 
 
-def _motion(name: str, source: str, model: Model, state: State, **more: Any) -> ConstrainedMotion:
-    paper = PaperSettings(source)
+def _motion(name: str, model: Model, state: State, **more: Any) -> ConstrainedMotion:
+    paper = PaperSettings(CATALOGUE[name].source)
     return ConstrainedMotion(name, "motion", paper, None, model, state, **more)
 
 
@@ -81,7 +82,6 @@ def spring_mass_damper(
     )
     return _motion(
         "spring-mass-damper",
-        "D19 section 3, Figs. 1-3",
         PlanarModel([body], gravity=(0.0, 0.0)),
         State(np.array([real("start", start)]), np.zeros(1)),
         constraints=(spring,),
@@ -124,7 +124,6 @@ def pendulum_by_constraint(
     )
     return _motion(
         "pendulum-by-constraint",
-        "D19 section 4.4, Fig. 4",
         PlanarModel([disc("bob", radius, mass=mass)]),
         State(np.array([length, 0.0, math.pi / 2]), np.zeros(3)),
         constraints=(pin,),
@@ -148,7 +147,6 @@ def pendulum_with_limit(
     limit = coordinate_limit("limit", 0, 1, lower=0.0, stiffness=stiffness, damping=damping)
     return _motion(
         "pendulum-with-limit",
-        "D19 section 5.4, Fig. 6",
         PlanarModel([arm]),
         State(np.array([real("angle", angle)]), np.array([real("rate", rate)])),
         constraints=(limit,),
@@ -186,7 +184,6 @@ def cube_on_foundation(
 
     return _motion(
         "cube-on-foundation",
-        "D19 section 5.5, Tables 1-2, Fig. 7",
         SpatialModel([cube]),
         State(np.array([0.0, 0.0, edge / 2, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)),
         constraints=(ElasticFoundation(points, stiffness=stiffness, damping=damping),),
@@ -230,7 +227,6 @@ def block_on_incline(
     centre = (np.asarray(size)[2] / 2 - share / stiffness) * np.asarray(ramp.normal)
     return _motion(
         "block-on-incline",
-        "D19 section 6.4, Fig. 9",
         SpatialModel([block], contacts),
         State(np.concatenate([centre, quaternion]), np.zeros(6)),
         compliance=Compliance(stiffness=stiffness, damping=damping),
@@ -272,7 +268,6 @@ def sphere_stack(
     q[:, 3] = 1.0
     return _motion(
         "sphere-stack",
-        "D19 section 6.5, Fig. 10",
         SpatialModel(bodies, contacts),
         State(q.ravel(), np.zeros(6 * n)),
         compliance=Compliance(stiffness, damping, anticipate=anticipate),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import State
 from routh.models.planar import GROUND, Body, HalfPlane, PlanarModel, PlaneContact, box
-from routh.systems.base import PaperSettings, System, register
+from routh.systems.base import System, catalogued, register
 from routh.systems.hp23_models import WALL, box_contacts
 from routh.validation import integer, per_contact, real
 
@@ -36,14 +36,7 @@ def rimless_wheel(
     model = wheel(integer("spokes", spokes, at_least=3), length, mass, inertia, mu)
     q = np.array([0.0, length * math.cos(math.pi / spokes), 0.0])
     state = State(q, np.array([0.0, -real("speed", speed, at_least=0.0), 0.0]))
-    return System(
-        "rimless-wheel",
-        "impact",
-        PaperSettings("HP19 Fig. 3 (dimensions and friction are ours)"),
-        model.problem(state),
-        model,
-        state,
-    )
+    return catalogued("rimless-wheel", model, state, model.problem(state))
 
 
 def wheel(
@@ -91,14 +84,7 @@ def pushing(
     contacts = box_contacts("box", w, h, [("A", GROUND, 0, mu), ("B", WALL, 1, 0.0)])
     model = PlanarModel([box("box", w, h, mass=mass)], contacts)
     state = _against(model, ("A", "B"), angle, speed)
-    return System(
-        "pushing",
-        "impact",
-        PaperSettings("HP19 Fig. 4 (dimensions and friction are ours)"),
-        model.problem(state),
-        model,
-        state,
-    )
+    return catalogued("pushing", model, state, model.problem(state))
 
 
 @register("block-into-wall")
@@ -121,14 +107,7 @@ def block_into_wall(
     named = [("A", GROUND, 0, a), ("B", GROUND, 1, b), ("C", WALL, 1, c), ("D", WALL, 2, d)]
     model = PlanarModel([box("block", w, h, mass=mass)], box_contacts("block", w, h, named))
     state = _against(model, ("A", "D"), 0.0, speed)
-    return System(
-        "block-into-wall",
-        "impact",
-        PaperSettings("poster of HP19 (dimensions and friction are ours)"),
-        model.problem(state),
-        model,
-        state,
-    )
+    return catalogued("block-into-wall", model, state, model.problem(state))
 
 
 def _against(model: PlanarModel, touching: tuple[str, str], angle: float, speed: float) -> State:

@@ -110,8 +110,8 @@ class Ramone:
 RAMONE = Ramone()
 
 
-def ramone(angles: Array, velocity: Array, mu: Array) -> Simulable:
-    """RAMone at (pitch, hip, knee, hip, knee), rad, with the trunk over x = 0."""
+def ramone(angles: Array, mu: Array) -> tuple[PlanarModel, Array]:
+    """RAMone, and its configuration at (pitch, hip, knee, hip, knee), rad, with the trunk over x = 0."""
     robot = RAMONE
     hip = (0.0, -robot.trunk_to_hip)
     trunk_line = np.array([hip, (0.0, robot.trunk_to_hip)])
@@ -130,7 +130,7 @@ def ramone(angles: Array, velocity: Array, mu: Array) -> Simulable:
     model = PlanarModel(bodies, contacts)
     q = np.concatenate([[0.0, 0.0], angles])
     q[1] -= model.gaps(q)[1]  # stand on the trailing foot
-    return model, State(q, velocity)
+    return model, q
 
 
 def _ramone_leg(leg: str, hip: tuple[float, float]) -> list[Body]:

@@ -11,7 +11,7 @@ from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, disc, rod, slope
 from routh.systems import hp23_models
-from routh.systems.base import PaperSettings, System, register
+from routh.systems.base import System, catalogued, register
 from routh.systems.hp19 import wheel
 from routh.validation import integer, per_contact, real, real_array
 
@@ -37,14 +37,7 @@ def zeno_block(
     turning = real("rate", rate, at_least=0.0)
     model = hp23_models.block(w, h, real("mass", mass, above=0.0), per_contact("mu", mu, 2))
     velocity = turning * np.array([-h / 2, w / 2, 1.0])  # HP23 (60)
-    return System(
-        "zeno-block",
-        "motion",
-        PaperSettings("HP23 section 4.3"),
-        None,
-        model,
-        State(np.array([0.0, h / 2, 0.0]), velocity),
-    )
+    return catalogued("zeno-block", model, State(np.array([0.0, h / 2, 0.0]), velocity))
 
 
 @register("bouncing-ball")
@@ -68,13 +61,8 @@ def bouncing_ball(
     above = real("height", height, at_least=0.0)
     landing_speed = math.sqrt(v[1] ** 2 + 2 * _GRAVITY * above)
     landing = State(np.array([0.0, r, 0.0]), np.array([v[0], -landing_speed, v[2]]))
-    return System(
-        "bouncing-ball",
-        "motion",
-        PaperSettings("classical"),
-        model.problem(landing),
-        model,
-        State(np.array([0.0, r + above, 0.0]), v),
+    return catalogued(
+        "bouncing-ball", model, State(np.array([0.0, r + above, 0.0]), v), model.problem(landing)
     )
 
 
@@ -111,14 +99,7 @@ def painleve_rod(
     arm = half * np.array([-math.cos(lean), math.sin(lean)])  # from A to the centre
     velocity = np.array([real("speed", speed, at_least=0.0) - w * arm[1], w * arm[0], w])
     state = State(np.array([arm[0], arm[1], math.pi - lean]), velocity)
-    return System(
-        "painleve-rod",
-        "motion",
-        PaperSettings("classical (Painlevé; HP23 section 1)"),
-        model.problem(state),
-        model,
-        state,
-    )
+    return catalogued("painleve-rod", model, state, model.problem(state))
 
 
 @register("rimless-wheel-slope")
@@ -152,14 +133,7 @@ def rimless_wheel_slope(
     hub = length * math.cos(half) * normal
     arm = hub - length * math.sin(half) * along  # from foot B to the hub
     velocity = -turning * np.array([-arm[1], arm[0], 1.0])
-    return System(
-        "rimless-wheel-slope",
-        "motion",
-        PaperSettings("classical (HP19 section III on level ground)"),
-        None,
-        model,
-        State(np.array([hub[0], hub[1], -gamma]), velocity),
-    )
+    return catalogued("rimless-wheel-slope", model, State(np.array([hub[0], hub[1], -gamma]), velocity))
 
 
 def steady_rate(spokes: int, length: float, mass: float, inertia: float, descent: float) -> float:
@@ -198,11 +172,9 @@ def box_drop(
     landing = State(
         np.array([0.0, 0.0, half, *upright]), np.array([v[0], v[1], -landing_speed, 0.0, 0.0, 0.0])
     )
-    return System(
+    return catalogued(
         "box-drop",
-        "motion",
-        PaperSettings("our example"),
-        model.problem(landing),
         model,
         State(np.array([0.0, 0.0, half + fall, *upright]), np.array([*v, 0.0, 0.0, 0.0])),
+        model.problem(landing),
     )

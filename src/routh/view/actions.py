@@ -19,6 +19,7 @@ from routh.view.panels import axis_names
 from routh.view.planar import PlanarMechanism
 from routh.view.shown import Shown, Viewing
 from routh.viz.encoding import png
+from routh.viz.robots import draw_map
 
 if TYPE_CHECKING:
     from viser import GuiEvent, GuiImageHandle, ViserServer
@@ -187,9 +188,6 @@ def _heat_picture(axes: list[Array], values: Array, names: tuple[str, str]) -> n
     figure = Figure(figsize=(4.0, 3.2), dpi=100, layout="constrained")
     canvas = FigureCanvasAgg(figure)
     ax = figure.subplots()
-    image = ax.pcolormesh(*axes, np.ma.masked_invalid(values.T), cmap="viridis", vmin=0.0, shading="nearest")
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
-    figure.colorbar(image, ax=ax, label="ambiguity")
+    draw_map(ax, dict(zip(names, axes, strict=True)), values, "ambiguity", least=0.0)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()

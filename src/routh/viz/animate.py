@@ -7,24 +7,21 @@ and the picture says how much. Below, the gaps of the contacts over time, as the
 
 from __future__ import annotations
 
-import importlib
 import math
-import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
-from routh.status import RouthError
-from routh.storage import replacing, write_bytes
 from routh.text import for_matplotlib
 from routh.validation import Array, integer, real
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
+from routh.viz.encoding import MOST_FRAMES, film_kind, write_frames
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 MOST_GHOSTS = 24  # futures drawn at once
-MOST_FRAMES = 2000
 _PANEL = 2.2  # inch, height of the panel of gaps
 _SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
 _TOUCHED = 1e-6  # m: contacts that never come this near have no line
@@ -55,10 +51,6 @@ class _Stage:
         """What is drawn of one future at one time."""
         q = np.array([np.interp(t, one.t, column) for column in one.q.T])
         return _magnified(q, self.futures[0].q[0], self.magnify)
-
-
-class MissingEncoderError(RouthError):
-    """There is no program that can write the video; the message says what to do."""
 
 
 def animate(
@@ -88,44 +80,15 @@ def animate(
     """
     if not isinstance(model, PlanarModel):
         raise ValueError(f"model: got {type(model).__name__}; animations are drawn of planar models")
-    target = Path(path)
-    kind = film_kind(target)
+    film_kind(path)  # before the work, not after it
     futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
     with style.context():
         wanted = None if magnify is None else real("magnify", magnify, above=0.0)
         stage = _stage(model, futures, integer("width", width, at_least=64), title, wanted)
-        if kind == "frames":
-            _write_frames(stage, times, target)
-        else:
-            _write_film(stage, times, target, kind, fps)
+        target = write_frames(_frames(stage, times), path, fps)
         style.close(stage.fig)
     return target
-
-
-def film_kind(target: Path) -> str:
-    """What a path asks for: "gif", "mp4" or "frames"; refuses what cannot be written."""
-    suffix = target.suffix.lower()
-    if suffix == "":
-        return "frames"
-    if suffix not in (".gif", ".mp4"):
-        raise ValueError(f"path: got {target.name!r}; wanted .gif, .mp4, or a folder for PNG frames")
-    if suffix == ".mp4":
-        ffmpeg()
-    return suffix[1:]
-
-
-def ffmpeg() -> str:
-    """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
-    found = shutil.which("ffmpeg")
-    if found is not None:
-        return found
-    try:
-        return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
-    except (ImportError, RuntimeError):
-        raise MissingEncoderError(
-            "ffmpeg: not found; bring it with: pip install imageio-ffmpeg, or choose a .gif or a folder"
-        ) from None
 
 
 def _times(futures: list[Trajectory], fps: int, speed: float) -> Array:
@@ -179,6 +142,7 @@ def _stage(
     tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
     fig.set_layout_engine("none")
     fig.set_size_inches(wide, tall)
+    fig.set_dpi(100)
     ax.set_position((0.0, panel / tall, 1.0, 1.0 - panel / tall))
     cursor = None
     if panel:
@@ -228,29 +192,14 @@ def _draw(stage: _Stage, t: float) -> list[Artist]:
     return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
 
 
-def _write_frames(stage: _Stage, times: Array, target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    for k, t in enumerate(times):
+def _frames(stage: _Stage, times: Array) -> Iterator[np.ndarray]:
+    """The pictures one by one, (h, w, 3) uint8."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(stage.fig)
+    for t in times:
         artists = _draw(stage, float(t))
-        write_bytes(target / f"frame-{k:05d}.png", style.png(stage.fig, dpi=100, crop=False))
+        canvas.draw()
+        yield np.array(canvas.buffer_rgba())[:, :, :3]
         for artist in artists:
             artist.remove()
-
-
-def _write_film(stage: _Stage, times: Array, target: Path, kind: str, fps: int) -> None:
-    from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
-
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if kind == "mp4":
-        style.matplotlib().rcParams["animation.ffmpeg_path"] = ffmpeg()
-    writer: AbstractMovieWriter = PillowWriter(fps=fps) if kind == "gif" else FFMpegWriter(fps=fps)
-    with replacing(target) as file, TemporaryDirectory() as elsewhere:
-        made = Path(elsewhere) / f"film.{kind}"  # an encoder wants a name to write to
-        with writer.saving(stage.fig, str(made), dpi=100):
-            for t in times:
-                artists = _draw(stage, float(t))
-                writer.grab_frame()
-                for artist in artists:
-                    artist.remove()
-        with made.open("rb") as film:
-            shutil.copyfileobj(film, file)

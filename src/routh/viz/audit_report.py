@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,32 +10,13 @@ import numpy as np
 from routh.auditing.rollout import CaughtImpact, RolloutAudit
 from routh.storage import write_text
 from routh.text import for_html as escape
-from routh.viz import style
+from routh.viz import pages, style
 from routh.viz.robots import draw_audit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 6  # impacts with a picture of their own: the farthest from their sets
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #222;
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
-table {{ border-collapse: collapse; width: 100%; font-size: 13px }}
-td, th {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top }}
-td.number, th.number {{ text-align: right; font-variant-numeric: tabular-nums }}
-tr.broken td {{ background: #fbeae5 }}
-img {{ max-width: 100%; height: auto }}
-.pairs {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 0 1.5rem }}
-figure {{ margin: 1.5rem 0 }} figcaption {{ color: #555; font-size: 13px }}
-</style></head><body>
-<h1>{title}</h1>
-{body}
-</body></html>
-"""
 
 
 def write_report(found: RolloutAudit, path: str | Path) -> Path:
@@ -48,7 +28,6 @@ def write_report(found: RolloutAudit, path: str | Path) -> Path:
 
 def report_html(found: RolloutAudit) -> str:
     """The page as text."""
-    title = escape(f"Impacts of {found.model_name} in MuJoCo")
     parts = [_summary(found)]
     if found.impacts:
         parts.append(_figure(timeline_figure(found), "Distance of MuJoCo's outcome from the set, over time."))
@@ -56,7 +35,7 @@ def report_html(found: RolloutAudit) -> str:
         parts.append("<h2>The farthest</h2>")
         sections = [_impact_section(found, i) for i in np.argsort(-_finite(found.distances))[:_SHOWN]]
         parts.append(f'<div class="pairs">{"".join(sections)}</div>')
-    return _PAGE.format(title=title, body="\n".join(parts))
+    return pages.page(f"Impacts of {found.model_name} in MuJoCo", parts)
 
 
 @style.context()
@@ -119,22 +98,15 @@ def _summary(found: RolloutAudit) -> str:
 
 
 def _table(found: RolloutAudit) -> str:
+    head = ("", "time, s", "took, ms", "contacts", "ambiguity", "distance", "MuJoCo's outcome")
     rows = []
     for i, impact in enumerate(found.impacts):
         audit = impact.audit
-        cells = [
-            f'<td class="number">{i + 1}</td>',
-            f'<td class="number">{impact.time:.3f}</td>',
-            f'<td class="number">{1e3 * impact.duration:.0f}</td>',
-            f'<td class="number">{impact.problem.nc}</td>',
-            f'<td class="number">{audit.outcomes.ambiguity:.3g}</td>',
-            f'<td class="number">{audit.distance:.3g}</td>',
-            f"<td>{escape(audit.verdict)}</td>",
-        ]
-        rows.append(f"<tr{' class=broken' if audit.broken else ''}>{''.join(cells)}</tr>")
-    names = ("", "time, s", "took, ms", "contacts", "ambiguity", "distance")
-    head = "".join(f'<th class="number">{name}</th>' for name in names) + "<th>MuJoCo's outcome</th>"
-    return f"<h2>Every impact</h2><table><tr>{head}</tr>{''.join(rows)}</table>"
+        times = f"{impact.time:.3f}", f"{1e3 * impact.duration:.0f}"
+        shares = f"{audit.outcomes.ambiguity:.3g}", f"{audit.distance:.3g}"
+        rows.append((i + 1, *times, impact.problem.nc, *shares, audit.verdict))
+    broken = [i for i, impact in enumerate(found.impacts) if impact.audit.broken]
+    return "<h2>Every impact</h2>" + pages.table(head, rows, numbers=range(6), marked=broken)
 
 
 def _impact_section(found: RolloutAudit, index: int) -> str:
@@ -148,11 +120,9 @@ def _impact_section(found: RolloutAudit, index: int) -> str:
 
 
 def _figure(fig: Figure, caption: str) -> str:
-    data = b64encode(style.png(fig)).decode()
+    image = pages.picture(style.png(fig), "")
     style.close(fig)
-    return (
-        f'<figure><img alt="" src="data:image/png;base64,{data}"><figcaption>{caption}</figcaption></figure>'
-    )
+    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
 
 
 def _finite(distances: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ _LONGEST_NAME = 12
 CONE, COMES, GOES = "friction cone", "approaches", "does not"
 
 
-def draw_before(ax: Axes, problem: ImpactProblem) -> None:
+def draw_before(problem: ImpactProblem, ax: Axes) -> None:
     """Contacts side by side, each with its friction cone and its velocity before the impact.
 
     Arrows show the tangential (in space: the speed of slip, to the right) and the normal velocity, all to one

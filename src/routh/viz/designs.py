@@ -9,17 +9,10 @@ import numpy as np
 from routh.robust.designing import Design
 from routh.text import for_matplotlib
 from routh.viz import style
-from routh.viz.plotting import figure_of, in_style, own_axes, plot
+from routh.viz.plotting import drawn_by, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
-@plot.register(Design)
-@in_style
-def _plot_design(design: Design, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_design(design, own_axes(axes, aspect=0.75)))
 
 
 def draw_design(design: Design, ax: Axes) -> Axes:
@@ -39,3 +32,6 @@ def draw_design(design: Design, ax: Axes) -> Axes:
     ax.set_ylim(bottom=min(0.0, float(np.nanmin(design.values[known], initial=0.0))))
     ax.legend()
     return ax
+
+
+plot.register(Design, drawn_by(draw_design, aspect=0.75))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
 import subprocess
 from collections.abc import Iterable
 from io import BytesIO
@@ -11,9 +13,40 @@ from types import ModuleType
 
 import numpy as np
 
-from routh.status import MissingExtraError
+from routh.status import MissingExtraError, RouthError
 from routh.storage import write_bytes
-from routh.viz.animate import MissingEncoderError, ffmpeg, film_kind
+
+MOST_FRAMES = 2000
+
+
+class MissingEncoderError(RouthError):
+    """There is no program that can write the video; the message says what to do."""
+
+
+def film_kind(path: str | Path) -> str:
+    """What a path asks for: "gif", "mp4" or "frames"; refuses what cannot be written."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix == "":
+        return "frames"
+    if suffix not in (".gif", ".mp4"):
+        raise ValueError(f"path: got {target.name!r}; wanted .gif, .mp4, or a folder for PNG frames")
+    if suffix == ".mp4":
+        ffmpeg()
+    return suffix[1:]
+
+
+def ffmpeg() -> str:
+    """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    try:
+        return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise MissingEncoderError(
+            "ffmpeg: not found; bring it with: pip install imageio-ffmpeg, or choose a .gif or a folder"
+        ) from None
 
 
 def write_frames(frames: Iterable[np.ndarray], path: str | Path, fps: int) -> Path:
@@ -25,6 +58,7 @@ def write_frames(frames: Iterable[np.ndarray], path: str | Path, fps: int) -> Pa
         for k, frame in enumerate(frames):
             write_bytes(target / f"frame-{k:05d}.png", png(frame))
         return target
+    target.parent.mkdir(parents=True, exist_ok=True)
     return _gif(frames, target, fps) if kind == "gif" else _mp4(frames, target, fps)
 
 
@@ -58,13 +92,14 @@ def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
         words: list[str] = []
         process: subprocess.Popen[bytes] | None = None
         for frame in frames:
+            high, wide = (2 * (pixels // 2) for pixels in frame.shape[:2])  # encoders want even numbers
             if process is None:
-                size = f"{frame.shape[1]}x{frame.shape[0]}"
+                size = f"{wide}x{high}"
                 words = [ffmpeg(), "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size]
                 words += ["-r", str(fps), "-i", "-", "-pix_fmt", "yuv420p", "-y", str(made)]
                 process = subprocess.Popen(words, stdin=subprocess.PIPE)
             assert process.stdin is not None
-            process.stdin.write(np.ascontiguousarray(frame).tobytes())
+            process.stdin.write(frame[:high, :wide].tobytes())
         if process is None:
             raise ValueError("frames: got none; wanted at least one")
         process.communicate()

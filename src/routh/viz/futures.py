@@ -12,7 +12,7 @@ from routh.sampling import Outcomes
 from routh.systems import System
 from routh.validation import Array, real
 from routh.viz import style
-from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes
+from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes, frame
 from routh.viz.density import draw_density
 from routh.viz.law_answers import labelled_answers
 from routh.viz.snapshots import planar
@@ -37,7 +37,7 @@ def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = 
     later = centres + dt * np.einsum("kcj,nj->nkc", maps, v)  # (n, bodies, 2)
     fig, axes = style.figure(1, 1, width=style.TWO_COLUMNS)
     ax = axes[0]
-    _frame(ax, model, state.q, later)
+    frame(ax, model, [state.q], more=[later.reshape(-1, 2)], pad=0.04)
     width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
     fig.set_size_inches(style.TWO_COLUMNS, style.TWO_COLUMNS * height / width + 0.35)
     fig.draw_without_rendering()
@@ -66,17 +66,6 @@ def centre_maps(model: PlanarModel, q: Array) -> Array:
         for unit in np.eye(model.nv)
     ]
     return np.stack(columns, axis=-1)
-
-
-def _frame(ax: Axes, model: PlanarModel, q: Array, later: Array) -> None:
-    """Limits around the bodies and all of the places."""
-    outline = np.concatenate([line for _, line in model.outlines(q)])
-    points = np.concatenate([later.reshape(-1, 2), outline])
-    low, high = points.min(axis=0), points.max(axis=0)
-    air = 0.04 * float((high - low).max())
-    ax.set_xlim(low[0] - air, high[0] + air)
-    ax.set_ylim(low[1] - air, high[1] + air)
-    ax.set_axis_off()
 
 
 def _draw_classical(ax: Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:

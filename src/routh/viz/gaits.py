@@ -11,25 +11,12 @@ from routh.robust.gaits import Wheel
 from routh.robust.returning import ReturnMap, Rolling, return_map, single_answers
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.plotting import figure_of, in_style, own_axes, plot
+from routh.viz.plotting import drawn_by, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _DRAWN = 200  # samples in the picture of a wheel
-
-
-@plot.register(Rolling)
-@in_style
-def _plot_rolling(rolling: Rolling, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_rolling(rolling, own_axes(axes, aspect=0.9)))
-
-
-@plot.register(ReturnMap)
-@in_style
-def _plot_return_map(found: ReturnMap, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_return_map(found, own_axes(axes, aspect=0.9)))
 
 
 def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
@@ -120,3 +107,7 @@ def _agreeing(laws: Mapping[str, Array]) -> list[tuple[list[str], Array]]:
         else:
             found.append(([name], ends))
     return found
+
+
+plot.register(Rolling, drawn_by(draw_rolling, aspect=0.9))
+plot.register(ReturnMap, drawn_by(draw_return_map, aspect=0.9))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -71,14 +72,27 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 
 
-def in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """In the style of this package where the figure is its own, in that of the caller in given axes."""
+def drawn_by(draw: Callable[..., object], *, aspect: float = 0.8, legend: str = "") -> Callable[..., Figure]:
+    """What `plot` does with a result that ``draw(result, ax, **options)`` draws.
+
+    In axes of the caller it has their style, in a figure of its own that of this package. ``legend`` is
+    "inside", or "below" the axes of an own figure.
+    """
 
     @wraps(draw)
     def drawn(result: object, axes: Axes | None = None, **options: object) -> Figure:
         with nullcontext() if axes is not None else style.context():
-            return draw(result, axes, **options)
+            ax = axes if axes is not None else style.figure(aspect=aspect)[1][0]
+            draw(result, ax, **options)
+            if legend == "inside":
+                ax.legend()
+            elif legend == "below" and axes is None:
+                style.legend_below(figure_of(ax), [ax])
+            return figure_of(ax)
 
+    first, ax, *further = inspect.signature(draw).parameters.values()
+    shown = [first, ax.replace(name="axes", default=None), *further]  # how `plot` can be called with it
+    drawn.__signature__ = inspect.Signature(shown, return_annotation="Figure")  # type: ignore[attr-defined]
     return drawn
 
 
@@ -95,64 +109,25 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
     return figure
 
 
-@plot.register(ImpactProblem)
-@in_style
-def _plot_problem(problem: ImpactProblem, axes: Axes | None = None) -> Figure:
-    own = axes is None
-    axes = own_axes(axes, aspect=0.5)
-    draw_before(axes, problem)
-    if own:
-        style.legend_below(figure_of(axes), [axes])
-    return figure_of(axes)
-
-
-@plot.register(ExactSet)
-@in_style
-def _plot_exact(exact: ExactSet, axes: Axes | None = None, *, rows: ArrayLike | None = None) -> Figure:
-    axes, problem = own_axes(axes), exact.problem
+def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None) -> None:
+    problem = exact.problem
     if rows is None:
         panel = telling_panel(problem, np.concatenate([piece.points for piece in exact.inner]))
         if problem.nt == 2:  # tangential speeds are no projection
             panel = (Axis(0), Axis(1)) if problem.nc > 1 else (Axis(0), Axis(0, "1"))
         rows = [axis.row(problem) for axis in panel]
-    draw_exact(axes, exact, rows)
+    draw_exact(ax, exact, rows)
     x, y = np.asarray(rows, dtype=float)
-    axes.set_xlabel(row_label(problem, x, "rows[0]"))
-    axes.set_ylabel(row_label(problem, y, "rows[1]"))
-    style.plain_ticks(axes)
-    return figure_of(axes)
+    ax.set_xlabel(row_label(problem, x, "rows[0]"))
+    ax.set_ylabel(row_label(problem, y, "rows[1]"))
+    style.plain_ticks(ax)
 
 
-@plot.register(ImpactResult)
-@in_style
-def _plot_impact(result: ImpactResult, axes: Axes | None = None) -> Figure:
-    axes = own_axes(axes)
-    draw_path(axes, result)
-    axes.legend()
-    return figure_of(axes)
-
-
-@plot.register(Audit)
-@in_style
-def _plot_audit(audit: Audit, axes: Axes | None = None, *, name: str = "the audited one") -> Figure:
-    axes = own_axes(axes)
-    draw_audit(audit, axes, name=name)
-    axes.legend()
-    return figure_of(axes)
-
-
-@plot.register(Scan)
-@in_style
-def _plot_scan(scan: Scan, axes: Axes | None = None) -> Figure:
-    return figure_of(draw_scan(scan, own_axes(axes, aspect=0.75)))
-
-
-def own_axes(axes: Axes | None, *, aspect: float = 0.8) -> Axes:
-    """The axes given, or those of a new figure."""
-    if axes is not None:
-        return axes
-    found: Axes = style.figure(aspect=aspect)[1][0]
-    return found
+plot.register(ExactSet, drawn_by(_draw_exact_set))
+plot.register(ImpactProblem, drawn_by(draw_before, aspect=0.5, legend="below"))
+plot.register(ImpactResult, drawn_by(draw_path, legend="inside"))
+plot.register(Audit, drawn_by(draw_audit, legend="inside"))
+plot.register(Scan, drawn_by(draw_scan, aspect=0.75))
 
 
 def figure_of(axes: Axes) -> Figure:

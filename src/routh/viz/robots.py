@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,23 +19,32 @@ if TYPE_CHECKING:
 
 def draw_scan(scan: Scan, ax: Axes) -> Axes:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
-    names, values = [_with_unit(name) for name in scan.axes], list(scan.axes.values())
-    if len(names) == 1:
-        ax.plot(values[0], scan.score, color=style.SET, marker=".")
-        ax.set_xlabel(names[0])
-        ax.set_ylabel("ambiguity")
-        ax.set_ylim(bottom=0.0)
+    if len(scan.axes) > 2:
+        raise ValueError(f"scan: got {len(scan.axes)} axes; a picture wants one or two")
+    axes = {_with_unit(name): values for name, values in scan.axes.items()}
+    return draw_map(ax, axes, scan.score, "ambiguity", least=0.0)
+
+
+def draw_map(
+    ax: Axes, axes: Mapping[str, Array], values: Array, label: str, *, least: float | None = None
+) -> Axes:
+    """Values over one axis as a curve, over two as a heat map, which stays grey where there are none.
+
+    ``axes`` by the words for them; ``least``: where the scale begins.
+    """
+    first, *others = axes
+    ax.set_xlabel(first)
+    if not others:
+        ax.plot(axes[first], values, color=style.SET, marker=".")
+        ax.set_ylabel(label)
+        ax.set_ylim(bottom=least)
         return ax
-    if len(names) != 2:
-        raise ValueError(f"scan: got {len(names)} axes; a picture wants one or two")
     ax.set_facecolor(style.GROUND)
-    image = ax.pcolormesh(
-        values[0], values[1], np.ma.masked_invalid(scan.score.T), cmap="viridis", vmin=0.0, shading="nearest"
-    )
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+    shown = np.ma.masked_invalid(values.T)
+    image = ax.pcolormesh(*axes.values(), shown, cmap="viridis", vmin=least, shading="nearest")
+    ax.set_ylabel(others[0])
     bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("ambiguity", size=ax.xaxis.label.get_fontsize())  # its own sizes are not those of the axes
+    bar.set_label(label, size=ax.xaxis.label.get_fontsize())  # its own sizes are not those of the axes
     bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
     return ax
 

@@ -13,38 +13,39 @@ from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
-from routh.viz.plotting import figure_of, in_style, own_axes, plot
+from routh.viz.plotting import drawn_by, plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_ANGLE = 2  # of the block, among its coordinates
 _RATE_COLOURS = (style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
 
 
 @style.context()
-def half_cycle_figure(model: PlanarModel, trajectory: Trajectory, *, angle: int = 2) -> Figure:
+def half_cycle_figure(model: PlanarModel, trajectory: Trajectory) -> Figure:
     """HP23 Fig. 7: a rocking half-cycle in four pictures: start, apex, before and after the impact."""
     impact = next(event for event in trajectory.events if event.kind == "impact")
     after = int(np.flatnonzero(trajectory.t == impact.t)[-1])
-    apex = int(np.argmax(trajectory.q[: impact.index + 1, angle]))
+    apex = int(np.argmax(trajectory.q[: impact.index + 1, _ANGLE]))
     indices = [0, apex, impact.index, after]
-    titles = ["start", f"apex, {trajectory.q[apex, angle]:.4f} rad", "impact begins", "impact has ended"]
+    titles = ["start", f"apex, {trajectory.q[apex, _ANGLE]:.4f} rad", "impact begins", "impact has ended"]
     fig, axes = style.figure(1, 4, width=style.TWO_COLUMNS, height=2.2)
     everything = [trajectory.q[i] for i in indices]
     for ax, i, title in zip(axes, indices, titles, strict=True):
         frame(ax, model, everything)
         draw_planes(ax, model)
         draw_bodies(ax, model, trajectory.q[i])
-        _turning(ax, model, trajectory, i, angle)
+        _turning(ax, model, trajectory, i)
         ax.set_title(title)
     style.letter(axes)
     return fig
 
 
-def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int, angle: int) -> None:
+def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int) -> None:
     """The pivot as a dot and the turning rate in words with an arc in its direction."""
-    rate = float(trajectory.v[i, angle])
+    rate = float(trajectory.v[i, _ANGLE])
     gaps = model.gaps(trajectory.q[i])
     still = np.abs(np.einsum("ijk,k->ij", model.jacobians(trajectory.q[i])[1], trajectory.v[i])[:, 0])
     normal = np.abs(model.jacobians(trajectory.q[i])[0] @ trajectory.v[i])
@@ -56,7 +57,7 @@ def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int, angle
         )
     x, y = trajectory.q[i, :2]
     turning = abs(rate) > 0.02 * float(
-        np.abs(trajectory.v[:, angle]).max()
+        np.abs(trajectory.v[:, _ANGLE]).max()
     )  # an apex lies between two samples
     words = f"{rate:+.2f} rad/s".replace("-", "\N{MINUS SIGN}") if turning else "at rest,\nturns back"
     ax.text(x, y - 0.25, words, ha="center", va="center", fontsize=7, zorder=8)
@@ -74,14 +75,14 @@ def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int, angle
 
 
 @style.context()
-def augmented_figure(trajectory: Trajectory, *, coordinate: int = 2, name: str = r"\theta") -> Figure:
-    """HP23 Fig. 8: a coordinate and its rate over time, over augmented time, and the rates of both."""
+def augmented_figure(trajectory: Trajectory) -> Figure:
+    """HP23 Fig. 8: the block's angle and its rate over time, over augmented time, and the rates of both."""
     fig, axes = style.figure(1, 3, width=style.TWO_COLUMNS, height=2.35)
     over_time, over_s, rates = axes
     view = trajectory.in_s()
     for ax, x, label in ((over_time, view.t, "$t$ (s)"), (over_s, view.s, "$s$ (s + N s)")):
-        ax.plot(x, view.q[:, coordinate], color=style.BLUE, label=f"${name}$ (rad)")
-        ax.plot(x, view.v[:, coordinate], color=style.VERMILION, label=rf"$\dot{{{name}}}$ (rad/s)")
+        ax.plot(x, view.q[:, _ANGLE], color=style.BLUE, label=r"$\theta$ (rad)")
+        ax.plot(x, view.v[:, _ANGLE], color=style.VERMILION, label=r"$\dot{\theta}$ (rad/s)")
         ax.set_xlabel(label)
         ax.legend(loc="upper right")
     _mark_zeno(over_time, trajectory, view.t, "t^*")
@@ -128,42 +129,21 @@ def _mark_zeno(ax: Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
             )
 
 
-@plot.register(Trajectory)
-@in_style
-def _plot_trajectory(
-    trajectory: Trajectory, axes: Axes | None = None, *, coordinate: int = 0, rate: bool = False
-) -> Figure:
-    return _plot_motions([trajectory], axes, coordinate=coordinate, rate=rate)
-
-
-@plot.register(Bundle)
-@in_style
-def _plot_motions(
-    motions: Bundle | Sequence[Trajectory],
-    axes: Axes | None = None,
-    *,
-    coordinate: int = 0,
-    rate: bool = False,
-) -> Figure:
-    return figure_of(draw_motions(own_axes(axes), motions, coordinate, rate=rate))
-
-
 def draw_motions(
-    ax: Axes,
-    motions: Bundle | Sequence[Trajectory],
-    coordinate: int = 0,
-    *,
-    rate: bool = False,
-    label: str | None = None,
-) -> Axes:
+    motions: Trajectory | Bundle | Sequence[Trajectory], ax: Axes, *, coordinate: int = 0, rate: bool = False
+) -> None:
     """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate."""
-    alpha = max(0.12, min(0.8, 6.0 / len(motions)))
-    for trajectory in motions:
+    every = [motions] if isinstance(motions, Trajectory) else motions
+    alpha = max(0.12, min(0.8, 6.0 / len(every)))
+    for trajectory in every:
         values = trajectory.v if rate else trajectory.q
         ax.plot(trajectory.t, values[:, coordinate], color=style.BLUE, linewidth=0.7, alpha=alpha)
     ax.set_xlabel("$t$ (s)")
-    ax.set_ylabel(label or (f"rate of coordinate {coordinate}" if rate else f"coordinate {coordinate}"))
-    return ax
+    ax.set_ylabel(f"rate of coordinate {coordinate}" if rate else f"coordinate {coordinate}")
+
+
+for _kind in (Trajectory, Bundle):
+    plot.register(_kind, drawn_by(draw_motions))
 
 
 def _impulse_label(contact: str) -> str:

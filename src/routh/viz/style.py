@@ -212,10 +212,10 @@ def picture_kind(path: str | Path) -> str:
     return suffix[1:]
 
 
-def png(fig: Figure, *, dpi: int = 160, crop: bool = True) -> bytes:
-    """A figure as the bytes of a PNG file; with ``crop`` as large as what is drawn, else as the figure."""
+def png(fig: Figure, *, dpi: int = 160) -> bytes:
+    """A figure as the bytes of a PNG file."""
     buffer = BytesIO()
-    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **(_cropping(fig) if crop else {}))
+    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **_cropping(fig))
     return buffer.getvalue()
 
 

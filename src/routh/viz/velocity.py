@@ -104,7 +104,7 @@ def rare_samples(shown: Comparison) -> np.ndarray:
     return rows[np.bincount(which)[which] < RARE * len(rows)]
 
 
-def draw_path(ax: Axes, result: ImpactResult) -> None:
+def draw_path(result: ImpactResult, ax: Axes) -> None:
     """Every contact's velocity along one outcome's path: tangential (the speed of slip in space), normal.
 
     Limits of joints do not slip: they are at zero, in their own unit.

@@ -11,17 +11,14 @@ from numpy.typing import ArrayLike
 
 from routh.models.mujoco.engine import engine, take_environment, workspace
 from routh.models.mujoco.problem import build
-from routh.models.robot import NoContactError, UnrepresentedWarning
-from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, Row, state_arrays
+from routh.models.robot import RobotProblem, UnrepresentedWarning
+from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
-from routh.status import StateError
 from routh.validation import Array, Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-
-if TYPE_CHECKING:
     from routh.models.mujoco.watching import WatchedRows
 
 
@@ -92,17 +89,12 @@ def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, options:
     state = engine().MjData(model)
     if data is not None:
         take_environment(state, data)
-    rows: list[Row] = []
-    for q, v in zip(qpos, qvel, strict=True):
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            rows.append(StateError(NOT_FINITE))
-            continue
+
+    def build_at(q: Array, v: Array) -> RobotProblem:
         state.qpos[:], state.qvel[:] = q, v
-        try:
-            rows.append(build(model, state, **options))
-        except (NoContactError, StateError) as nothing:
-            rows.append(nothing)
-    return RobotBatch.from_rows(rows, int(model.nv))
+        return build(model, state, **options)
+
+    return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
 
 
 def _watched(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up
-from routh.models.robot import NoContactError
-from routh.models.robot_batch import NOT_FINITE, RobotBatch, Row, state_arrays
+from routh.models.robot_batch import RobotBatch, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
-from routh.status import StateError
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -50,16 +48,8 @@ def problems(
     """
     configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu, limits=limits)
-    options = {"window": window, "deepest": deepest, "past_limit": past_limit}
-    rows: list[Row] = []
-    for configuration, velocity in zip(configurations, velocities, strict=True):
-        if not (np.isfinite(configuration).all() and np.isfinite(velocity).all()):
-            rows.append(StateError(NOT_FINITE))
-            continue
-        try:
-            rows.append(build(around, configuration, velocity, gap=gap, **options))
-        except (NoContactError, StateError) as nothing:
-            rows.append(nothing)
-    batch = RobotBatch.from_rows(rows, int(model.nv))
+    options = {"gap": gap, "window": window, "deepest": deepest, "past_limit": past_limit}
+    build_at = partial(build, around, **options)  # type: ignore[arg-type]
+    batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at)
     batch.set_restitution(restitution)
     return batch

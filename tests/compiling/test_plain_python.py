@@ -1,13 +1,11 @@
-"""Kernels in few instructions: each way of writing that `LeanLower` shortens, against plain Python."""
+"""Compiled kernels against plain Python: elements, loops, numbers; and kernels that wait to be compiled."""
 
 import math
 
 import numpy as np
 import pytest
-from numba.core import types
 
 from routh.compiling import Patient, interpreted, kernel
-from routh.compiling.lowering import scalar_signature
 
 NAN, INF = math.nan, math.inf
 
@@ -130,17 +128,6 @@ def test_numbers_are_those_of_python(x, y, k, n):
 @pytest.mark.parametrize(("x", "k", "flag"), [(2.9, 3, True), (-2.9, -3, False)])
 def test_int_cuts_towards_zero(x, k, flag):
     assert _integers(x, k, flag) == int(x) + int(k) + int(flag)
-
-
-def test_what_is_not_plain_is_left_to_numba():
-    def asked(function, *kinds):
-        return scalar_signature(types.Function(type("T", (), {"key": function})), kinds)
-
-    assert asked(max, types.float64, types.float64).return_type == types.float64
-    assert asked(int, types.boolean).return_type == types.int64
-    assert asked(max, types.float64, types.int64) is None
-    assert asked(int, types.uint64) is None
-    assert asked(abs, types.float64) is None
 
 
 def test_few_calls_of_a_patient_kernel_compile_nothing_and_many_do(monkeypatch):
