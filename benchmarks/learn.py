@@ -152,6 +152,9 @@ def ambiguity(steps: int) -> None:
         found = []
         frames = gymnasium.make(name).unwrapped.frame_skip
         rollout(name, steps * frames, 0, lambda impact, number, found=found: found.append(impact))
+        if not found:
+            print(f"| {name} | 0 | | | | | |", flush=True)
+            continue
         spread = np.array([impact.ambiguity for impact in found])
         far = [impact.distance for impact in found[:100]]
         contacts = np.median([len(impact.contacts) for impact in found])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from routh.cli.precompile import FAMILIES
-from routh.compiling import interpreted, kernel
+from routh.compiling import distinct, fused, interpreted, kernel
 from routh.compiling.entering import kind_of_type
 from routh.compiling.numba_inside import Kernel
 from routh.compiling.program import Program
@@ -181,3 +181,37 @@ def test_no_family_is_left_to_numba(family, monkeypatch):
     monkeypatch.setattr(Kernel, "__call__", translate_and_call)
     family.call()
     assert seen
+
+
+@fused
+def _products(x, y, out):
+    for i in range(len(x)):
+        out[i] += x[i] * y[i]
+
+
+@distinct
+def _sums(x, y, out):
+    for i in range(1, len(x)):
+        out[0] = x[0] * y[i] + out[i - 1]  # x, y and out are three arrays
+        _products(x, y, out)
+
+
+def test_marks_change_no_more_than_they_say():
+    x, y, out = np.random.default_rng(0).normal(size=(3, 7))
+    expected = out.copy()
+    for i in range(1, 7):
+        expected[0] = x[0] * y[i] + expected[i - 1]
+        expected += x * y
+    _sums(x, y, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-14, atol=1e-14)
+
+
+def test_marks_are_in_the_program():
+    program = Program()
+    floats = ("array", "float64", 1)
+    name, _ = program.function(_sums, (floats, floats, floats))
+    text = program.text()
+    (head,) = (line for line in text.split("\n") if line.startswith("define") and name in line)
+    assert head.count("ptr noalias") == 3
+    lines = [line for line in text.split("\n") if " fmul " in line or " fadd " in line]
+    assert {"contract" in line for line in lines} == {True, False}  # of `_products` and of `_sums`

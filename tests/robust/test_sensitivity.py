@@ -146,3 +146,8 @@ def test_two_whole_numbers_are_a_direction_and_no_contact():
     found, same = sensitivity(problem, (0, 1)), sensitivity(problem, np.array([0.0, 1.0]))
     for name in same.gradient:
         np.testing.assert_array_equal(found.gradient[name], same.gradient[name])
+
+
+def test_where_nothing_approaches_the_restitution_does_not_count_either():
+    problem = routh.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.3, [1.0, 1.0], restitution=0.5)
+    np.testing.assert_array_equal(sensitivity(problem, [0.0, 1.0]).gradient["restitution"], [0.0])

@@ -49,7 +49,8 @@ def clear_sample(
     outputs.status[row, sample] = status
     outputs.events[row, sample] = 0
     outputs.residual[row, sample] = 0.0
-    outputs.error[row, sample] = 0.0
+    if outputs.error.shape[1] > 0:
+        outputs.error[row, sample] = 0.0
     for r in range(outputs.v.shape[2]):
         outputs.v[row, sample, r] = math.nan if status == refused else before[row, r]
     for i in range(outputs.impulse.shape[2]):
@@ -137,8 +138,13 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     return cuda_kernel(entry, max_registers=REGISTERS)
 
 
-def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
-    """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents."""
+def make_gpu_outputs(
+    shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool, exact: bool = False
+) -> Outputs:
+    """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents.
+
+    ``exact``: there is no room for errors, which only curves have.
+    """
     return Outputs(
         *allocate(
             [
@@ -147,7 +153,7 @@ def make_gpu_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, el
                 (shape, np.int8),
                 (shape, np.int32),
                 (shape, np.float64),
-                (shape, np.float64),
+                ((shape[0], 0) if exact else shape, np.float64),
                 ((*shape, 2, nc if elastic else 0), np.float64),
             ]
         )

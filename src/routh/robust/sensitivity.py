@@ -35,7 +35,8 @@ class Sensitivity:
     gradient : "v" (nv,), "M" (nv, nv), "Jn" (nc, nv), "Jt" (nc, nt, nv), "mu" (nc,) and, where some contact
         has restitution, "restitution" (nc,): each shaped like the problem's field of that name. ``M`` is for
         symmetric changes.
-    one_sided : whether the derivative holds to one side only, or only for this one of several worst outcomes.
+    one_sided : whether the derivative holds to one side only, or only for this one of several worst vertices
+        of the exact set. Of equally bad outcomes that filling found nothing is known.
     method : "envelope" for the worst outcome of its contact statuses; "sample" for the outcome that filling
         found, which may be a little less than the worst.
     """
@@ -80,7 +81,8 @@ def sensitivity(
         raise RouthError("sensitivity: no outcome was found, so there is nothing to differentiate")
     direction = wanted.gradient(found.v, max(problem.speed, 1e-300))
     if found.status is Status.NO_IMPACT:
-        zeros = {name: np.zeros_like(getattr(problem, name)) for name in ("M", "Jn", "Jt", "mu")}
+        fields = [name for name in DATA if name != "restitution" or np.any(problem.restitution > 0.0)]
+        zeros = {name: np.zeros_like(getattr(problem, name)) for name in fields if name != "v"}
         result = Sensitivity(found, {"v": direction, **zeros}, False, "envelope")
     else:
         result = _by_statuses(problem, found, direction) or _by_sample(problem, found, direction, options)

@@ -30,6 +30,7 @@ from routh.step.elastic import ENERGETIC
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
+_PERSISTENCE = 0.3  # of the rates drawn, in the plane: bred samples gain by more corners and longer paths
 _SEEDS = 32  # farthest samples, and as many others, from which climbing starts
 
 
@@ -164,6 +165,8 @@ class _Search:
         # samples that reach farthest in more directions than are watched: these keep more kinds of them
         self.herd = Herd(np.vstack([self.rows, watch_directions(problem, _BREEDERS)]), self.rng)
         straight = problem.nt == 1 and not np.any(problem.restitution > 0.0)
+        if straight:
+            self.settings = {"persistence": _PERSISTENCE, **settings}
         self.polisher = Polisher(problem) if straight else None
         self.reached = np.full(len(rows), -np.inf)  # by all samples, in the watched directions
         self._prepared = make_rows([problem])

@@ -27,7 +27,7 @@ class OnGpu(NamedTuple):
     status: GpuArray
     steps: GpuArray
     residual: GpuArray
-    error: GpuArray
+    error: GpuArray  # (0,) of a single problem in the plane, whose samples have none
     work: GpuArray  # (..., 2, nc): stored and returned, shares of |v|_M^2; (..., 2, 0) without restitution
 
 

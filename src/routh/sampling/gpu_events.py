@@ -6,8 +6,9 @@ import time
 
 import numpy as np
 
+from routh import tolerances
 from routh.friction import facet_directions
-from routh.kernels.arrays import RATES, Draw, make_rows
+from routh.kernels.arrays import RATES, Draw, Rows, make_rows
 from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
 from routh.kernels.folding_cuda import make_judge
 from routh.kernels.gpu_memory import GpuArray, first_row
@@ -31,6 +32,11 @@ def settled(n: int, settings: Options, friction: str, facets: int | None) -> tup
     return make_settings(n, **settings), {**named, **told}
 
 
+def _approaches(rows: Rows) -> bool:
+    """Whether the only row is an impact, by the measure of the kernels."""
+    return bool(np.any(~(rows.start[0, : 2 * rows.nc[0] : 2] >= -tolerances.APPROACH)))
+
+
 def gpu_outcomes(
     problem: ImpactProblem,
     n: int,
@@ -52,8 +58,9 @@ def gpu_outcomes(
     along = prepared, np.ones(1, bool), undone, make_judge(problem)
     sampler = Sampler(with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns, along=along)
     rows, wanted, undone, judge = sampler.along
-    outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic)
-    begin_samples(rows.before, undone, outputs)
+    outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic, exact=nt == 1)
+    if nt == 2 or budget is not None or not _approaches(prepared):  # else every entry will be written
+        begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
     v, impulse, status, steps, residual, error, work = (GpuArray(first_row(array)) for array in outputs)
     held = OnGpu(v, impulse, status, steps, residual, error, work)
