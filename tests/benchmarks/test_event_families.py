@@ -31,6 +31,14 @@ def test_impulses_at_rest_up_to_rounding_may_compress_or_return(seed):
     assert tally.statuses["SOLVED"] > 0
 
 
+@pytest.mark.parametrize("seed", [64312, 87940])
+def test_contacts_that_jam_beyond_rounding_are_no_outcome(seed):
+    """Impulses of 1e5 leave velocities of 1e-11, whose signs decide who is compressed and who returns."""
+    _, tally = event_families.chunk(("Poisson's restitution", seed, seed + 1))
+    assert tally.wrong == 0
+    assert tally.statuses["NUMERICAL"] > 0
+
+
 def test_restitution_out_of_nothing_is_noticed():
     problem = event_families.planar_body(np.random.default_rng(0), 1).replace(restitution=0.5)
     path = routh.sample(problem, 1, hypothesis="poisson", threads=1).path(0)

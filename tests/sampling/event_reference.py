@@ -353,7 +353,8 @@ def follow(problem, seed, sample, *, row=0, rates="mixed", persistence=None, poi
     kept, forced, alone = None, None, None
     for stage in range(freely + 48 + 32 * path.nc):
         if np.all(path.y >= 0.0) and not np.any(path.budget > 0.0):
-            return Status.SOLVED, np.array(path.pieces)
+            known = not elastic or np.sum(path.pieces, axis=0)[:, 0].max() <= 5e3
+            return (Status.SOLVED if known else Status.NUMERICAL), np.array(path.pieces)
         single = stage < freely + 8 or (poisson and stage % 4 == 0)
         phase = FREELY if stage < freely else IN_TURN if single else TOGETHER
         key, aimed = event_key(seed, row, sample, stage), forced is not None

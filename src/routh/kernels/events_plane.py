@@ -64,6 +64,7 @@ BETWEEN = 4
 WATCHED = 0.25  # how often the slip of contacts that do not push is an event
 PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
+MOST_IMPULSE = 5e3  # of a contact that jams: beyond it rounding of velocities is no longer below ZERO
 FIRST_ROOM = 128  # pieces of a path for which there is room at first
 FEW = 64  # samples below which nothing is kept for later ones
 
@@ -208,6 +209,9 @@ def one_sample(
     residual = max(residual, residual_of_end(work, nc, elastic))
     if status == SOLVED and not residual <= tolerances.RESIDUAL:
         status = NUMERICAL
+    for i in range(nc if elastic else 0):  # whether such a contact was compressed or returned, nobody knows
+        if status == SOLVED and not values[TOTAL, 2 * i] <= MOST_IMPULSE:
+            status = NUMERICAL
     return status, pieces, residual
 
 
