@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import kernel
+from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Plain
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION as ROW_RESTITUTION
@@ -104,7 +104,7 @@ class Task(NamedTuple):
     off: Array  # (items,) by how much derivatives along v miss the velocity after, whose degree is one
     margin: Array  # (items,) least distance from a change of piece; NaN: no outcome, room or derivative
     entries: np.ndarray  # (items,) int64 of the record
-    decisions: np.ndarray  # (items,) uint64: equal where the pieces and events are
+    decisions: np.ndarray  # (items,) uint64: equal where pieces and events are; only without cotangents
 
 
 class Here(NamedTuple):
@@ -224,7 +224,8 @@ def finish_sample(
     if record.total[MARGIN] > 0.0:
         judge_ties(task, here, work, curved, total)
     task.margin[item] = record.total[MARGIN]
-    task.decisions[item] = digest(record, len(frame.root))
+    if task.cotangents.of_v.shape[2] == 0:
+        task.decisions[item] = digest(record, len(frame.root))
     change_by(frame, total, work.pull)
     for r in range(len(frame.v)):
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
@@ -234,7 +235,7 @@ def finish_sample(
     differentiate(task, here, work, curved, total)
 
 
-@kernel
+@distinct
 def plane_range(
     rows: Rows, draw: Draw, task: Task, plane: PlaneWork, work: GradientWork, custom: int | None,
     begin: int, end: int,

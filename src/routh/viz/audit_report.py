@@ -111,10 +111,9 @@ def _table(found: RolloutAudit) -> str:
 
 def _impact_section(found: RolloutAudit, index: int) -> str:
     impact = found.impacts[index]
-    names = escape(", ".join(impact.problem.names))
     text = (
         f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: MuJoCo's outcome {escape(impact.audit.verdict)}. "
-        f"Contacts: {names}."
+        f"Contacts: {escape(', '.join(impact.problem.names))}."
     )
     return _figure(impact_figure(impact), text)
 
