@@ -99,7 +99,7 @@ def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
         value = J[i]
         for k in range(i):
             value -= factor[i, k] * half[place, k]
-        half[place, i] = value * (1.0 / factor[i, i])
+        half[place, i] = value * (1.0 / factor[i, i])  # with the bits of `forward_three`
 
 
 @kernel

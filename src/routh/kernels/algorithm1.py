@@ -120,7 +120,8 @@ def run_known(
     """HP23's Algorithm 1 along known vertices for the rows ``begin`` to ``end`` that are PENDING.
 
     ``lengths``: tuples with as many entries as there are contacts, tangents and friction directions, so that
-    each shape is compiled for itself. Returns how many rows stay PENDING, at a step that leaves the table.
+    each shape is compiled for itself. Returns how many rows stay PENDING, at a step that leaves the table;
+    -1: nothing was done, arrays have other shapes.
     """
     nc, nt, k = len(lengths[0]), len(lengths[1]), len(lengths[2])
     sizes, n = (nc, nt, k), nc * (1 + nt)

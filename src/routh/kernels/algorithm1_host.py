@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from routh.compiling import interpreted, is_ready
+from routh.compiling.foreign import Foreign
 from routh.kernels.algorithm1 import PENDING, Lengths, run_known, run_pivoted
 from routh.kernels.cone import run_cone
 from routh.kernels.slices import run_slices
@@ -30,9 +31,7 @@ from routh.step import make_step
 from routh.validation import Array, choice
 
 TABLE_PAYS = 1024  # samples; a table costs about as much as pivoting this many
-GROWING = (
-    1024  # samples that grow a table before one asks whether they found anything new; then twice as many
-)
+GROWING = 1024  # samples that grow a table before one asks whether it has anything new; then twice as many
 MOST_GROWING = 2**16
 FEW_NEW = 0.001  # of the vertices known, for each thousand samples
 FEW_VERTICES = 256  # whose links can be completed in plain Python
@@ -163,7 +162,7 @@ def _run_polyhedral(
 
     def work(begin: int, end: int, solver: StepSolver) -> None:
         known = (lengths, scaled.step, table.vertices, sampling, samples, solver.vectors, begin, end)
-        while run_known(*known) and time.monotonic() < deadline:
+        while _walk(*known) and time.monotonic() < deadline:
             solver(table, (begin, end), most=1)
 
     run_slices(
@@ -253,7 +252,7 @@ def _grow(solver: StepSolver, table: Table, before: int, deadline: float) -> tup
     while begin < end:
         known, full = int(used[0]), used[0] >= len(table.vertices.finals)
         walked = (lengths, scaled.step, table.vertices, solver.sampling, samples, solver.vectors, begin, end)
-        while run_known(*walked) and time.monotonic() < deadline:
+        while _walk(*walked) and time.monotonic() < deadline:
             row = begin + int(np.argmax(samples.status[begin:end] == PENDING))
             solver(table, (row, end) if solver.compiled(table) else (row, row + 1), grow=True, most=1)
         if time.monotonic() >= deadline:
@@ -327,6 +326,14 @@ def shape_lengths(scaled: ScaledProblem) -> Lengths:
     """Tuples as long as there are contacts, tangents and directions: their types tell shapes apart."""
     nc, nt, k = scaled.sizes
     return (0.0,) * nc, (0.0,) * nt, (0.0,) * k
+
+
+def _walk(*known: Foreign) -> int:
+    """How many rows stay PENDING along known vertices; raises where `run_known` cannot begin."""
+    left = run_known(*known)
+    if left < 0:
+        raise RuntimeError("sampling: arrays do not have the shapes of the problem; this is a fault of routh")
+    return left
 
 
 def _left(deadline: float) -> float | None:

@@ -72,9 +72,7 @@ from routh.kernels.space_names import workspace as space_workspace
 from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
-CURVED_ROOM = (
-    512  # entries of a record for which there is room at first with the true cone: one for each step
-)
+CURVED_ROOM = 512  # entries of a record for which there is room at first with the true cone: one a step
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
 MU, M, J, RESTITUTION = range(4)
 Scratch = TypeVar("Scratch")

@@ -246,9 +246,9 @@ def _stop(wheel: Wheel, slips: tuple[float, float]) -> tuple[StepTaken, ...]:
     rolls = wheel.problem(np.array([1.0, 0.0]))
     rate = _steady(wheel, float(wheel.rate_after @ Simultaneous()(rolls).v))
     taken: list[StepTaken] = []
-    for _ in range(
-        _STEPS if np.isfinite(rate) else 0
-    ):  # without a steady gait nothing is there to be stopped
+    if not np.isfinite(rate):
+        return ()  # without a steady gait there is nothing to be stopped
+    for _ in range(_STEPS):
         scaled = replace(path, v=rate * path.v, impulse=rate * path.impulse)
         taken.append(StepTaken(rate, slip * wheel.length * rate, share * rate, scaled, residual))
         if not (share > 0.0 and (share * rate) ** 2 > wheel.barrier):
