@@ -164,3 +164,14 @@ def test_an_interrupt_ends_a_bundle_at_once(tmp_path, processes, after):
         check=False,
     )
     assert done.stdout.startswith("after "), done.stderr
+
+
+def test_processes_that_cannot_be_made_are_told_of(block, monkeypatch):
+    """Before, the bundle waited for them for ever."""
+
+    def none_left(*given, **options):
+        raise OSError("no process can be made")
+
+    monkeypatch.setattr("routh.sim.many.ProcessPoolExecutor.map", none_left)
+    with pytest.raises(OSError, match="no process can be made"):
+        routh.simulate_many(block.model, block.state, n=2, duration=0.01, processes=2)

@@ -171,8 +171,15 @@ def _in_processes(job: _Job, count: int, workers: int, tell: Callable[[int], Non
     others = set(active_children())
     with ProcessPoolExecutor(workers, initializer=_OWN.append, initargs=(job,)) as pool:
         begun: Future[Iterator[list[Trajectory]]] = Future()
+
+        def begin() -> None:
+            try:
+                begun.set_result(pool.map(_part, parts))
+            except BaseException as error:  # else nobody would hear of it, and wait
+                begun.set_exception(error)
+
         # interrupts come to the main thread: a process that is just being made is not forgotten
-        beginning = Thread(target=lambda: begun.set_result(pool.map(_part, parts)))
+        beginning = Thread(target=begin)
         try:
             beginning.start()
             found: list[Trajectory] = []

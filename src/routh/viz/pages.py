@@ -23,7 +23,6 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: 1rem 0
 th { text-align: left; border-bottom: 2px solid var(--line); font-weight: 600; }
 th, td { padding: .35rem .6rem .35rem 0; vertical-align: top; } td { border-bottom: 1px solid var(--line); }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.why { color: var(--soft); }
 tr.broken td { background: #fbeae5; }
 .pairs { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 0 1.5rem; }
 figure { margin: 1.5rem 0; } figcaption { color: var(--soft); font-size: .85rem; }
