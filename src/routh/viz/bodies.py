@@ -137,7 +137,7 @@ def draw_contacts(
         name = for_matplotlib(model.contacts[i].name)
         outward = "left" if beside[0] > points[i, 0] else "right"
         words: style.Look = {"ha": "center" if len(name) == 1 else outward, "va": "center", "fontsize": 7}
-        ax.text(*map(float, beside), name, **words, zorder=7)
+        ax.text(float(beside[0]), float(beside[1]), name, **words, zorder=7)
 
 
 def draw_body_velocities(

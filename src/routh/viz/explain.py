@@ -101,7 +101,7 @@ def _draw_ball(ax: style.Axes) -> None:
     ax.axhline(0.0, color=style.GREY)
     ax.annotate("", (0.0, 0.0), (0.0, 1.2), arrowprops={"arrowstyle": "<->", "linewidth": 0.8})
     ax.text(0.08, 0.6, r"$z = \phi(z)$", va="center")
-    style.arrow(ax, (0.75, 1.75), (0.75, 1.2), style.BLACK, zorder=6.5)
+    style.arrow(ax, np.array([0.75, 1.75]), np.array([0.75, 1.2]), style.BLACK, zorder=6.5)
     ax.text(0.83, 1.48, "$g$", va="center")
     ax.set(xlim=(-0.8, 1.2), ylim=(-0.4, 2.4), aspect="equal")
     ax.set_axis_off()
