@@ -277,10 +277,10 @@ def signed(number: str) -> str:
 
 
 def arrow(
-    ax: Axes, start: Array, end: Array, color: str, *, zorder: float | None = None, **look: Any
+    ax: Axes, start: Array, end: Array, color: str, *, zorder: float | None = None, **look: float
 ) -> None:
     """An arrow between two points (2,) of the axes; ``look`` is for Matplotlib's ``arrowprops``."""
-    props = {"arrowstyle": "-|>", "color": color, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, **look}
+    props: Look = {"arrowstyle": "-|>", "color": color, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, **look}
     ax.annotate(
         "", xy=tuple(end), xytext=tuple(start), arrowprops=props, annotation_clip=False, zorder=zorder
     )

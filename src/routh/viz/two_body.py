@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -202,12 +200,13 @@ def draw_impulse(ax: style.Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike
 
 
 def _mark(
-    ax: style.Axes, at: Array, marker: str, size: float, color: str, label: str | None, **look: Any
+    ax: style.Axes, at: Array, marker: str, size: float, color: str, label: str | None, **more: float | str
 ) -> None:
-    ax.plot(*at, marker=marker, markersize=size, color=color, linestyle="none", label=label, **look)
+    look: style.Look = {"marker": marker, "markersize": size, "color": color, **more}
+    ax.plot(*at, linestyle="none", label=label, **look)
 
 
-def _label(ax: style.Axes, at: Array, text: str, offset: ArrayLike, **look: Any) -> None:
+def _label(ax: style.Axes, at: Array, text: str, offset: ArrayLike, **look: float | str) -> None:
     """Words beside a mark, so many points on paper away from it; white around them, where lines pass."""
     from matplotlib.patheffects import withStroke
 
