@@ -77,7 +77,8 @@ def sample(
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
         default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
-    step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
+    step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`; of a batch see
+        `routh.sampling.algorithm1_batch.sample_batch`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
         the problem in a batch, or of a batch's first row in a larger one.
     friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
@@ -101,12 +102,12 @@ def sample(
     _refuse(method, events if method == "algorithm1" else paper)
     options: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
     if method == "algorithm1":
-        if isinstance(problem, ImpactBatch):
-            raise ValueError(
-                "method: got 'algorithm1' with a batch; wanted 'events', or one problem at a time"
-            )
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        if isinstance(problem, ImpactBatch):
+            from routh.sampling.algorithm1_batch import sample_batch
+
+            return sample_batch(problem, n, **given, **options)
         return algorithm1.sample(problem, n, **given, **options)
     from routh.sampling.events import event_outcomes
     from routh.sampling.redrawing import make_settings
