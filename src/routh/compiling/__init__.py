@@ -36,6 +36,7 @@ __all__ = [
     "is_ready",
     "kernel",
     "on_device",
+    "seldom",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
@@ -67,6 +68,12 @@ def distinct(function: Function) -> Function:
     So what it has read need not be read again.
     """
     function.__dict__["distinct"] = True
+    return _marked(function)
+
+
+def seldom(function: Function) -> Function:
+    """A `kernel` that is hardly ever called: it stays out of its callers, so that their usual way is short."""
+    function.__dict__["seldom"] = True
     return _marked(function)
 
 
