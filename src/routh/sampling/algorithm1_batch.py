@@ -9,20 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
-from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import draw_again
 from routh.kernels.arrays import Outputs, Rows
 from routh.kernels.cone import ConeDraw, run_cone_rows
 from routh.kernels.step_arrays import PENDING, Samples
-from routh.kernels.step_making import make_sampling, out_of_time, scaled_problem
+from routh.kernels.step_making import out_of_time
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.many import _energy_units, bouncing_rows, draw_rows, empty_outputs, finished
 from routh.status import Status
 from routh.validation import Array, Options, choice, integer, real_array
-
-_FAILED = (Status.RAY, Status.MAX_PIVOTS, Status.NUMERICAL)
 
 
 def sample_batch(
@@ -48,6 +44,8 @@ def sample_batch(
     options : ``friction``, ``facets`` and ``hypothesis`` of `routh.sample`.
 
     Rows with the true cone in space and without restitution are drawn together, and only they on the GPU.
+    Their samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn
+    again, the first few, which takes up to seconds.
     """
     if choice("points", points, ("random", "sobol")) == "sobol":
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
@@ -76,8 +74,6 @@ def sample_batch(
         out_of_time(_samples(out))
 
     draw_rows(batch, together, (2, False), found, sample_piece)
-    for k in np.flatnonzero(np.isin(found.status, _FAILED).any(axis=1)):
-        _again(batch, int(k), draw, found, deadline)
     given: Options = {"max_steps": max_steps, "seed": seed, "threads": threads, **options}
     for number in map(int, np.flatnonzero(impact & ~together)):
         left = None if budget is None else max(deadline - time.monotonic(), 1e-9)
@@ -121,19 +117,6 @@ def _samples(out: Outputs) -> Samples:
     return Samples(out.v, out.impulse, out.events, out.status, out.residual)
 
 
-def _again(batch: ImpactBatch, k: int, draw: ConeDraw, found: Outputs, deadline: float) -> None:
-    """Samples of row k on which the kernel failed, as `algorithm1.sample` draws them again."""
-    problem = batch[k]
-    scaled = scaled_problem(problem, facet_directions(2))
-    boxes = _of_rows(draw.steps, k)[:1, : problem.nc] / scaled.impulse
-    size = boxes[0] if len(boxes) else np.ones(problem.nc)
-    settings = {"max_steps": draw.max_steps, "seed": int(draw.seed), "row": draw.row + k}
-    sampling = make_sampling(problem, scaled, size, draw.points, **settings)
-    own = _samples(Outputs(*(array[k] for array in found)))
-    own = own._replace(v=own.v[:, : problem.nv], impulse=own.impulse[:, : problem.nc])
-    draw_again(problem, scaled, sampling, own, "cone", deadline)
-
-
 def _on_gpu(
     batch: ImpactBatch,
     draw: ConeDraw,
@@ -144,7 +127,6 @@ def _on_gpu(
 ) -> BatchOutcomes:
     from routh.kernels.cuda import ConeSampler
     from routh.kernels.events_cuda import run_batch
-    from routh.kernels.gpu_memory import DeviceArray, fetch
     from routh.sampling.gpu_batch import begun, ended
 
     others = np.flatnonzero(impact & ~together)
@@ -156,12 +138,4 @@ def _on_gpu(
     problems, outputs = begun(batch, draw.n)
     limit = None if deadline == math.inf else deadline
     run_batch(problems, together, outputs, ConeSampler(draw, batch.nc), draw.row, limit)
-    for k in np.flatnonzero(np.isin(fetch(outputs.status), _FAILED).any(axis=1)):
-        of_row: list[DeviceArray] = [array[k : k + 1] for array in outputs]
-        own = Outputs(*map(fetch, of_row))
-        single = draw._replace(row=draw.row + int(k), steps=_of_rows(draw.steps, int(k)))
-        _again(batch[[int(k)]], 0, single, own, deadline)
-        for array, mended in zip(of_row, own, strict=True):
-            if mended.size:
-                array.copy_to_device(mended)
     return ended(batch, problems, outputs, told)

@@ -66,7 +66,8 @@ def sample(
 ) -> Outcomes | BatchOutcomes:
     """Draw ``n`` outcomes of an impact, or of each impact of a batch.
 
-    Row k of a batch gets the samples of ``sample(batch[k], n, row=k, ...)``, to the last bit.
+    Row k of a batch gets the samples of ``sample(batch[k], n, row=k, ...)``, to the last bit; with
+    "algorithm1" samples whose step cannot be solved quickly keep a status that says so.
 
     Parameters
     ----------
