@@ -26,6 +26,7 @@ from routh.kernels import cuda as gpu
 from routh.kernels import events_cuda, plane_cuda
 from routh.kernels.algorithm1_host import known_table, run
 from routh.kernels.arrays import make_rows
+from routh.kernels.cone import ConeDraw
 from routh.kernels.gpu_memory import send
 from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
 from routh.sampling.redrawing import PERSISTENCE, make_settings
@@ -142,39 +143,48 @@ def tiled(path, count):
     return routh.ImpactBatch(**given)
 
 
-def robots(path, count, check=2**12):
+def robots(path, count, method, check=2**12):
     """One outcome of each of many different problems, with the true cone."""
     batch = tiled(path, count)
     print(batch)
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
     outputs = events_cuda.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
     rows = events_cuda.prepared_rows(sent, mask, 0, count, 2)
-    sampler = events_cuda.Sampler(make_settings(1, persistence=PERSISTENCE), batch.nc, elastic=False)
+    if method == "events":
+        sampler = events_cuda.Sampler(make_settings(1, persistence=PERSISTENCE), batch.nc, elastic=False)
+    else:
+        sampler = gpu.ConeSampler(cone_draw(1, batch.nc), batch.nc)
     kernel = kernel_milliseconds(lambda: sampler.launch(rows, mask, outputs, 0, 0, count), repeats=3)
     preparing = kernel_milliseconds(lambda: events_cuda.prepared_rows(sent, mask, 0, count, 2), repeats=3)
     begin = time.perf_counter()
-    found = routh.sample(batch, 1, device="cuda")
+    found = routh.sample(batch, 1, method=method, device="cuda")
     counts = found.status_counts()
     whole = time.perf_counter() - begin
     some = batch[:check]
-    routh.sample(some[:1], 1)
+    routh.sample(some[:1], 1, method=method)
     one = time.process_time()
-    few = routh.sample(some, 1, threads=1)
+    few = routh.sample(some, 1, method=method, threads=1)
     one = (time.process_time() - one) / check
     print(
-        f"kernel {kernel:.1f} ms, preparing {preparing:.1f} ms, call with status counts {1e3 * whole:.0f} ms"
+        f"{method}: kernel {kernel:.1f} ms, preparing {preparing:.1f} ms, "
+        f"call with status counts {1e3 * whole:.0f} ms"
     )
     print(f"{compared(few, found)}; CPU {1e6 * one:.1f} us a problem on one core; {counts}")
 
 
-def prepared(problem, step, max_steps, n, directions, true_cone=False):
+def cone_draw(n, nc, max_steps=1000):
+    """Algorithm 1 with its defaults."""
+    return ConeDraw(n, 0, 0, np.uint64(0), np.empty((0, nc)), np.empty((n, 0)), max_steps)
+
+
+def prepared(problem, step, max_steps, n, directions):
     """A launch of Algorithm 1 that only computes, and the residual below which a step counts as solved."""
     scaled = scaled_problem(problem, directions)
     sampling = make_sampling(
         problem, scaled, step / scaled.impulse, np.empty((n, 0)), max_steps=max_steps, seed=0
     )
     table = known_table(problem, scaled, sampling)
-    return gpu.prepare_launch(scaled, table, sampling, true_cone, empty_samples(problem, n))[0], scaled.limit
+    return gpu.prepare_launch(scaled, table, sampling, empty_samples(problem, n))[0], scaled.limit
 
 
 def algorithm1(n):
@@ -206,12 +216,13 @@ def saved(path, n, few=8192):
     one_core = (time.perf_counter() - begin) / few
     whole = wall_milliseconds(lambda: routh.sample(problem, n, method="algorithm1", device="cuda"))
     many = routh.sample(problem, n, method="algorithm1", device="cuda")
-    launch, _ = prepared(
-        problem, problem.scaling.impulse, 1000, n, facet_directions(problem.nt), true_cone=True
-    )
+    rows, wanted = send((make_rows([problem]), np.ones(1, dtype=bool)))
+    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 3, elastic=False)
+    sampler = gpu.ConeSampler(cone_draw(n, problem.nc), problem.nc)
+    kernel = kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))
     print(
         f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
-        f"kernel {kernel_milliseconds(launch):.1f} ms   with transfers {whole:.1f} ms   "
+        f"kernel {kernel:.1f} ms   with transfers {whole:.1f} ms   "
         f"largest difference {np.abs(some.v - many.v[:few]).max():.1e}   {many.status_counts()}"
     )
 
@@ -224,6 +235,7 @@ def main():
     )
     parser.add_argument("path", nargs="?", help="file of problems")
     parser.add_argument("--samples", type=int, default=2**20)
+    parser.add_argument("--method", default="events", choices=("events", "algorithm1"), help="of robots")
     parser.add_argument("--states", type=int, default=1024)
     given = parser.parse_args()
     if given.what == "make":
@@ -234,7 +246,7 @@ def main():
     if given.what == "events":
         events(given.samples)
     elif given.what == "robots":
-        robots(given.path, given.samples)
+        robots(given.path, given.samples, given.method)
     elif given.path is not None:
         saved(given.path, given.samples)
     else:

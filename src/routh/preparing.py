@@ -62,20 +62,29 @@ def empty_rows(rows: int, nv: int, nc: int, nt: int) -> Rows:
 class Scratch(NamedTuple):
     """What one thread needs to prepare a row."""
 
-    factor: Array  # (nv, nv) lower Cholesky factor
-    half: Array  # (nc (1 + nt), nv): L^-1 J^T, transposed
-    root: Array  # (nc,) square roots of effective masses
+    factor: Array  # (nv, nv) lower Cholesky factor L, and L^T above the diagonal
+    half: Array  # (1, nv): L^-1 J^T of one row of a Jacobian
+    columns: Array  # (nv + 2, padded(nc (1 + nt))): L^-1 J^T of all of them, two lines of scratch
+
+
+def padded(columns: int) -> int:
+    """Columns are worked on four at a time."""
+    return -(-columns // 4) * 4
 
 
 def scratch(problems: Problems) -> Scratch:
     """A workspace for the largest row."""
     _, nc, nt, nv = problems.Jt.shape
-    return Scratch(np.empty((nv, nv)), np.empty((max(nc * (1 + nt), 1), nv)), np.empty(max(nc, 1)))
+    wide = padded(max(nc * (1 + nt), 1))
+    return Scratch(np.empty((nv, nv)), np.empty((1, nv)), np.empty((nv + 2, wide)))
 
 
 @kernel
 def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
-    """The lower Cholesky factor of one mass matrix; False where it is not positive definite."""
+    """The lower Cholesky factor of one mass matrix; False where it is not positive definite.
+
+    Beside each other as above the diagonal, four entries are worked out at a time.
+    """
     for j in range(nv):
         value = M[row, j, j]
         for k in range(j):
@@ -84,11 +93,23 @@ def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
             return False  # NaN too
         factor[j, j] = math.sqrt(value)
         share = 1.0 / factor[j, j]  # a division takes as long as a dozen products
-        for i in range(j + 1, nv):
+        last = j + 1 + (nv - j - 1) // 4 * 4
+        for i in range(j + 1, last, 4):
+            x, y, z, w = M[row, i, j], M[row, i + 1, j], M[row, i + 2, j], M[row, i + 3, j]
+            for k in range(j):
+                scale = factor[j, k]
+                x -= factor[k, i] * scale
+                y -= factor[k, i + 1] * scale
+                z -= factor[k, i + 2] * scale
+                w -= factor[k, i + 3] * scale
+            x, y, z, w = x * share, y * share, z * share, w * share
+            factor[j, i], factor[j, i + 1], factor[j, i + 2], factor[j, i + 3] = x, y, z, w
+            factor[i, j], factor[i + 1, j], factor[i + 2, j], factor[i + 3, j] = x, y, z, w
+        for i in range(last, nv):
             value = M[row, i, j]
             for k in range(j):
                 value -= factor[i, k] * factor[j, k]
-            factor[i, j] = value * share
+            factor[j, i] = factor[i, j] = value * share
     return True
 
 
@@ -99,47 +120,55 @@ def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
         value = J[i]
         for k in range(i):
             value -= factor[i, k] * half[place, k]
-        half[place, i] = value * (1.0 / factor[i, i])  # with the bits of `forward_three`
+        half[place, i] = value * (1.0 / factor[i, i])  # with the bits of `forward_all`
 
 
 @kernel
-def forward_three(factor: Array, nv: int, Jn: Array, Jt: Array, half: Array, place: int) -> None:
-    """`forward` of a contact's normal and two tangents, side by side: a third of the time, equal bits."""
+def forward_all(factor: Array, nv: int, columns: Array, count: int) -> None:
+    """``L^-1`` times the first columns, in place: `forward` of four at a time, equal bits."""
     for i in range(nv):
-        x, y, z = Jn[i], Jt[0, i], Jt[1, i]
-        for k in range(i):
-            scale = factor[i, k]
-            x -= scale * half[place, k]
-            y -= scale * half[place + 1, k]
-            z -= scale * half[place + 2, k]
         share = 1.0 / factor[i, i]
-        half[place, i], half[place + 1, i], half[place + 2, i] = x * share, y * share, z * share
+        for c in range(0, count, 4):
+            x, y, z, w = columns[i, c], columns[i, c + 1], columns[i, c + 2], columns[i, c + 3]
+            for k in range(i):
+                scale = factor[i, k]
+                x -= scale * columns[k, c]
+                y -= scale * columns[k, c + 1]
+                z -= scale * columns[k, c + 2]
+                w -= scale * columns[k, c + 3]
+            columns[i, c], columns[i, c + 1] = x * share, y * share
+            columns[i, c + 2], columns[i, c + 3] = z * share, w * share
 
 
 @kernel
-def backward_three(factor: Array, nv: int, half: Array, place: int) -> None:
-    """``L^-T`` times three rows of ``half``, in place."""
+def backward_all(factor: Array, nv: int, columns: Array, count: int) -> None:
+    """``L^-T`` times the first columns, in place."""
     for i in range(nv - 1, -1, -1):
-        x, y, z = half[place, i], half[place + 1, i], half[place + 2, i]
-        for k in range(i + 1, nv):
-            scale = factor[k, i]
-            x -= scale * half[place, k]
-            y -= scale * half[place + 1, k]
-            z -= scale * half[place + 2, k]
         share = 1.0 / factor[i, i]
-        half[place, i], half[place + 1, i], half[place + 2, i] = x * share, y * share, z * share
+        for c in range(0, count, 4):
+            x, y, z, w = columns[i, c], columns[i, c + 1], columns[i, c + 2], columns[i, c + 3]
+            for k in range(i + 1, nv):
+                scale = factor[i, k]
+                x -= scale * columns[k, c]
+                y -= scale * columns[k, c + 1]
+                z -= scale * columns[k, c + 2]
+                w -= scale * columns[k, c + 3]
+            columns[i, c], columns[i, c + 1] = x * share, y * share
+            columns[i, c + 2], columns[i, c + 3] = z * share, w * share
 
 
 @kernel
-def three_dots(half: Array, a: int, b: int, nv: int) -> tuple[float, float, float]:
-    """The scalar products of row a with rows b, b + 1 and b + 2."""
-    x, y, z = 0.0, 0.0, 0.0
-    for i in range(nv):
-        value = half[a, i]
-        x += value * half[b, i]
-        y += value * half[b + 1, i]
-        z += value * half[b + 2, i]
-    return x, y, z
+def products(columns: Array, a: int, nv: int) -> None:
+    """The scalar products of column a with itself and those before it, into the line behind the columns."""
+    for c in range(0, a + 1, 4):
+        x, y, z, w = 0.0, 0.0, 0.0, 0.0
+        for i in range(nv):
+            value = columns[i, a]
+            x += value * columns[i, c]
+            y += value * columns[i, c + 1]
+            z += value * columns[i, c + 2]
+            w += value * columns[i, c + 3]
+        columns[nv, c], columns[nv, c + 1], columns[nv, c + 2], columns[nv, c + 3] = x, y, z, w
 
 
 @kernel
@@ -158,7 +187,7 @@ def speed_of(factor: Array, v: Array, nv: int) -> float:
     for j in range(nv):
         value = 0.0
         for i in range(j, nv):
-            value += factor[i, j] * v[i]
+            value += factor[j, i] * v[i]
         total += value * value
     return math.sqrt(total)
 
@@ -246,30 +275,55 @@ def check(
 
 
 @kernel
+def load_column(J: Array, nv: int, columns: Array, c: int) -> None:
+    """A row of a Jacobian as a column."""
+    for j in range(nv):
+        columns[j, c] = J[j]
+
+
+@kernel
+def load_columns(problems: Problems, row: int, columns: Array) -> int:
+    """The Jacobian of a row, contact by contact, as columns, and zeros up to four; how many contacts."""
+    nv, nt = problems.size[row, 0], problems.size[row, 2]
+    first, count = 0, 0
+    for i in range(problems.present.shape[1]):
+        if problems.present[row, i]:
+            load_column(problems.Jn[row, i], nv, columns, first)
+            for d in range(nt):
+                load_column(problems.Jt[row, i, d], nv, columns, first + 1 + d)
+            first += 1 + nt
+            count += 1
+    while first % 4 != 0:
+        for j in range(nv):
+            columns[j, first] = 0.0
+        first += 1
+    return count
+
+
+@kernel
 def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: int) -> None:
     """One row in its own units (`routh.problem.Scaling`), into row ``place`` of `Rows`."""
     nv, nt = problems.size[row, 0], problems.size[row, 2]
-    width, count = 1 + nt, 0
+    width, count, columns = 1 + nt, 0, own.columns
     factorise(problems.M, row, nv, own.factor)
     v = problems.v[row]
     speed = speed_of(own.factor, v, nv)
     if speed == 0.0:
         speed = 1.0
+    size = width * load_columns(problems, row, columns)
+    forward_all(own.factor, nv, columns, size)
     for i in range(problems.present.shape[1]):
         if not problems.present[row, i]:
             continue
-        first = count * width
-        if nt == 2:
-            forward_three(own.factor, nv, problems.Jn[row, i], problems.Jt[row, i], own.half, first)
-        else:
-            forward(own.factor, nv, problems.Jn[row, i], own.half, first)
-            for d in range(nt):
-                forward(own.factor, nv, problems.Jt[row, i, d], own.half, first + 1 + d)
-        root = 1.0 / math.sqrt(dot(own.half[first], own.half[first], nv))
-        own.root[count] = root
+        first, square = count * width, 0.0
+        for j in range(nv):
+            square += columns[j, first] * columns[j, first]
+        root = 1.0 / math.sqrt(square)  # of the effective mass
         out.start[place, first] = dot(problems.Jn[row, i], v, nv) * root / speed
         for d in range(nt):
             out.start[place, first + 1 + d] = dot(problems.Jt[row, i, d], v, nv) * root / speed
+        for d in range(width):
+            columns[nv + 1, first + d] = root
         out.contact[place, MU, count] = problems.mu[row, i]
         out.contact[place, RESTITUTION, count] = problems.restitution[row, i]
         out.contact[place, IMPULSE, count] = speed * root
@@ -277,39 +331,29 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
     out.nc[place] = count
     for i in range(out.before.shape[1]):
         out.before[place, i] = v[i]
-    for a in range(count * width):
-        scale = own.root[a // width]
-        if nt == 2:
-            for b in range(0, a + 1, 3):
-                x, y, z = three_dots(own.half, a, b, nv)
-                other = own.root[b // 3]
-                x, y, z = x * scale * other, y * scale * other, z * scale * other
-                out.G[place, a, b], out.G[place, a, b + 1], out.G[place, a, b + 2] = x, y, z
-                out.G[place, b, a], out.G[place, b + 1, a], out.G[place, b + 2, a] = x, y, z
-        else:
-            for b in range(a + 1):
-                value = dot(own.half[a], own.half[b], nv) * scale * own.root[b // width]
-                out.G[place, a, b] = value
-                out.G[place, b, a] = value
-    respond(own, nv, count, width, speed, out.response, place)
+    for a in range(size):
+        products(columns, a, nv)
+        scale = columns[nv + 1, a]
+        for b in range(a + 1):
+            value = columns[nv, b] * scale * columns[nv + 1, b]
+            out.G[place, a, b] = value
+            out.G[place, b, a] = value
+    respond(own, nv, size, speed, out.response, place)
 
 
 @kernel
-def respond(own: Scratch, nv: int, count: int, width: int, speed: float, response: Array, place: int) -> None:
-    """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what `forward` left."""
-    for a in range(count * width):
-        unit = speed * own.root[a // width]
-        if width == 3:
-            if a % 3 == 0:
-                backward_three(own.factor, nv, own.half, a)
-        else:
-            for i in range(nv - 1, -1, -1):
-                value = own.half[a, i]
-                for k in range(i + 1, nv):
-                    value -= own.factor[k, i] * own.half[a, k]
-                own.half[a, i] = value / own.factor[i, i]
-        for i in range(response.shape[1]):
-            response[place, i, a] = own.half[a, i] * unit if i < nv else 0.0  # padding does not move
+def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, place: int) -> None:
+    """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what is in the columns."""
+    columns = own.columns
+    backward_all(own.factor, nv, columns, size)
+    for a in range(size):
+        columns[nv, a] = speed * columns[nv + 1, a]
+    for i in range(nv):
+        for a in range(size):
+            response[place, i, a] = columns[i, a] * columns[nv, a]
+    for i in range(nv, response.shape[1]):  # padding does not move
+        for a in range(size):
+            response[place, i, a] = 0.0
 
 
 @kernel

@@ -159,13 +159,30 @@ def test_bad_input_is_named():
         routh.exact_set(rational_block()).support([1, 0, 0], which="middle")
 
 
-def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
-    rng = np.random.default_rng(29)
-    A, J = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+def random_rational(seed, nc):
+    """Random M and J with nv = 2 nc, in simple numbers."""
+    rng, nv = np.random.default_rng(seed), 2 * nc
+    A, J = rng.normal(size=(nv, nv)), rng.normal(size=(nv, nv))
     problem = routh.ImpactProblem(
-        A @ A.T / 6 + 0.2 * np.eye(6), J[:3], J[3:], rng.uniform(0, 1, 3), rng.normal(size=6)
+        A @ A.T / nv + 0.2 * np.eye(nv), J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv)
     )
-    exact = routh.exact_set(snap(problem, tolerance=1e-3, through="delassus").rational, budget=30)
+    return snap(problem, tolerance=1e-3, through="delassus").rational
+
+
+@pytest.mark.parametrize("scale", [F(1, 1024), F(1024)])
+def test_slow_and_fast_impacts_of_many_pieces_have_the_same_set(scale):
+    """What is nearly covered is judged as a share of the speed: a slow impact's outer set did not end."""
+    given = random_rational(28, 4)
+    other = RationalProblem(given.M, given.Jn, given.Jt, given.mu, [scale * x for x in given.v])
+    one, two = routh.exact_set(given, budget=20), routh.exact_set(other, budget=20)
+    assert one.explored == two.explored > (48, 48)  # beyond which nearly covered pieces are looked for
+    assert two.status is Status.SOLVED
+    assert two.vertices() == tuple(tuple(scale * x for x in vertex) for vertex in one.vertices())
+    assert two.gap == pytest.approx(one.gap, rel=1e-3)
+
+
+def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
+    exact = routh.exact_set(random_rational(29, 3), budget=30)
     inner, outer = exact.reached
     assert exact.status is Status.SOLVED
     assert inner.cut_off > 0

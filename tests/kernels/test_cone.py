@@ -5,8 +5,8 @@ import numpy as np
 from problems import family_problem
 from routh.friction import facet_directions
 from routh.kernels.algorithm1_host import run
-from routh.kernels.cone import cone_step, disc_friction
-from routh.kernels.step_making import make_vectors, scaled_problem, tangential_axes
+from routh.kernels.arrays import make_rows
+from routh.kernels.cone import ConeDraw, cone_step, disc_friction, find_axes, load_row, make_work
 from routh.status import Status
 from routh.step import make_step
 
@@ -19,7 +19,9 @@ def test_friction_on_a_disc_is_opposite_to_slip():
         G = np.eye(3)
         G[1:, 1:] = A
         b, radius = rng.normal(size=2), 10.0 ** rng.uniform(-6, 1)
-        p = np.array(disc_friction(tangential_axes(G), 0, *b, radius))
+        contacts = make_work(1).contacts
+        find_axes(G, 0, contacts)
+        p = np.array(disc_friction(contacts, 0, *b, radius))
         slip = A @ p + b
         if np.linalg.norm(slip) < 1e-12:
             assert np.linalg.norm(p) <= radius * (1 + 1e-12)
@@ -29,20 +31,40 @@ def test_friction_on_a_disc_is_opposite_to_slip():
             )
 
 
+def test_axes_are_those_of_the_tangential_block():
+    rng = np.random.default_rng(1)
+    blocks = [np.diag([1.0, 2.0]), np.diag([2.0, 1.0]), np.eye(2), np.ones((2, 2)), np.zeros((2, 2))]
+    blocks += [np.array([[1.0, 1e-12], [1e-12, 1.0]]), np.array([[1.0, -1e-9], [-1e-9, 2.0]])]
+    for _ in range(100):
+        root = rng.normal(size=(2, 2)) * 10.0 ** rng.uniform(-4, 4, size=2)
+        blocks.append(root @ root.T)
+    for A in blocks:
+        G, contacts = np.eye(3), make_work(1).contacts
+        G[1:, 1:] = A
+        find_axes(G, 0, contacts)
+        small, large, cosine, sine = contacts[2:, 0]
+        axes = np.array([[cosine, -sine], [sine, cosine]])
+        np.testing.assert_allclose(axes @ axes.T, np.eye(2), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            axes @ np.diag([small, large]) @ axes.T, A, rtol=0, atol=1e-14 * max(large, 1e-280)
+        )
+        assert 0.0 < small <= large
+
+
 def test_steps_agree_with_the_reference():
     solved = 0
     for family in ("spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"):
         for seed in range(8):
             problem, bound = family_problem(family, seed)
-            scaled = scaled_problem(problem, facet_directions(2))
-            vectors = make_vectors(scaled.sizes)
-            vectors.inputs[:] = np.concatenate([scaled.start, bound / scaled.impulse])
-            _, gap = cone_step(scaled.step, tangential_axes(scaled.step.G), vectors)
+            rows, work, nc = make_rows([problem]), make_work(problem.nc), problem.nc
+            load_row(rows, 0, ConeDraw(1, 0, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), work)
+            work.inputs[:] = np.concatenate([rows.start[0], bound / problem.scaling.impulse])
+            gap = cone_step(work, nc)
             if not gap < 1e-9:
                 continue  # left to the sure method
             solved += 1
             step = make_step(problem, friction="cone")
-            impulse = vectors.impulse.reshape(-1, 3) * scaled.impulse[:, None]
+            impulse = work.impulse.reshape(-1, 3) * problem.scaling.impulse[:, None]
             assert step.residual(problem.v, bound, impulse) < 1e-9
             reference = step.solve(problem.v, bound)
             if family != "spatial-3-rough":  # there a step can have several solutions

@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 import routh
-from problems import random_problem
+from problems import colliding, random_problem
 from routh.kernels.arrays import make_rows
 from routh.kernels.events_cuda import make_gpu_outputs
 from routh.kernels.gpu_memory import fetch, send
@@ -72,6 +72,16 @@ def mixed_batch():
     return routh.ImpactBatch(**arrays, present=present, restitution=restitution)
 
 
+def spatial_batch(rows=3):
+    """Rows in space, one of them without its first contact."""
+    rng = np.random.default_rng(6)
+    problems = [colliding(random_problem(rng, nt=2, nc=2, nv=6, mu=0.5)) for _ in range(rows)]
+    arrays = {name: np.stack([getattr(p, name) for p in problems]) for name in ("M", "Jn", "Jt", "mu", "v")}
+    present = np.ones((rows, 2), dtype=bool)
+    present[1, 0] = False
+    return routh.ImpactBatch(**arrays, present=present)
+
+
 def batch(given, n, share=0.0, **options):
     """A batch: drawn on the GPU and on the CPU, and judged row by row."""
     device, host = routh.sample(given, n, device="cuda", **options), routh.sample(given, n, **options)
@@ -112,3 +122,4 @@ def few():
     spatial = random_problem(np.random.default_rng(2), nt=2, nc=2, nv=6, mu=0.5)
     single(spatial, 2, seed=1)
     single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)
+    batch(spatial_batch(), 1, method="algorithm1", step=[[0.5, 0.7]] * 3, row=2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import routh
-from problems import random_problem
+from problems import family_problem, random_problem
 from routh.compiling import NoGPUError
 from routh.systems import get
 
@@ -49,6 +49,20 @@ def test_the_gpu_gives_the_cpus_outcomes(name, restitution):
 @on_gpu
 def test_the_gpu_gives_the_cpus_outcomes_of_a_batch():
     gpu_cases.batch(gpu_cases.mixed_batch(), 16, SHARE, seed=1)
+
+
+@on_gpu
+@pytest.mark.parametrize("step", [None, 0.3])
+def test_the_gpu_gives_the_cpus_outcomes_of_a_batch_by_algorithm1(step):
+    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, method="algorithm1", step=step, row=2)
+    rough = [family_problem("spatial-3-rough", seed)[0] for seed in range(24)]
+    gpu_cases.batch(routh.ImpactBatch.from_problems(rough), 4, 0.1, method="algorithm1", max_steps=20)
+
+
+def test_algorithm1_on_the_gpu_is_for_the_cone_in_space():
+    batch = gpu_cases.mixed_batch()
+    with pytest.raises(ValueError, match="'algorithm1' and row 0; wanted rows in space"):
+        routh.sample(batch, 1, method="algorithm1", device="cuda")
 
 
 @on_gpu

@@ -239,7 +239,11 @@ def hidden_ticks(fig):
 def assert_all_can_be_read(fig):
     """No text is cut off or lies over another one, and no axis has an offset."""
     shown = texts(fig)
-    edge = fig.get_tightbbox().transformed(fig.dpi_scale_trans) if style._cropping(fig) else fig.bbox
+    edge = (
+        fig.get_tightbbox().transformed(fig.dpi_scale_trans)
+        if any(ax.get_aspect() != "auto" for ax in fig.axes)
+        else fig.bbox
+    )
     for text, box in shown:
         assert edge.x0 - 1.0 <= box.x0 <= box.x1 <= edge.x1 + 1.0, text.get_text()
         assert edge.y0 - 1.0 <= box.y0 <= box.y1 <= edge.y1 + 1.0, text.get_text()

@@ -46,7 +46,7 @@ def test_figures_of_our_own_have_our_style_and_given_axes_that_of_the_caller():
     ours = after.plot().axes[0].get_legend().get_texts()[0].get_fontsize()
     given = Figure().subplots()
     after.plot(given)
-    assert ours == style.RC["legend.fontsize"]
+    assert ours == style.parameters()["legend.fontsize"]
     assert given.get_legend().get_texts()[0].get_fontsize() != ours
 
 

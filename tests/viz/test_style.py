@@ -11,7 +11,7 @@ def test_the_style_does_not_leak():
 
     before = dict(matplotlib.rcParams)
     with style.context():
-        assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
+        assert matplotlib.rcParams["font.size"] == style.parameters()["font.size"]
     assert dict(matplotlib.rcParams) == before
 
 

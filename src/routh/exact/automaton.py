@@ -62,7 +62,7 @@ class Automaton:
     back: Matrix  # (nv, dim): v = base + back z
     base: Vector  # (nv,)
     rows: Matrix  # (dim, nv): z = rows v
-    gram: Array  # (dim, dim): B M^-1 B^T over the squared speed before, the dual norm of forms in z
+    gram: Array  # (dim, dim): B M^-1 B^T times the squared speed before, the dual norm of forms in z
 
 
 def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
@@ -103,7 +103,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
         back,
         base,
         B,
-        np.array([[float(x) for x in row] for row in gram]) / speed**2,
+        np.array([[float(x) for x in row] for row in gram]) * speed**2,
     )
 
 

@@ -56,7 +56,7 @@ def exact_set(
         them, and they may differ only by what impulses can change. `ExactSet.statuses_to` has no answer then.
 
     Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
-    leaves out, and the outer set encloses by a little too much, what adds less than 1e-4 of the speed;
+    leaves out, and the outer set encloses by a little too much, what adds less than 1e-5 of the speed;
     ``gap`` includes what that costs.
 
     Returns
@@ -122,7 +122,7 @@ def _relaxed(
 ) -> Reach:
     """The relaxed reachable set, without enclosures where that ends after as many pieces again.
 
-    An enclosure adds 1e-4 of the speed at first, but what follows it can be large.
+    An enclosure adds 1e-5 of the speed at first, but what follows it can be large.
     """
     outer = Reach(auto, eta=eta, flows=inner.flows, start=start)
     if outer.run(budget) and outer.enclosing and outer.cut_off:

@@ -47,20 +47,13 @@ class Piece:
         return np.array([_point(g) for g in self.poly.minimized_generators() if g.is_point()])
 
     @cached_property
-    def facets(self) -> tuple[Array, Array]:
-        """``A z + b >= 0`` with rows of unit dual norm; an equation is two rows."""
-        rows = []
-        for c in self.poly.minimized_constraints():
-            row = _row(c)
-            rows.append(row)
-            if c.is_equality():
-                rows.append(-row)
-        if not rows:
-            return np.zeros((0, self.poly.space_dimension())), np.zeros(0)
-        table = np.array(rows)
+    def facets(self) -> tuple[Array, Array, np.ndarray]:
+        """``A z + b >= 0`` with rows of unit dual norm, and which of them are equations."""
+        constraints = list(self.poly.minimized_constraints())
+        table = np.array([_row(c) for c in constraints]).reshape(-1, self.poly.space_dimension() + 1)
         A, b = table[:, :-1], table[:, -1]
         size = np.sqrt(np.einsum("ij,jk,ik->i", A, self.gram, A))
-        return A / size[:, None], b / size
+        return A / size[:, None], b / size, np.array([c.is_equality() for c in constraints], dtype=bool)
 
     @cached_property
     def trials(self) -> Array:
@@ -71,13 +64,17 @@ class Piece:
 
     def outside(self, points: Array, margin: float = _MARGIN) -> np.ndarray:
         """Which of (k, dim) points violate a facet by more than the margin."""
-        A, b = self.facets
-        return np.any(points @ A.T + b < -margin, axis=1)
+        return np.any(self._beyond(points, margin), axis=(1, 2))
 
     def apart(self, other: Piece) -> bool:
         """Whether a facet clearly separates the other from this one."""
-        A, b = self.facets
-        return bool(np.any(np.all(other.points @ A.T + b < -_MARGIN, axis=0)))
+        return bool(np.any(np.all(self._beyond(other.points, _MARGIN), axis=0)))
+
+    def _beyond(self, points: Array, margin: float) -> np.ndarray:
+        """Whether (k, dim) points are beyond each facet, and beyond the other side of it, (k, m, 2) bool."""
+        A, b, equal = self.facets
+        slack = points @ A.T + b
+        return np.stack([slack < -margin, equal & (slack > margin)], axis=-1)
 
 
 def nearly_covered(piece: Piece, others: Sequence[Piece], margin: float) -> bool:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from routh.exact.algebra import times
 from routh.exact.automaton import Automaton
+from routh.exact.pieces import Piece
+from routh.exact.rational import floats
 from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ class Frame:
     rows: Array  # (dim, nv): z = rows v
     back: Array  # (nv, dim): v = base + back z
     base: Array  # (nv,)
-    gram: Array  # (dim, dim): B M^-1 B^T, the dual norm of linear forms in z
     half: Array  # (nv, nv): |x|_M = |half x|
     speed: float  # |v|_M before, sqrt(J); 1 where that is 0
 
@@ -45,9 +46,9 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """A bounded convex piece: exact vertices, and facets ``A z + b >= 0`` (``= 0`` where `equal`)."""
+    """A bounded convex piece with exact vertices."""
 
-    poly: C_Polyhedron = field(repr=False)  # ppl.C_Polyhedron in z
+    piece: Piece = field(repr=False)  # in z
     automaton: Automaton = field(repr=False)
     frame: Frame = field(repr=False)
     dimension: int  # affine dimension
@@ -55,48 +56,21 @@ class Polytope:
     @cached_property
     def vertices(self) -> tuple[Vertex, ...]:
         """The vertices in v, exact."""
-        return lifted(self.poly, self.automaton)
-
-    @cached_property
-    def _facets(self) -> tuple[Array, Array, np.ndarray]:
-        rows, equal = [], []
-        for c in self.poly.minimized_constraints():
-            values = [int(x) for x in (*c.coefficients(), c.inhomogeneous_term())]
-            largest = max(abs(x) for x in values)
-            rows.append([x / largest for x in values])
-            equal.append(c.is_equality())
-        table = np.array(rows).reshape(len(rows), self.automaton.dim + 1)
-        return table[:, :-1], table[:, -1], np.array(equal, dtype=bool)
-
-    @property
-    def A(self) -> Array:
-        """Normals of the facets in z, (m, dim)."""
-        return self._facets[0]
-
-    @property
-    def b(self) -> Array:
-        """Offsets of the facets, (m,)."""
-        return self._facets[1]
-
-    @property
-    def equal(self) -> np.ndarray:
-        """Which facets are equations, (m,) bool."""
-        return self._facets[2]
+        return lifted(self.piece.poly, self.automaton)
 
     @cached_property
     def points(self) -> Array:
         """Vertices in floating point, (k, nv)."""
         return np.array([[float(x) for x in vertex] for vertex in self.vertices])
 
-    @cached_property
-    def _unit(self) -> tuple[Array, Array]:
-        scale = np.sqrt(np.einsum("ij,jk,ik->i", self.A, self.frame.gram, self.A)) * self.frame.speed
-        scale[scale == 0.0] = 1.0
-        return self.A / scale[:, None], self.b / scale
+    @property
+    def equal(self) -> np.ndarray:
+        """Which of the m facets are equations, (m,) bool."""
+        return self.piece.facets[2]
 
     def slack(self, v: Array) -> Array:
         """How far (..., nv) is inside each facet, (..., m), in the energy norm over the speed before."""
-        A, b = self._unit
+        A, b, _ = self.piece.facets
         return np.asarray(v @ self.frame.rows.T @ A.T + b)
 
     def violation(self, v: Array) -> Array:
@@ -167,18 +141,15 @@ class PolytopeUnion(Sequence[Polytope]):
 
 def frame_of(automaton: Automaton, half: Array, speed: float) -> Frame:
     """The frame of an automaton; ``half`` is a factor of M with M = half^T half."""
-    rows = np.array([[float(x) for x in row] for row in automaton.rows])
-    back = np.array([[float(x) for x in row] for row in automaton.back])
     base = np.array([float(x) for x in automaton.base])
-    response = np.linalg.solve(half.T @ half, rows.T)
-    return Frame(rows, back, base, rows @ response, half, speed if speed > 0.0 else 1.0)
+    return Frame(floats(automaton.rows), floats(automaton.back), base, half, speed if speed > 0.0 else 1.0)
 
 
 def polytope(poly: C_Polyhedron, automaton: Automaton, frame: Frame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
         raise ValueError("poly: is unbounded; wanted a polytope")
-    return Polytope(poly, automaton, frame, int(poly.affine_dimension()))
+    return Polytope(Piece(poly, automaton.gram), automaton, frame, int(poly.affine_dimension()))
 
 
 def lifted(poly: C_Polyhedron, automaton: Automaton) -> tuple[Vertex, ...]:

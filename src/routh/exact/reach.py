@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from routh.exact.algebra import Vector, integers
 from routh.exact.automaton import Automaton, Mode, Row
 from routh.exact.budget import Budget
-from routh.exact.cells import Cell, Location
+from routh.exact.cells import Cell, Location, Rays
 from routh.exact.loading import load_ppl
 from routh.exact.pieces import Piece, covered, merged, nearly_covered
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint, Linear_Expression
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
-_CLOSE = 1e-4  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
+_CLOSE = 1e-5  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
 _ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
 _SECOND_LOOKS = 4  # rounds in which pieces that were cut off are explored after all
 _BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
@@ -39,7 +39,7 @@ class Reach:
         automaton: Automaton,
         *,
         eta: Fraction = Fraction(0),
-        flows: dict[Location, list[list[int]]] | None = None,
+        flows: dict[Location, Rays] | None = None,
         enclosing: bool = True,
         start: Sequence[Vector] | None = None,
     ) -> None:
@@ -116,12 +116,27 @@ class Reach:
 
     def cell(self, location: Location) -> Cell:
         """The cell of a location, built on first use."""
-        found = self.cells.get(location)
-        if found is None:
-            found = self.cells[location] = Cell(self, location)
-        return found
+        if location in self.cells:
+            return self.cells[location]
+        ppl = self.ppl
+        walls, rays, ends = ppl.Constraint_System(), ppl.Generator_System(), ppl.Constraint_System()
+        if location not in self.flows:
+            self.flows[location] = self._flow_rays(location)
+        flow = self.flows[location]
+        for ray in flow:
+            rays.insert(ppl.ray(ppl.Linear_Expression(ray, 0)))
+        normals = []
+        for contact, index in enumerate(location):
+            for wall in self.walls[contact][index]:
+                walls.insert(wall)
+            if index:
+                ends.insert(self.at_rest[contact])
+                normals.append(self.auto.normals[contact])
+        ended = self.form(tuple(map(sum, zip(*normals, strict=True)))) == 0
+        self.cells[location] = Cell(flow, *self._traps(location, flow), walls, rays, ends, ended)
+        return self.cells[location]
 
-    def flow_rays(self, location: Location) -> list[list[int]]:
+    def _flow_rays(self, location: Location) -> Rays:
         """Extreme rays (a line as two) of the forces that keep sticking contacts sticking."""
         ppl, auto = self.ppl, self.auto
         forces, held = ppl.Generator_System(), []
@@ -142,14 +157,11 @@ class Reach:
                 flow += [ray, [-x for x in ray]] if g.is_line() else [ray]
         return flow
 
-    def traps(
-        self, location: Location, flow: list[list[int]]
-    ) -> tuple[tuple[Constraint, ...], tuple[Constraint, ...]]:
-        """Constraints that make exploring useless.
+    def _traps(self, location: Location, flow: Rays) -> tuple[tuple[Constraint, ...], tuple[Constraint, ...]]:
+        """Constraints that make exploring useless, see `Cell.thin` and `Cell.stuck`.
 
-        A result inside one of the first is found in a larger location as well (sticking instead of sliding
-        at zero slip, pushing with no force instead of separated). An entry inside one of the second does
-        not move, or leads to such a result.
+        A larger location has sticking instead of sliding at zero slip, pushing with no force instead of
+        separated.
         """
         thin, stuck = [], []
         for i, index in enumerate(location):

@@ -11,7 +11,8 @@ import numpy as np
 from routh.compiling import interpreted, is_ready
 from routh.compiling.foreign import Foreign
 from routh.kernels.algorithm1 import PENDING, Lengths, run_known, run_pivoted
-from routh.kernels.cone import run_cone
+from routh.kernels.arrays import Outputs, make_rows
+from routh.kernels.cone import ConeDraw, run_cone_rows
 from routh.kernels.slices import run_slices
 from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Table, Vectors
 from routh.kernels.step_making import (
@@ -21,7 +22,6 @@ from routh.kernels.step_making import (
     make_vectors,
     out_of_time,
     scaled_problem,
-    tangential_axes,
 )
 from routh.kernels.vertex_table import copy_table, empty_table, freeze
 from routh.problem import ImpactProblem
@@ -83,12 +83,14 @@ def run(
         problem, scaled, size, given, first=first, row=row, max_steps=max_steps, seed=seed
     )
     samples = empty_samples(problem, n)
-    if device == "cuda":
+    if friction == "cone" and problem.nt == 2:
+        boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
+        drawn = ConeDraw(n, first, row, np.uint64(seed), boxes, given, max_steps)
+        _run_cone(problem, drawn, samples, device, threads, deadline)
+    elif device == "cuda":
         from routh.kernels.cuda import run_on_gpu
 
-        run_on_gpu(scaled, known_table(problem, scaled, sampling), sampling, friction == "cone", samples)
-    elif friction == "cone" and problem.nt == 2:
-        _run_cone(scaled, sampling, samples, threads, deadline)
+        run_on_gpu(scaled, known_table(problem, scaled, sampling), sampling, samples)
     else:
         table = None
         if tabled or (tabled is None and n >= TABLE_PAYS):
@@ -265,17 +267,23 @@ def _grow(solver: StepSolver, table: Table, before: int, deadline: float) -> tup
 
 
 def _run_cone(
-    scaled: ScaledProblem, sampling: Sampling, samples: Samples, threads: int | None, deadline: float
+    problem: ImpactProblem,
+    draw: ConeDraw,
+    samples: Samples,
+    device: str,
+    threads: int | None,
+    deadline: float,
 ) -> None:
-    axes = tangential_axes(scaled.step.G)
+    """The samples as those of the only row of a batch."""
+    rows, nothing = make_rows([problem]), np.zeros((1, 0))
+    v, impulse, steps, status, residual = (array[None] for array in samples)
+    outputs = Outputs(v, impulse, status, steps, residual, nothing, np.zeros((1, draw.n, 2, 0)))
+    if device == "cuda":
+        from routh.kernels.cuda import run_cone_on_gpu
 
-    def work(begin: int, end: int, vectors: Vectors) -> None:
-        for row in range(begin, end):
-            while samples.status[row] == PENDING and time.monotonic() < deadline:
-                run_cone(scaled.step, axes, sampling, samples, vectors, (row, end), STEPS_AT_A_TIME)
-
-    n = len(samples.status)
-    run_slices(n, lambda: make_vectors(scaled.sizes), work, threads=threads, budget=_left(deadline))
+        run_cone_on_gpu(rows, draw, outputs)
+    else:
+        run_cone_rows(rows, draw, outputs, threads=threads, deadline=deadline)
 
 
 def draw_again(

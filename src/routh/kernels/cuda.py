@@ -15,10 +15,12 @@ import numpy as np
 
 from routh.compiling import cuda_kernel, find_cuda, on_device
 from routh.kernels.algorithm1 import PENDING, run_known, run_pivoted
-from routh.kernels.cone import run_cone
-from routh.kernels.gpu_memory import CudaKernel, DeviceArray
+from routh.kernels.arrays import Outputs, Rows
+from routh.kernels.cone import ConeDraw, ConeWork, run_cone, work_shapes
+from routh.kernels.events_cuda import Sampler
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, send
 from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Sizes, Table, Vectors
-from routh.kernels.step_making import pivoting_shapes, tangential_axes
+from routh.kernels.step_making import pivoting_shapes
 from routh.kernels.walking import extents
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 THREADS = 128
 PENDING_BLOCKS = 1024  # the pivoting's; each thread takes every so-manieth pending row
 NO_LIMIT = 2**31 - 1
+CONE_REGISTERS = 64  # of a thread: with more, fewer run at a time (64 ms for 2^20 robots; all 255: 109)
 
 
 @lru_cache(maxsize=1)
@@ -134,39 +137,62 @@ def _pending_kernel(nc: int, nt: int, k: int) -> CudaKernel:
 
 @lru_cache(maxsize=16)
 def _cone_kernel(nc: int) -> CudaKernel:
-    """The loop with the true cone for one number of contacts."""
-    sampled, begin = on_device(run_cone), _begin()
-    n, inputs = 3 * nc, 4 * nc
+    """The loop with the true cone for at most so many contacts, each sample to its end."""
+    sampled = on_device(run_cone)
+    a, b, c, d, e, f = work_shapes(nc)
 
-    def entry(step: DeviceArray, axes: DeviceArray, sampling: DeviceArray, samples: DeviceArray) -> None:
-        row = cuda.grid(1)
-        if row < samples.status.shape[0]:
-            vectors = Vectors(
-                cuda.local.array(inputs, np.float64),
-                cuda.local.array(n, np.float64),
-                cuda.local.array(n, np.float64),
-                cuda.local.array(n, np.float64),
-                cuda.local.array(1, np.float64),
-                cuda.local.array(1, np.float64),
-                cuda.local.array(1, np.float64),
+    def entry(
+        rows: Rows, wanted: DeviceArray, draw: ConeDraw, outputs: Outputs, begin: int, end: int
+    ) -> None:
+        number = begin + cuda.grid(1)
+        if number < end and wanted[number // draw.n]:
+            work = ConeWork(
+                cuda.local.array(a, np.float64),
+                cuda.local.array(b, np.float64),
+                cuda.local.array(c, np.float64),
+                cuda.local.array(d, np.float64),
+                cuda.local.array(e, np.float64),
+                cuda.local.array(f, np.float64),
             )
-            begin(samples, row)
-            sampled(step, axes, sampling, samples, vectors, (row, row + 1), NO_LIMIT)
+            row, sample = number // draw.n, number % draw.n
+            outputs.status[row, sample], outputs.events[row, sample] = PENDING, 0
+            outputs.residual[row, sample] = 0.0
+            for i in range(outputs.impulse.shape[2]):
+                for part in range(3):
+                    outputs.impulse[row, sample, i, part] = 0.0
+            sampled(rows, draw, outputs, work, number, number + 1, NO_LIMIT)
 
-    return cuda_kernel(entry, fused=True)
+    return cuda_kernel(entry, fused=True, max_registers=CONE_REGISTERS)
 
 
-def send(data: DeviceArray) -> DeviceArray:
-    """Arrays, and named tuples of them, in the GPU's memory; numbers as they are."""
-    if isinstance(data, np.ndarray):
-        return find_cuda().to_device(np.ascontiguousarray(data))
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*(send(part) for part in data))
-    return data
+class ConeSampler(Sampler):
+    """Algorithm 1 with the true cone for rows of at most ``nc`` contacts, see `Sampler`."""
+
+    def __init__(self, draw: ConeDraw, nc: int) -> None:
+        self.nt, self.draw, self.kernel = 2, send(draw), _cone_kernel(nc)
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """See `Sampler.launch`."""
+        draw = self.draw._replace(row=row)
+        if draw.steps.shape[0] > 1:
+            draw = draw._replace(steps=draw.steps[row - self.draw.row :])
+        self.kernel[-(-(end - begin) // THREADS), THREADS](rows, wanted, draw, outputs, begin, end)
+
+
+def run_cone_on_gpu(rows: Rows, draw: ConeDraw, outputs: Outputs) -> None:
+    """Fill the outputs of the host."""
+    sampler, on_gpu = ConeSampler(draw, rows.contact.shape[2]), send(outputs)
+    given, wanted = send((rows, np.ones(len(rows.nc), dtype=bool)))
+    sampler.run(given, wanted, on_gpu, draw.row, None)
+    arrays: DeviceArray = zip(on_gpu, outputs, strict=True)
+    for result, array in arrays:
+        result.copy_to_host(array)
 
 
 def prepare_launch(
-    scaled: ScaledProblem, table: Table, sampling: Sampling, true_cone: bool, samples: Samples
+    scaled: ScaledProblem, table: Table, sampling: Sampling, samples: Samples
 ) -> tuple[Callable[[], None], Samples]:
     """Copy what a launch needs to the GPU; ``launch()`` only computes into the device's samples."""
     sizes: Sizes = scaled.sizes
@@ -174,13 +200,6 @@ def prepare_launch(
     step, drawn = send(scaled.step), send(sampling)
     results = Samples(*(find_cuda().device_array(array.shape, array.dtype) for array in samples))
     blocks = -(-count // THREADS)
-    if true_cone and sizes[1] == 2:
-        axes = send(tangential_axes(scaled.step.G))
-
-        def launch_cone() -> None:
-            _cone_kernel(sizes[0])[blocks, THREADS](step, axes, drawn, results)
-
-        return launch_cone, results
     known = send(table)
     left, pending = send(np.zeros(1, np.int32)), find_cuda().device_array(count, np.int32)
 
@@ -194,11 +213,9 @@ def prepare_launch(
     return launch, results
 
 
-def run_on_gpu(
-    scaled: ScaledProblem, table: Table, sampling: Sampling, true_cone: bool, samples: Samples
-) -> None:
+def run_on_gpu(scaled: ScaledProblem, table: Table, sampling: Sampling, samples: Samples) -> None:
     """Fill the samples."""
-    launch, results = prepare_launch(scaled, table, sampling, true_cone, samples)
+    launch, results = prepare_launch(scaled, table, sampling, samples)
     launch()
     arrays: DeviceArray = zip(results, samples, strict=True)
     for result, array in arrays:

@@ -22,6 +22,7 @@ from routh.kernels.record import (
     LENGTH_OVER,
     MORE,
     NOBODY,
+    RATE_REACHED,
     RETURNS,
     SET_SHARE,
     SETTER,
@@ -50,6 +51,7 @@ from routh.kernels.space_names import (
     GO_ON,
     GRAM,
     HELD,
+    JAMS,
     LET_GO,
     LIST,
     MOVES,
@@ -150,6 +152,8 @@ def write_end(
         event = IMPULSE_RETURNED if books == 1 else WORK_RETURNED
     elif kind == OUT_OF_CONE:
         event = LEAVES_CONE
+    elif kind == JAMS:
+        event = RATE_REACHED
     k = next_entry(record)
     write_faces(record, k, work, nc)
     for a in range(3 * nc):

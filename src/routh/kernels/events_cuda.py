@@ -19,7 +19,7 @@ from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane_cuda import Patterns, PlaneLauncher
 from routh.kernels.space_names import SpaceWork, workspace
-from routh.preparing import Problems, Scratch, prepare_row
+from routh.preparing import Problems, Scratch, padded, prepare_row
 from routh.status import Status
 from routh.validation import Array
 
@@ -80,15 +80,15 @@ def _begin_kernel() -> CudaKernel:
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
     prepared = on_device(prepare_row)
-    n = nc * (1 + nt)
+    wide = padded(nc * (1 + nt))
 
     def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
         place = cuda.grid(1)
         if place < rows.nc.shape[0]:
             own = Scratch(
                 cuda.local.array((nv, nv), np.float64),
-                cuda.local.array((n, nv), np.float64),
-                cuda.local.array(nc, np.float64),
+                cuda.local.array((1, nv), np.float64),
+                cuda.local.array((nv + 2, wide), np.float64),
             )
             rows.nc[place] = 0
             if wanted[begin + place]:

@@ -36,7 +36,7 @@ def one_row(problems: Problems, row: int) -> DeviceArray:
 
 
 @lru_cache(maxsize=16)
-def _judge_kernel(nv: int, nc: int) -> CudaKernel:
+def _judge_kernel(nv: int) -> CudaKernel:
     judged, alone = on_device(judge), on_device(one_row)
     limits = tolerances.APPROACH, tolerances.STICK
 
@@ -48,7 +48,7 @@ def _judge_kernel(nv: int, nc: int) -> CudaKernel:
             own = Scratch(
                 cuda.local.array((nv, nv), np.float64),
                 cuda.local.array((1, nv), np.float64),
-                cuda.local.array(nc, np.float64),
+                cuda.local.array((1, 1), np.float64),
             )
             for sample in range(v.shape[1]):
                 ended[row, sample] = False
@@ -61,7 +61,7 @@ def _judge_kernel(nv: int, nc: int) -> CudaKernel:
 
 
 @lru_cache(maxsize=16)
-def _diameter_kernel(nv: int, nc: int) -> CudaKernel:
+def _diameter_kernel(nv: int) -> CudaKernel:
     measured, alone = on_device(diameters), on_device(one_row)
 
     def entry(
@@ -75,7 +75,7 @@ def _diameter_kernel(nv: int, nc: int) -> CudaKernel:
         own = Scratch(
             cuda.local.array((nv, nv), np.float64),
             cuda.local.array((1, nv), np.float64),
-            cuda.local.array(nc, np.float64),
+            cuda.local.array((1, 1), np.float64),
         )
         thread = cuda.grid(1)
         if thread < points.shape[0]:
@@ -135,7 +135,7 @@ def judge_rows(problems: Problems, skip: np.ndarray, v: DeviceArray) -> tuple[De
     rows, n, nv = tuple(v.shape)
     nc = problems.mu.shape[1]
     ended, modes = allocate([((rows, n), np.bool_), ((rows, n, nc), np.int8)])
-    _judge_kernel(nv, nc)[-(-rows // BLOCK), BLOCK](problems, send(skip), v, ended, modes)
+    _judge_kernel(nv)[-(-rows // BLOCK), BLOCK](problems, send(skip), v, ended, modes)
     return ended, modes
 
 
@@ -146,7 +146,7 @@ def diameters_of_rows(
     rows, n, nv = tuple(v.shape)
     threads = max(1, min(rows, POINTS_BYTES // (8 * n * nv)))
     points, found = allocate([((threads, n, nv), np.float64), ((rows,), np.float64)])
-    kernel = _diameter_kernel(nv, problems.mu.shape[1])
+    kernel = _diameter_kernel(nv)
     kernel[-(-threads // BLOCK), BLOCK](problems, send(skip), v, ended, points, found)
     return found
 

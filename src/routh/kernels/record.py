@@ -22,6 +22,7 @@ EVENT, WHO, OTHER, SETTER, DEGREE = range(5)
 # has the rates with which the entry before looked for its corner
 VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
 LEAVES_CONE = wide(7)  # friction that kept a contact sticking beside a curve
+RATE_REACHED = wide(8)  # the normal rate of a held contact beside a curve, which jams
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
 # after it; WHO says whether a slip ends or begins in it, or only goes straight on towards its end (AIMED), or
 # ends while it still turns (TURNING); OTHER which contact's slip is its clock, or goes straight on

@@ -28,6 +28,7 @@ from routh.kernels.record import (
     MORE,
     OTHER,
     RATE,
+    RATE_REACHED,
     SET_SHARE,
     SETTER,
     SHARE,
@@ -40,7 +41,7 @@ from routh.kernels.record import (
     C,
     Record,
 )
-from routh.kernels.reverse_curve import back_along_curve, back_through_cone, list_slides
+from routh.kernels.reverse_curve import back_along_curve, back_through_cone, back_through_rate, list_slides
 from routh.kernels.reverse_rates import (
     BEFORE,
     FALLEN,
@@ -184,6 +185,8 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, c
         of_a, of_b = back_through_corner(record, k, own, bar)
     elif curved is not None and record.head[k, EVENT] == LEAVES_CONE:
         back_through_cone(record, k, given, own, bar)
+    elif curved is not None and record.head[k, EVENT] == RATE_REACHED:
+        back_through_rate(record, k, given, own, bar)
     else:
         back_through_length(record, k, own, bar)
     back_through_stage(record, k, own)

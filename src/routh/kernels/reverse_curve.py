@@ -312,6 +312,18 @@ def back_through_cone(record: Record, k: int, given: Given, own: ReverseWork, ba
 
 
 @kernel
+def back_through_rate(record: Record, k: int, given: Given, own: ReverseWork, bar: float) -> None:
+    """Give the bar of a curve's length to the normal rate that contact WHO, which is held, reaches."""
+    node, at, grows = own.nodes[0], 3 * record.head[k, WHO], 0.0
+    visit(record, k - 1, given, own, 0, record.numbers[k - 1, LENGTH])
+    for e in range(list_slides(record, k - 1, own, False)):
+        i = own.slides[e]
+        turns = across(own, record.states[k, CHANGE], 0, i) / node[UNITS, 3 * i]
+        grows += turns * node[TURNS_FROM + i, at]
+    own.bars[OF_RATE, at] -= bar / grows
+
+
+@kernel
 def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
     """Turn slips that end into the direction in which they would, had the sampler followed them to the end.
 

@@ -11,7 +11,7 @@ import math
 from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
 from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, UNKNOWN, Record, note_margin
-from routh.kernels.space_alone import alone_series
+from routh.kernels.space_alone import alone_series, slides_alone
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import TINY, clear_length, first_event, highest_power, power_sum
 from routh.kernels.space_moving import advance, copy_row, effect, write_trace
@@ -322,13 +322,14 @@ def follow_curve(
         alone = m == 1 and size == 0 and not begins
         clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
         h = event_ahead(work, nc, m, clock)
-        if alone:
-            degree = alone_series(work, nc, clock, books, h, error)
+        if alone or (books is None and slides_alone(work, m, clock)):
+            degree = alone_series(work, nc, m, clock, size, books, h, error)
         else:
             degree = fill_series(work, nc, m, books, size, begins, clock, h, error)
         values[GLOBAL, HIGHEST] = degree
+        last = size_of_power(work, m, books, degree)
         if degree == ORDER or begins:
-            h = step_length(work, m, books, degree, error)
+            h = step_length(work, m, books, degree, last, error)
         if not alone:
             h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
@@ -336,7 +337,7 @@ def follow_curve(
                 record.total[UNKNOWN] = 1.0  # held contacts jam: where, is no event
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
-        values[GLOBAL, ERROR] += TAIL * size_of_power(work, m, books, degree) * h**degree
+        values[GLOBAL, ERROR] += TAIL * last * h**degree
         if work.trace.shape[0] > 0:
             trace_points(work, m, h)
         if record is not None:

@@ -18,6 +18,8 @@ from routh.kernels.space_names import (
     GRAM,
     HELD,
     HIGHEST,
+    JAMMED,
+    JAMS,
     LET_GO,
     LIST,
     MOVES,
@@ -120,6 +122,9 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
             normal = values[RATE, 3 * i]
             if -normal > value and marks[ROLE, i] == HELD:
                 value, kind, who = -normal, LET_GO, i
+            growth = normal / values[GLOBAL, JAMMED] - 1.0
+            if growth > value and marks[ROLE, i] == HELD:
+                value, kind, who = growth, JAMS, i
             excess = cone_excess(work, i)
             if marks[MOVES, i] == ZERO and excess > value:
                 value, kind, who = excess, OUT_OF_CONE, i
@@ -156,6 +161,8 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
             value = series[path, k]
         elif kind == LET_GO:
             value = -series[first + RATE0, k] if k < degree else 0.0
+        elif kind == JAMS:
+            value = series[first + RATE0, k] / values[GLOBAL, JAMMED] if k < degree else 0.0
         elif kind == NORMAL_ZERO:
             g = GRAM + 3 * who
             for a in range(m):
@@ -173,6 +180,8 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
         series[row, 0] -= abs(values[C, 3 * who])
     elif kind == BUDGET_ZERO:
         series[row, 0] -= values[BUDGET, who]
+    elif kind == JAMS:
+        series[row, 0] -= 1.0
     return row
 
 

@@ -51,6 +51,20 @@ def effect(work: SpaceWork, m: int, of: int, row: int) -> float:
 
 
 @kernel
+def effects(work: SpaceWork, m: int, of: int, i: int) -> tuple[float, float, float]:
+    """`effect` on the three coordinates of contact i."""
+    values, g = work.values, GRAM + 3 * i
+    x, y, z = 0.0, 0.0, 0.0
+    for a in range(m):
+        at = 3 * work.marks[LIST, a]
+        p, q, r = values[of, at], values[of, at + 1], values[of, at + 2]
+        x += values[g, at] * p + values[g, at + 1] * q + values[g, at + 2] * r
+        y += values[g + 1, at] * p + values[g + 1, at + 1] * q + values[g + 1, at + 2] * r
+        z += values[g + 2, at] * p + values[g + 2, at + 1] * q + values[g + 2, at + 2] * r
+    return x, y, z
+
+
+@kernel
 def keep_books(work: SpaceWork, nc: int, books: int, kind: int) -> None:
     """Budgets, and work stored and returned, of a piece; AFTER holds normal velocities after it."""
     values, marks = work.values, work.marks
@@ -95,13 +109,12 @@ def advance(work: SpaceWork, nc: int, m: int, books: Books, who: int) -> None:
     """Move by IMPULSE, with WORK, along a curve; contact ``who`` comes to rest normally."""
     values, marks = work.values, work.marks
     for i in range(nc):
-        y = values[C, 3 * i]
-        if marks[ROLE, i] != HELD:
-            y += effect(work, m, IMPULSE, 3 * i)
+        y, t0, t1 = effects(work, m, IMPULSE, i)
+        y = values[C, 3 * i] + (0.0 if marks[ROLE, i] == HELD else y)
         values[AFTER, i] = 0.0 if i == who else y
         sticks = marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO
-        for row in range(3 * i + 1, 3 * i + 3):
-            values[C, row] = 0.0 if sticks else values[C, row] + effect(work, m, IMPULSE, row)
+        values[C, 3 * i + 1] = 0.0 if sticks else values[C, 3 * i + 1] + t0
+        values[C, 3 * i + 2] = 0.0 if sticks else values[C, 3 * i + 2] + t1
     if books is not None:
         keep_books(work, nc, books, CURVED)
     add_up(work, nc, m)

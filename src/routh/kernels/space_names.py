@@ -46,9 +46,10 @@ ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 21)
 VALUE_ROWS = 29
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
-# trace, the highest power of the step's series, whether rates stay where a slip vanishes
-ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS = named(6)
-GLOBALS = 6
+# trace, the highest power of the step's series, whether rates stay where a slip vanishes, the normal rate at
+# which a held contact jams
+ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED = named(7)
+GLOBALS = 7
 
 # rows of `marks`: of contacts; then of unknowns
 ROLE, SLIP, CORNER, LIST, MOVES = named(5)
@@ -61,8 +62,9 @@ FREE, DRIVEN, HELD = named(3)
 # slip of a contact that pushes; NO_FRICTION where friction does nothing
 NO_FRICTION, ZERO, WALL, SLIDE = named(4)
 
-# why a piece ended; OUT_OF_CONE: friction that would keep a contact sticking leaves its cone
-CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE = named(8)
+# why a piece ended; OUT_OF_CONE: friction that would keep a contact sticking leaves its cone; JAMS: the rate
+# of a held contact grows without bound
+CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE, JAMS = named(9)
 
 # rows of `series` of contact i, from CHANNELS i on: rates, impulse, slip rates, direction and size of slip,
 # slip rate along it, normal velocity and its rate, work

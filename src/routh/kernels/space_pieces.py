@@ -20,6 +20,8 @@ from routh.kernels.space_names import (
     GLOBAL,
     GO_ON,
     HELD,
+    JAMMED,
+    JAMS,
     LET_GO,
     LIST,
     NORMAL_ZERO,
@@ -47,6 +49,7 @@ from routh.kernels.space_straight import (
 )
 
 PIECES = 32  # pieces of one stage
+JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; times this if it begins beyond
 
 
 @kernel
@@ -136,6 +139,20 @@ def straight_piece(
 
 
 @kernel
+def jamming_rate(work: SpaceWork, nc: int) -> float:
+    """The normal rate at which a held contact jams: its slip turns to where friction presses it on.
+
+    There its rate is infinite, and the path has an end before which every rate is reached.
+    """
+    limit = JAMMING
+    for i in range(nc):
+        if work.marks[ROLE, i] == HELD:
+            while limit < 2.0 * work.values[RATE, 3 * i] < math.inf:
+                limit *= FARTHER
+    return limit
+
+
+@kernel
 def curved_piece(
     work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
 ) -> int:
@@ -145,10 +162,13 @@ def curved_piece(
     with the square of the length, too slowly for a series.
     """
     values, marks = work.values, work.marks
+    values[GLOBAL, JAMMED] = jamming_rate(work, nc)
     kind, who = follow_curve(work, nc, m, books, record, tolerance)
     if kind == SLIP_ZERO:
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
         kind = GO_ON if values[GLOBAL, STAYS] > 0.0 else SLIP_ZERO
+    if kind == JAMS:
+        return BROKEN  # fewer contacts are held
     if kind == LET_GO or kind == OUT_OF_CONE:
         kind = GO_ON if marks[ROLE, who] == HELD else CUT_SHORT
         if marks[ROLE, who] == HELD:

@@ -6,7 +6,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.space_equations import FIRST
-from routh.kernels.space_moving import effect
+from routh.kernels.space_moving import effects
 from routh.kernels.space_names import (
     ALONG,
     CHANNELS,
@@ -15,6 +15,7 @@ from routh.kernels.space_names import (
     GRAM,
     HELD,
     LIST,
+    ORDER,
     POINT,
     PUSH0,
     RATE0,
@@ -85,9 +86,11 @@ def energy_norm(work: SpaceWork, m: int, of: int) -> float:
     """``sqrt(p^T G p)``: what an impulse changes the velocity by, as a share of the speed before."""
     total = 0.0
     for a in range(m):
-        at = 3 * work.marks[LIST, a]
-        for row in range(at, at + 3):
-            total += work.values[of, row] * effect(work, m, of, row)
+        i = work.marks[LIST, a]
+        x, y, z = effects(work, m, of, i)
+        total += work.values[of, 3 * i] * x
+        total += work.values[of, 3 * i + 1] * y
+        total += work.values[of, 3 * i + 2] * z
     return math.sqrt(max(total, 0.0)) if total == total else math.inf
 
 
@@ -109,8 +112,11 @@ def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
 def are_enough(
     work: SpaceWork, m: int, books: Books, k: int, power: float, reach: float, allowed: float
 ) -> bool:
-    """Whether k powers are as exact up to ``reach`` as the error allows; ``power`` is its power k - 1."""
-    if k < ENOUGH or k % 2 == 1 or not power * reach < math.inf:
+    """Whether k powers, fewer than all, are as exact up to ``reach`` as the error allows.
+
+    ``power`` is that of reach to k - 1.
+    """
+    if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
         return False
     if not size_of_power(work, m, books, k) * power * reach <= allowed:
         return False
@@ -118,8 +124,8 @@ def are_enough(
 
 
 @kernel
-def step_length(work: SpaceWork, m: int, books: Books, degree: int, allowed: float) -> float:
-    """How far the powers up to ``degree`` are as exact as the error allows."""
-    last, second = size_of_power(work, m, books, degree), size_of_power(work, m, books, degree - 1)
+def step_length(work: SpaceWork, m: int, books: Books, degree: int, last: float, allowed: float) -> float:
+    """How far the powers up to ``degree``, whose size is ``last``, are as exact as the error allows."""
+    second = size_of_power(work, m, books, degree - 1)
     longest = math.log(allowed / max(last, 1e-200)) / degree
     return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))

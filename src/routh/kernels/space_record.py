@@ -14,7 +14,6 @@ from routh.kernels.record import (
     FRICTIONLESS,
     IDLE,
     IMPULSE_RETURNED,
-    LEAVES_CONE,
     LENGTH,
     LENGTH_OVER,
     MORE,
@@ -23,11 +22,9 @@ from routh.kernels.record import (
     SET_SHARE,
     SETTER,
     SHARE,
-    SLIDES,
     STICKS,
     STORES,
     TURNS,
-    UNKNOWN,
     VANISHES,
     WALLS,
     WHO,
@@ -291,6 +288,3 @@ def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
         elif face == TURNS:
             d0, d1 = record.states[k, book.CHANGE, at + 1], record.states[k, book.CHANGE, at + 2]
             note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)
-        left = k > 0 and record.head[k - 1, EVENT] == LEAVES_CONE and record.head[k - 1, WHO] == i
-        if left and (face == SLIDES or face == TURNS):
-            record.total[UNKNOWN] = 1.0  # slip begins with the square of the length, in no certain direction

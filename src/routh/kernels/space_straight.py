@@ -128,7 +128,11 @@ def settle(work: SpaceWork, nc: int, corners: Corners) -> None:
         length = math.sqrt(d0 * d0 + d1 * d1)
         if marks[SLIP, i] == ZERO and length <= still:
             values[CHANGE, at + 1] = values[CHANGE, at + 2] = 0.0
-        elif corners is None:
+        elif corners is None:  # along friction: a slow slip rate is what is left of larger terms
+            f0, f1 = values[RATE, at + 1], values[RATE, at + 2]
+            friction = math.sqrt(f0 * f0 + f1 * f1)
+            if friction > 0.0:
+                d0, d1, length = -f0, -f1, friction
             marks[MOVES, i] = SLIDE
             values[SLIDE0, i], values[SLIDE1, i] = d0 / length, d1 / length
         else:

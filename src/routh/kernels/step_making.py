@@ -127,14 +127,3 @@ def facet_normals(directions: Array) -> Array:
     area = directions[:, 0] * following[:, 1] - directions[:, 1] * following[:, 0]
     edge = following - directions
     return np.stack([edge[:, 1], -edge[:, 0]], axis=1) / area[:, None]
-
-
-def tangential_axes(G: Array) -> Array:
-    """Eigenvalues of each spatial contact's tangential block, cosine and sine of its first axis, (nc, 4)."""
-    axes = np.empty((len(G) // 3, 4))
-    for i in range(len(axes)):
-        values, vectors = np.linalg.eigh(G[3 * i + 1 : 3 * i + 3, 3 * i + 1 : 3 * i + 3])
-        # a direction that nothing can move along would have eigenvalue 0: friction does nothing there
-        floor = np.finfo(float).eps * values[1]
-        axes[i] = *np.maximum(values, floor), vectors[0, 0], vectors[1, 0]
-    return axes

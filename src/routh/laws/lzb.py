@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult
@@ -172,14 +171,3 @@ class _Springs:
 def _without_rounding(c: Array) -> Array:
     """Scaled velocities, with zeros for rounding: a contact that slips by rounding sticks."""
     return np.where(np.abs(c) < tolerances.ZERO_SPEED, 0.0, c)
-
-
-def stiffness_sweep(ratios: ArrayLike, *, nc: int = 2, soft: int = 0) -> list[LZB]:
-    """One law per ratio of the other contacts' stiffness to that of contact ``soft``."""
-    integer("soft", soft, at_least=0, at_most=nc - 1)
-    laws = []
-    for ratio in np.atleast_1d(np.asarray(ratios, dtype=np.float64)):
-        values = np.full(nc, float(ratio))
-        values[soft] = 1.0
-        laws.append(LZB(tuple(values)))
-    return laws

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from routh import systems
 from routh.models.base import State
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.sampled import ended, unequal_steps
+from routh.reproduce.sampled import distances, ended, unequal_steps
 from routh.sim.compliant import KelvinVoigt, compliant_impact
 from routh.systems import System
 from routh.systems.hp23 import GRAVITY
@@ -55,10 +54,10 @@ def stiffness_sweep(system: System, ratios: Array = RATIOS) -> list[Array]:
     return found
 
 
-def angle_sweep(system: System, angles: Array = ANGLES) -> list[Array]:
+def angle_sweep(system: System) -> list[Array]:
     """Velocities after, for angles before, with one corner on the ground and the same total energy."""
     model, _ = _model(system)
-    return [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in angles]
+    return [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in ANGLES]
 
 
 def _tilted(system: System, angle: float) -> State:
@@ -83,13 +82,6 @@ def share_before_the_second(system: System, angle: float) -> float:
 def _outcome(model: PlanarModel, state: State, stiffness: Array) -> Array:
     result = compliant_impact(model, state, KelvinVoigt(stiffness=stiffness))
     return result.v if result.status.ok else np.full(model.nv, np.nan)
-
-
-def distances(problem: ImpactProblem, known: Array, velocities: Array) -> Array:
-    """From velocities (k, nv) to the nearest known outcome, in the energy norm, by the speed before."""
-    root = problem.cholesky
-    found, _ = KDTree(known @ root).query(velocities @ root)
-    return found / problem.speed
 
 
 def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[Array]) -> Sweep:

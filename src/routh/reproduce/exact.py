@@ -14,9 +14,8 @@ from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.coverage import coverage
 from routh.exact.result import ExactSet
-from routh.laws.lzb import stiffness_sweep
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.compliant import stiffness_sweep as compliant_sweep
+from routh.reproduce.compliant import stiffness_sweep
 from routh.reproduce.sampled import draw
 from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
@@ -66,7 +65,7 @@ def _rows(exact: ExactSet, outcomes: Outcomes, singles: dict[str, Array], spent:
     outer = [piece.vertices for piece in exact.outer]
     sealed = verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
     inside = all(bool(exact.contains(v, tol=1e-6)) for v in singles.values())
-    springs = [law(exact.problem).v for law in stiffness_sweep(RATIOS)]
+    springs = [laws.LZB((1.0, ratio))(exact.problem).v for ratio in RATIOS]
     farthest = max(float(exact.outer.violation(v)) for v in springs)
     pieces = ", ".join(f"{len(p.vertices)} vertices in {p.dimension}-D" for p in exact.inner)
     return (
@@ -107,7 +106,7 @@ def compliant_members(settings: Settings) -> Exhibit:
     system = systems.get("rocking-block")
     exact = exact_set(system.rational)
     ratios = RATIOS[::5] if settings.quick else RATIOS
-    normal = np.array([exact.problem.Jn @ v for v in compliant_sweep(system, ratios)])
+    normal = np.array([exact.problem.Jn @ v for v in stiffness_sweep(system, ratios)])
     images = exact.project(exact.problem.Jn)
     speed = float(np.abs(exact.problem.Jn @ exact.problem.v).max())
     worst = max(min(_segment_distance(point, image) for image in images) for point in normal) / speed

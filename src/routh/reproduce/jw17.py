@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.jw17_methods import Run, Steps, algorithm_1, plain_integration
+from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, Steps, euler
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
 from routh.two_body.timing import best_seconds, kernel_seconds
@@ -293,10 +293,7 @@ def table_1(settings: Settings) -> Exhibit:
 
 
 def _method(name: str, case: Case, step: float | None) -> Run:
-    if name == "NI":
-        assert step is not None
-        return plain_integration(*case, step)
-    return algorithm_1(*case, Steps(step))
+    return euler(*case, Steps(step), None if name == "NI" else LINE_TOLERANCE)
 
 
 def _copies(case: Case, n: int) -> list[Array]:

@@ -110,32 +110,18 @@ class _Contact:
         return float(W[2, 2] + W[0, 2] * direction[0] + W[1, 2] * direction[1])
 
 
-def algorithm_1(
-    W: ArrayLike,
-    v: ArrayLike,
-    mu: float,
-    e: float,
-    steps: Steps,
-    *,
-    line_tolerance: float = LINE_TOLERANCE,
+def euler(
+    W: ArrayLike, v: ArrayLike, mu: float, e: float, steps: Steps, near: float | None = LINE_TOLERANCE
 ) -> Run:
     """JW17's Algorithm 1: Euler's method until an event s or l, closed forms from there.
 
-    W (3, 3), v (3,) with v_z < 0. Fixed steps are "FS" in Table 1, steps by (36) are "VS".
+    W (3, 3), v (3,) with v_z < 0. Fixed steps are "FS" in Table 1, steps by (36) are "VS". ``near`` (rad)
+    declares event l; without it Euler's method goes on to the very end ("NI").
     """
-    return _euler(np.asarray(W, float), np.asarray(v, float), float(mu), float(e), steps, line_tolerance)
-
-
-def plain_integration(W: ArrayLike, v: ArrayLike, mu: float, e: float, step: float) -> Run:
-    """Euler's method with a fixed step of the normal impulse to the very end ("NI" in Table 1)."""
-    return _euler(np.asarray(W, float), np.asarray(v, float), float(mu), float(e), Steps(step), None)
-
-
-def _euler(W: Array, v: Array, mu: float, e: float, steps: Steps, near: float | None) -> Run:
-    """Euler's method; with a tolerance `near` it hands over to closed forms at events s and l."""
+    W = np.asarray(W, dtype=np.float64)
     bxx, bxy, byy, dx, dy = (float(W[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
     wzz, det = float(W[2, 2]), bxx * byy - bxy * bxy
-    vx, vy, vz = (float(x) for x in v)
+    vx, vy, vz = (float(x) for x in np.asarray(v))
     at = _Contact(W, mu, e, vz)
     gx, gy = vx, vy
     for iterations in range(_MAX_ITERATIONS):

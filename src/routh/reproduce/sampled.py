@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import KDTree
 
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem import ImpactProblem
@@ -82,3 +83,10 @@ def joined(parts: list[Outcomes]) -> Outcomes:
 def ended(outcomes: Outcomes) -> Array:
     """The velocities of the samples that terminated, (k, nv)."""
     return outcomes.v[outcomes.terminated]
+
+
+def distances(problem: ImpactProblem, known: Array, velocities: Array) -> Array:
+    """From velocities (k, nv) to the nearest known outcome, in the energy norm, by the speed before."""
+    root = problem.cholesky
+    found, _ = KDTree(known @ root).query(velocities @ root)
+    return np.asarray(found / problem.speed)

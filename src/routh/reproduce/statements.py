@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from routh.auditing.comparison import sequences, simultaneous_solutions
 from routh.friction import ContactMode
-from routh.laws.base import ImpactResult
+from routh.reproduce.sampled import distances, ended
 from routh.sampling import Outcomes
-from routh.validation import Array
 
 SEPARATES, STICKS, SLIDES = ContactMode
 
@@ -128,21 +126,14 @@ def statements(name: str, outcomes: Outcomes) -> list[Statement]:
     return [Statement(claim, check(outcomes)) for claim, check in CHECKS[name].items()]
 
 
-def classical_distances(outcomes: Outcomes, known: Array | None = None) -> dict[str, float]:
+def classical_distances(outcomes: Outcomes) -> dict[str, float]:
     """How far each sequential and simultaneous outcome is from the nearest sample.
 
-    In the kinetic-energy norm, as a share of the speed before; ``known`` (k, nv) are further samples.
+    In the kinetic-energy norm, as a share of the speed before.
     """
     problem = outcomes.problem
-    samples = outcomes.v[outcomes.terminated]
-    samples = samples if known is None else np.concatenate([samples, known])
-    tree = KDTree(samples @ problem.cholesky)
-    found: dict[str, ImpactResult] = {}
     solutions, _ = simultaneous_solutions(problem)
-    for i, result in enumerate(solutions):
-        found[f"simultaneous {i + 1}"] = result
-    found |= {f"sequential {order}": result for order, result in sequences(problem).items()}
-    return {
-        name: float(tree.query(result.v @ problem.cholesky)[0]) / problem.speed
-        for name, result in found.items()
-    }
+    found = {f"simultaneous {i + 1}": result.v for i, result in enumerate(solutions)}
+    found |= {f"sequential {order}": result.v for order, result in sequences(problem).items()}
+    away = distances(problem, ended(outcomes), np.array(list(found.values())))
+    return dict(zip(found, away.tolist(), strict=True))

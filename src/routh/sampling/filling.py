@@ -226,7 +226,7 @@ class _Search:
             seeds = [walk for walk in seeds if walk.sequence]
             self._add(*climb(self.polisher.extreme, seeds, row, (tries + 1) // 2, self.rng))
 
-    def path(self, sample: int) -> ImpactPath:
+    def __call__(self, _: Outcomes, sample: int) -> ImpactPath:
         """The pieces of a sample, drawn again by its keys."""
         integer("sample", sample, at_least=0, at_most=len(self) - 1)
         drawn = len(self) - len(self._walks)
@@ -234,7 +234,7 @@ class _Search:
             return self._walks[sample - drawn].path
         return straight_path(self.problem, self._pieces(sample), kind=self.kind)
 
-    def pull(self, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
+    def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
         """Derivatives of all samples, see `routh.sampling.gradients.pull`; NaN for those of programs."""
         if options.pop("side", None) is not None:
             raise ValueError("side: of samples that filling bred there is none; wanted those of `sample`")
@@ -278,7 +278,7 @@ class _Search:
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
             error=found["error"] if self.kind is PathKind.CURVED else None,
-            replay=_Replay(self),
+            replay=self,
         )
 
     def _add(self, *walks: Walk) -> None:
@@ -308,16 +308,3 @@ class _Search:
     def _walk(self, sample: int) -> Walk:
         assert self.polisher is not None
         return self.polisher.walk(self._pieces(sample))
-
-
-class _Replay:
-    """Draws samples of a search again, for their paths and derivatives."""
-
-    def __init__(self, search: _Search) -> None:
-        self.search = search
-
-    def __call__(self, _: Outcomes, sample: int) -> ImpactPath:
-        return self.search.path(sample)
-
-    def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
-        return self.search.pull(cotangents, **options)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.friction import facet_directions
+from routh.kernels.arrays import Outputs
 from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
 from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
@@ -18,7 +19,7 @@ from routh.preparing import Problems
 from routh.sampling.batch import BatchExtreme, BatchOutcomes
 from routh.sampling.gpu import CopiedWhenAsked, OnGpu
 from routh.sampling.gpu_events import settled
-from routh.sampling.many import _energy_units, name_jams
+from routh.sampling.many import _energy_units, bouncing_rows, name_jams
 from routh.sampling.redrawing import with_default
 from routh.status import Status
 from routh.validation import Array, Options
@@ -102,12 +103,8 @@ def gpu_batch_outcomes(
 ) -> GpuBatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``row + k``."""
     draw, told = settled(n, settings, friction, facets)
-    bounces = np.any((batch.restitution > 0.0) & batch.present, axis=1)
-    impact = batch.status == Status.SOLVED
-    problems = send(batch.arrays)
-    outputs = make_gpu_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=bool(bounces.any()))
-    before = np.where(impact, Status.OUT_OF_TIME, batch.status).astype(np.int8)
-    begin_samples(problems.v, send(before), outputs)
+    problems, outputs = begun(batch, n)
+    bounces, impact = bouncing_rows(batch), batch.status == Status.SOLVED
     deadline = None if budget is None else time.monotonic() + budget
     for nt, elastic in product((1, 2), (False, True)):
         wanted = impact & (batch.size[:, 2] == nt) & (bounces == elastic)
@@ -118,11 +115,25 @@ def gpu_batch_outcomes(
             corners = facet_directions(nt, facets if nt == 2 else None)
         sampler = Sampler(with_default(draw, nt), batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
+    return ended(batch, problems, outputs, told)
+
+
+def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:
+    """The batch on the GPU, and room for n samples of each row: those to be drawn are OUT_OF_TIME."""
+    problems, elastic = send(batch.arrays), bool(bouncing_rows(batch).any())
+    outputs = make_gpu_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=elastic)
+    before = np.where(batch.status == Status.SOLVED, Status.OUT_OF_TIME, batch.status).astype(np.int8)
+    begin_samples(problems.v, send(before), outputs)
+    return problems, outputs
+
+
+def ended(batch: ImpactBatch, problems: Problems, outputs: Outputs, told: Options) -> GpuBatchOutcomes:
+    """Outcomes from what was drawn, contacts in the order of those present; ``told``: the settings."""
     if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
         to_slots(problems.present, outputs)
     v, impulse, status, steps, residual, error, work = (GpuArray(array) for array in outputs)
     held = OnGpu(v, impulse, status, steps, residual, error, work)
     found = GpuBatchOutcomes(batch, held, problems, told)
-    if name_jams(batch, found.status, friction, facets):
+    if name_jams(batch, found.status, told["friction"], told["facets"]):
         held.status.held.copy_to_device(found.status)
     return found

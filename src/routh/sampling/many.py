@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
@@ -26,20 +26,30 @@ def batch_outcomes(
     batch: ImpactBatch, draw: Draw, settings: Options, *, budget: float | None = None, **options: Any
 ) -> BatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
-    bounces = np.any((batch.restitution > 0.0) & batch.present, axis=1)
-    elastic = bool(bounces.any())
-    found = _outputs(batch, draw.n, elastic)
+    bounces = bouncing_rows(batch)
+    found = empty_outputs(batch, draw.n)
     deadline = None if budget is None else time.monotonic() + budget
+
+    def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
+        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+        given = {**options, "facets": options["facets"] if nt == 2 else None, "budget": left}
+        event_samples(rows, draw._replace(row=draw.row + begin), out, **given)
+
     # rows with and without restitution apart: the kernels keep books of work for the former only
     for nt, with_work in product((1, 2), (False, True)):
         rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt) & (bounces == with_work)
-        for piece in _pieces(batch, rows_of, nt):
-            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            _draw_piece(batch, rows_of, piece, (nt, with_work), draw, found, {**options, "budget": left})
-    name_jams(batch, found.status, options.get("friction", "cone"), options.get("facets"))
+        draw_rows(batch, rows_of, (nt, with_work), found, sample_piece)
+    return finished(batch, found, settings, Again(options.get("rates")))
+
+
+def finished(
+    batch: ImpactBatch, found: Outputs, settings: Options, replay: Again | None = None
+) -> BatchOutcomes:
+    """The outcomes of a batch from what was drawn of its impacts, contacts in the order of those present."""
+    name_jams(batch, found.status, settings["friction"], settings["facets"])
     _rest(batch, found)
     _to_slots(batch, found)
-    joule = _energy_units(batch) if elastic else None
+    joule = _energy_units(batch) if found.work.shape[3] > 0 else None
     return BatchOutcomes(
         batch,
         found.v,
@@ -51,12 +61,18 @@ def batch_outcomes(
         settings,
         stored=None if joule is None else found.work[:, :, 0] * joule,
         returned=None if joule is None else found.work[:, :, 1] * joule,
-        replay=Again(options.get("rates")),
+        replay=replay,
     )
 
 
-def _outputs(batch: ImpactBatch, n: int, elastic: bool) -> Outputs:
-    rows, nc = len(batch), batch.nc
+def bouncing_rows(batch: ImpactBatch) -> np.ndarray:
+    """Rows with restitution, (rows,) bool."""
+    return np.any((batch.restitution > 0.0) & batch.present, axis=1)
+
+
+def empty_outputs(batch: ImpactBatch, n: int) -> Outputs:
+    """Arrays for n samples of every row, all OUT_OF_TIME until they are drawn."""
+    rows, nc, elastic = len(batch), batch.nc, bool(bouncing_rows(batch).any())
     return Outputs(
         np.zeros((rows, n, batch.nv)),
         np.zeros((rows, n, nc, 1 + batch.nt)),
@@ -79,35 +95,34 @@ def _pieces(batch: ImpactBatch, rows_of: np.ndarray, nt: int) -> Iterator[tuple[
             yield begin, end
 
 
-def _draw_piece(
+def draw_rows(
     batch: ImpactBatch,
     rows_of: np.ndarray,
-    piece: tuple[int, int],
     kind: tuple[int, bool],
-    draw: Draw,
     found: Outputs,
-    options: Options,
+    sample_piece: Callable[[Rows, Outputs, int, int], None],
 ) -> None:
-    """Prepare and draw those rows of a piece that are wanted; the others have no contacts there.
+    """Prepare and draw the rows that are wanted, piece by piece; the others of a piece have no contacts.
 
-    ``kind``: their number of tangents, and whether they have restitution.
+    ``kind``: their number of tangents, and whether they have restitution. ``sample_piece``: fills the outputs
+    of prepared rows, given the number of the first in the batch and the number of tangents.
     """
-    (begin, end), (nt, with_work) = piece, kind
+    nt, with_work = kind
     arrays = batch.arrays
-    rows: Rows = empty_rows(end - begin, batch.nv, batch.nc, nt)
-    prepare(arrays, begin, end, ~rows_of, scratch(arrays), rows)
-    wanted = rows_of[begin:end]
-    target = Outputs(*(array[begin:end] for array in found))
-    whole = nt == batch.nt and bool(wanted.all()) and with_work == bool(found.work.shape[3])
-    own = target if whole else _own_outputs(target, nt, with_work)
-    own.v[:] = rows.before[:, None]
-    facets = options["facets"] if nt == 2 else None
-    event_samples(rows, draw._replace(row=draw.row + begin), own, **{**options, "facets": facets})
-    if whole:
-        return
-    for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):
-        getattr(target, name)[wanted] = getattr(own, name)[wanted]
-    target.impulse[wanted, :, :, : 1 + nt] = own.impulse[wanted]
+    for begin, end in _pieces(batch, rows_of, nt):
+        rows: Rows = empty_rows(end - begin, batch.nv, batch.nc, nt)
+        prepare(arrays, begin, end, ~rows_of, scratch(arrays), rows)
+        wanted = rows_of[begin:end]
+        target = Outputs(*(array[begin:end] for array in found))
+        whole = nt == batch.nt and bool(wanted.all()) and with_work == bool(found.work.shape[3])
+        own = target if whole else _own_outputs(target, nt, with_work)
+        own.v[:] = rows.before[:, None]
+        sample_piece(rows, own, begin, nt)
+        if whole:
+            continue
+        for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):
+            getattr(target, name)[wanted] = getattr(own, name)[wanted]
+        target.impulse[wanted, :, :, : 1 + nt] = own.impulse[wanted]
 
 
 def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:

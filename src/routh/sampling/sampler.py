@@ -66,7 +66,8 @@ def sample(
 ) -> Outcomes | BatchOutcomes:
     """Draw ``n`` outcomes of an impact, or of each impact of a batch.
 
-    Row k of a batch gets the samples of ``sample(batch[k], n, row=k, ...)``, to the last bit.
+    Row k of a batch gets the samples of ``sample(batch[k], n, row=k, ...)``, to the last bit; with
+    "algorithm1" samples whose step cannot be solved quickly keep a status that says so.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def sample(
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
         default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
-    step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`.
+    step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`; of a batch see
+        `routh.sampling.algorithm1_batch.sample_batch`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
         the problem in a batch, or of a batch's first row in a larger one.
     friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
@@ -101,12 +103,12 @@ def sample(
     _refuse(method, events if method == "algorithm1" else paper)
     options: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
     if method == "algorithm1":
-        if isinstance(problem, ImpactBatch):
-            raise ValueError(
-                "method: got 'algorithm1' with a batch; wanted 'events', or one problem at a time"
-            )
         given = {name: value for name, value in paper.items() if value is not None}
         given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        if isinstance(problem, ImpactBatch):
+            from routh.sampling.algorithm1_batch import sample_batch
+
+            return sample_batch(problem, n, **given, **options)
         return algorithm1.sample(problem, n, **given, **options)
     from routh.sampling.events import event_outcomes
     from routh.sampling.redrawing import make_settings

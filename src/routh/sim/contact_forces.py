@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.optimize import nnls
 
 from routh import tolerances
@@ -242,10 +243,4 @@ def _rays(problem: ContactProblem, mode: Mode) -> Array:
             directions = facet_directions(nt, None if nt == 1 else _RAYS)
             edges = np.vstack([np.ones(len(directions)), mu * directions.T]) / max(mu, 1.0)
             blocks.append(np.hstack([np.eye(1 + nt, 1), edges]))
-    height, width = sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)
-    rays = np.zeros((height, width))
-    row = column = 0
-    for block in blocks:
-        rays[row : row + block.shape[0], column : column + block.shape[1]] = block
-        row, column = row + block.shape[0], column + block.shape[1]
-    return rays
+    return np.asarray(block_diag(*blocks))

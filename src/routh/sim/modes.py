@@ -117,14 +117,16 @@ def _mode_of(problem: ContactProblem, force: Array) -> Mode:
         normal, tangent = force[i, 0] / problem.force_unit[i], force[i, 1:] / problem.force_unit[i]
         if normal <= tolerances.CONTACT_FORCE:
             continue
-        size = float(np.linalg.norm(tangent))
-        if problem.slip[i].any() or problem.mu[i] == 0.0:
-            holds.append(Hold(contact, tuple(problem.slip[i].tolist())))
-        elif size < problem.mu[i] * normal * (1.0 - 1e-3 * (len(tangent) - 1) - 1e-9):
-            holds.append(Hold(contact))
-        else:
-            holds.append(Hold(contact, tuple((-tangent / size).tolist())))
+        inside = problem.mu[i] * normal * (1.0 - 1e-3 * (len(tangent) - 1) - 1e-9)
+        holds.append(_held(problem, i, contact, -tangent, float(np.linalg.norm(tangent)) < inside))
     return tuple(holds)
+
+
+def _held(problem: ContactProblem, i: int, contact: int, slip: Array, sticks: bool) -> Hold:
+    """A contact that stays closed: it slips on, or from rest it sticks or begins to slip along ``slip``."""
+    if problem.slip[i].any() or problem.mu[i] == 0.0:
+        return Hold(contact, tuple(problem.slip[i].tolist()))
+    return Hold(contact) if sticks else Hold(contact, tuple((slip / np.linalg.norm(slip)).tolist()))
 
 
 def _completed(problem: ContactProblem, solution: ModeForces) -> Mode:
@@ -135,13 +137,8 @@ def _completed(problem: ContactProblem, solution: ModeForces) -> Mode:
         acceleration = solution.acceleration[i] / problem.acceleration_unit[i]
         if contact in held or acceleration[0] > tolerances.CONTACT_FORCE:
             continue
-        size = float(np.linalg.norm(acceleration[1:]))
-        if problem.slip[i].any() or problem.mu[i] == 0.0:
-            holds.append(Hold(contact, tuple(problem.slip[i].tolist())))
-        elif size <= tolerances.CONTACT_FORCE:
-            holds.append(Hold(contact))
-        else:
-            holds.append(Hold(contact, tuple((acceleration[1:] / size).tolist())))
+        still = float(np.linalg.norm(acceleration[1:])) <= tolerances.CONTACT_FORCE
+        holds.append(_held(problem, i, contact, acceleration[1:], still))
     return tuple(sorted(holds, key=lambda hold: hold.contact))
 
 

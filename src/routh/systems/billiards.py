@@ -79,25 +79,17 @@ def newtons_cradle(
     string, r = real("length", length, above=0.0), real("radius", radius, above=0.0)
     up = real("angle", angle, above=0.0, at_most=math.pi / 2)
     m = real("mass", mass, above=0.0)
-    line = np.array([(0.0, 0.0), (0.0, -string)])
+    below, inertia = (0.0, -string), 0.4 * m * r * r
+    outline = (np.array([(0.0, 0.0), below]), circle(r, below))
     bodies = [
-        Body(
-            str(i + 1),
-            m,
-            0.4 * m * r * r,
-            com=(0.0, -string),
-            joint=Revolute(at=(2 * r * i, string)),
-            outline=(line, circle(r, (0.0, -string))),
-        )
-        for i in range(n)
+        Body(str(i + 1), m, inertia, below, Revolute(at=(2 * r * i, string)), outline) for i in range(n)
     ]
-    below = (0.0, -string)
     contacts = [
         DiscContact(f"{i}-{i + 1}", str(i), str(i + 1), below, below, r, r, mu, restitution)
         for i in range(1, n)
     ]
     model = PlanarModel(bodies, contacts, gravity=(0.0, -_GRAVITY))
     moving = (np.arange(n) < k).astype(np.float64)
-    energy_per_inertia = m * _GRAVITY * string * (1.0 - math.cos(up)) / (m * string**2 + 0.4 * m * r * r)
+    energy_per_inertia = m * _GRAVITY * string * (1.0 - math.cos(up)) / (m * string**2 + inertia)
     impact = State(np.zeros(n), math.sqrt(2.0 * energy_per_inertia) * moving)
     return catalogued("newtons-cradle", model, State(-up * moving, np.zeros(n)), model.problem(impact))

@@ -135,24 +135,14 @@ def ramone(angles: Array, mu: Array) -> tuple[PlanarModel, Array]:
 
 def _ramone_leg(leg: str, hip: tuple[float, float]) -> list[Body]:
     robot = RAMONE
-    thigh = link(
-        f"{leg} thigh",
-        robot.thigh,
-        mass=robot.thigh_mass,
-        inertia=robot.thigh_inertia,
-        centre=robot.hip_to_thigh,
-        joint=Revolute("trunk", hip),
-    )
-    knee, ankle = (0.0, -robot.thigh), (0.0, -robot.shank)
-    shank = Body(
-        f"{leg} shank",
-        robot.shank_mass,
-        robot.shank_inertia,
-        com=(0.0, -robot.knee_to_shank),
-        joint=Revolute(f"{leg} thigh", knee),
-        outline=(np.array([(0.0, 0.0), ankle]), circle(robot.foot_radius, ankle)),
-    )
-    return [thigh, shank]
+    knee, ankle, origin = (0.0, -robot.thigh), (0.0, -robot.shank), (0.0, 0.0)
+    centres = (0.0, -robot.hip_to_thigh), (0.0, -robot.knee_to_shank)
+    joints = Revolute("trunk", hip), Revolute(f"{leg} thigh", knee)
+    thigh, shank = (np.array([origin, knee]),), (np.array([origin, ankle]), circle(robot.foot_radius, ankle))
+    return [
+        Body(f"{leg} thigh", robot.thigh_mass, robot.thigh_inertia, centres[0], joints[0], thigh),
+        Body(f"{leg} shank", robot.shank_mass, robot.shank_inertia, centres[1], joints[1], shank),
+    ]
 
 
 def disk_stack(radius: float, mass: float, velocity: Array, mu: Array) -> Simulable:

@@ -122,13 +122,10 @@ def rimless_wheel_slope(
     gamma = real("descent", descent, above=0.0, at_most=math.nextafter(math.pi / n, 0.0))
     model = wheel(n, length, mass, inertia, mu, slope("slope", gamma))
     about_hub = model.bodies[0].inertia
-    turning = (
-        steady_rate(n, length, mass, about_hub, gamma) if rate is None else real("rate", rate, above=0.0)
-    )
-    along, normal = (
-        np.array([math.cos(gamma), -math.sin(gamma)]),
-        np.array([math.sin(gamma), math.cos(gamma)]),
-    )
+    steady = steady_rate(n, length, mass, about_hub, gamma)
+    turning = steady if rate is None else real("rate", rate, above=0.0)
+    along = np.array([math.cos(gamma), -math.sin(gamma)])
+    normal = np.array([math.sin(gamma), math.cos(gamma)])
     half = math.pi / n
     hub = length * math.cos(half) * normal
     arm = hub - length * math.sin(half) * along  # from foot B to the hub
@@ -167,14 +164,10 @@ def box_drop(
     body = spatial.box("box", edges, mass=mass)
     model = spatial.SpatialModel([body], spatial.corner_contacts(body, mu=mu))
     fall, half = real("height", height, at_least=0.0), edges[2] / 2
-    upright = [1.0, 0.0, 0.0, 0.0]
     landing_speed = math.sqrt(v[2] ** 2 + 2 * _GRAVITY * fall)
-    landing = State(
-        np.array([0.0, 0.0, half, *upright]), np.array([v[0], v[1], -landing_speed, 0.0, 0.0, 0.0])
-    )
-    return catalogued(
-        "box-drop",
-        model,
-        State(np.array([0.0, 0.0, half + fall, *upright]), np.array([*v, 0.0, 0.0, 0.0])),
-        model.problem(landing),
-    )
+
+    def upright(height: float, *velocity: float) -> State:
+        return State(np.array([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0]), np.array([*velocity, 0.0, 0.0, 0.0]))
+
+    landing = upright(half, v[0], v[1], -landing_speed)
+    return catalogued("box-drop", model, upright(half + fall, *v), model.problem(landing))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
-from routh.systems.base import PaperSettings, System, register
+from routh.systems.base import PaperSettings, System, catalogued, register
 from routh.validation import Array, choice, real, real_array
 
 
@@ -34,8 +34,8 @@ BOWLING_W = (
     (0.00238675, 5.15191, -0.00313296),
     (-0.360808, -0.00313296, 1.105),
 )
-ICOSAHEDRON_V = (-0.26197634, 0.38632873, -0.0768551988)
-BOWLING_V = (-0.20691338, 0.11765509, -1.50690298)
+ICOSAHEDRON_V = np.array([-0.26197634, 0.38632873, -0.0768551988])
+BOWLING_V = np.array([-0.20691338, 0.11765509, -1.50690298])
 ICOSAHEDRON_MASSES = (3.0, 1.0)
 ICOSAHEDRON_HEIGHT = 0.232744  # m, of its centre above the contact
 ICOSAHEDRON_INERTIA = 0.0671673  # kg m^2, about every axis
@@ -67,20 +67,12 @@ def icosahedron_tetrahedron(
     and ``velocity`` (the icosahedron's, (3,) m/s) change it further.
     """
     chosen = ICOSAHEDRON_VARIATIONS[choice("figure", figure, tuple(ICOSAHEDRON_VARIATIONS))]
-    body = (
-        np.array(chosen.velocity)
-        if velocity is None
-        else real_array("velocity", velocity, [(3,)], "shape (3,)")
-    )
-    shift = body - np.array(ICOSAHEDRON_VARIATIONS["4a"].velocity)
+    given = chosen.velocity if velocity is None else velocity
+    shift = real_array("velocity", given, [(3,)], "shape (3,)") - ICOSAHEDRON_VARIATIONS["4a"].velocity
     friction = chosen.mu if mu is None else real("mu", mu, at_least=0.0)
-    v = np.array(ICOSAHEDRON_V) + shift
-    return System(
-        "icosahedron-tetrahedron",
-        "impact",
-        PaperSettings(f"JW17 Fig. {figure}"),
-        contact_problem(np.array(ICOSAHEDRON_W), v, friction, restitution),
-    )
+    problem = contact_problem(np.array(ICOSAHEDRON_W), ICOSAHEDRON_V + shift, friction, restitution)
+    paper = PaperSettings(f"JW17 Fig. {figure}")
+    return catalogued("icosahedron-tetrahedron", None, None, problem, paper=paper)
 
 
 @register("bowling")
@@ -89,13 +81,9 @@ def bowling(*, mu: float = 0.7, restitution: float = 0.7, velocity: ArrayLike = 
 
     ``velocity`` is the pin's, (3,) m/s.
     """
-    shift = real_array("velocity", velocity, [(3,)], "shape (3,)") - np.array([-0.1, 0.2, -0.5])
-    return System(
-        "bowling",
-        "impact",
-        PaperSettings("JW17 Fig. 11"),
-        contact_problem(np.array(BOWLING_W), np.array(BOWLING_V) + shift, mu, restitution),
-    )
+    shift = real_array("velocity", velocity, [(3,)], "shape (3,)") - (-0.1, 0.2, -0.5)
+    problem = contact_problem(np.array(BOWLING_W), BOWLING_V + shift, mu, restitution)
+    return catalogued("bowling", None, None, problem)
 
 
 @register("sphere-half-space")
@@ -115,35 +103,17 @@ def sphere_half_space(
     m, rho = real("mass", mass, above=0.0), real("radius", radius, above=0.0)
     linear = real_array("velocity", velocity, [(3,)], "shape (3,)")
     angular = real_array("spin", spin, [(3,)], "shape (3,)")
-    inertia = 0.4 * m * rho * rho
+    mass_matrix = np.diag(np.repeat([m, 0.4 * m * rho * rho], 3))
     # the contact is at -rho z from the centre: its velocity is V + omega x (-rho z)
     jn = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
     jt = np.array([[[1.0, 0.0, 0.0, 0.0, -rho, 0.0], [0.0, 1.0, 0.0, rho, 0.0, 0.0]]])
-    return System(
-        "sphere-half-space",
-        "impact",
-        PaperSettings("JW17 Fig. 2b (numbers are ours)"),
-        ImpactProblem(
-            np.diag([m, m, m, inertia, inertia, inertia]),
-            jn,
-            jt,
-            mu,
-            np.concatenate([linear, angular]),
-            restitution=restitution,
-            names=["ground"],
-        ),
-    )
+    v = np.concatenate([linear, angular])
+    problem = ImpactProblem(mass_matrix, jn, jt, mu, v, restitution=restitution, names=["ground"])
+    return catalogued("sphere-half-space", None, None, problem)
 
 
 def contact_problem(w: Array, v: Array, mu: float, restitution: float) -> ImpactProblem:
     """The impact whose generalized velocity is the contact velocity x, y, normal itself: M = W^-1."""
-    inertia = np.linalg.inv(w)
-    return ImpactProblem(
-        0.5 * (inertia + inertia.T),
-        [[0.0, 0.0, 1.0]],
-        [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]],
-        mu,
-        v,
-        restitution=restitution,
-        names=["contact"],
-    )
+    inertia, (x, y, z) = np.linalg.inv(w), np.eye(3)
+    symmetric = 0.5 * (inertia + inertia.T)
+    return ImpactProblem(symmetric, [z], [[x, y]], mu, v, restitution=restitution, names=["contact"])

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +22,6 @@ from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
 from routh.viz.encoding import MOST_FRAMES, film_kind, write_frames
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
 MOST_GHOSTS = 24  # futures drawn at once
 _PANEL = 2.2  # inch, height of the panel of gaps
 _SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
@@ -39,9 +32,9 @@ _TOUCHED = 1e-6  # m: contacts that never come this near have no line
 class _Stage:
     """The picture that every frame is drawn into."""
 
-    fig: Figure
-    ax: Axes
-    cursor: Line2D | None  # the present time, in the panel of gaps
+    fig: style.Figure
+    ax: style.Axes
+    cursor: style.Line2D | None  # the present time, in the panel of gaps
     model: PlanarModel
     futures: list[Trajectory]
     title: str
@@ -123,7 +116,7 @@ def _stage(
     panel = _PANEL if touched and width >= 300 else 0.0
     wide = width / 100
     fig, axes = style.figure(1, 1, width=wide, height=wide)
-    ax: Axes = axes[0]
+    ax: style.Axes = axes[0]
     frame(ax, model, seen, pad=0.08)
     if magnify is None:
         motion = max(float(np.abs(q - start).max()) for q in seen)
@@ -153,29 +146,22 @@ def _stage(
 
 
 def _draw_gaps(
-    ax: Axes, model: PlanarModel, futures: list[Trajectory], gaps: list[Array], contacts: list[int]
+    ax: style.Axes, model: PlanarModel, futures: list[Trajectory], gaps: list[Array], contacts: list[int]
 ) -> None:
     """The distance of each contact over time, a line per future."""
     for k, c in enumerate(contacts):
         color = style.CYCLE[k % len(style.CYCLE)]
         for j, (one, gap) in enumerate(zip(futures, gaps, strict=True)):
-            ax.plot(
-                one.t,
-                1e3 * gap[:, c],
-                color=color,
-                linewidth=1.4 if j == 0 else 0.8,
-                alpha=1.0 if j == 0 else 0.5,
-                label=for_matplotlib(model.contacts[c].name) if j == 0 else None,
-            )
-    ax.set_xlim(futures[0].t[0], max(one.t[-1] for one in futures))
-    ax.set_ylim(bottom=0.0)
-    ax.set_ylabel("gap (mm)")
-    ax.set_xlabel("time (s)")
+            width, alpha = (0.8, 0.5) if j else (1.4, 1.0)
+            label = None if j else for_matplotlib(model.contacts[c].name)
+            ax.plot(one.t, 1e3 * gap[:, c], color=color, linewidth=width, alpha=alpha, label=label)
+    ends = futures[0].t[0], max(one.t[-1] for one in futures)
+    ax.set(xlim=ends, ylim=(0.0, None), xlabel="time (s)", ylabel="gap (mm)")
     if len(contacts) <= len(style.CYCLE):
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(contacts), borderaxespad=0.0)
 
 
-def _draw(stage: _Stage, t: float) -> list[Artist]:
+def _draw(stage: _Stage, t: float) -> list[style.Artist]:
     """Draw all futures at one time; the artists, so that they can be removed."""
     ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}

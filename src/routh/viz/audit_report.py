@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from routh.storage import write_text
 from routh.text import for_html as escape
 from routh.viz import pages, style
 from routh.viz.robots import draw_audit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SHOWN = 6  # impacts with a picture of their own: the farthest from their sets
 
@@ -39,7 +35,7 @@ def report_html(found: RolloutAudit) -> str:
 
 
 @style.context()
-def timeline_figure(found: RolloutAudit) -> Figure:
+def timeline_figure(found: RolloutAudit) -> style.Figure:
     """When impacts happened and how far MuJoCo's outcomes are from their sets."""
     fig, axes = style.figure(width=style.TWO_COLUMNS, height=2.2)
     ax = axes[0]
@@ -54,16 +50,15 @@ def timeline_figure(found: RolloutAudit) -> Figure:
         if chosen.any():
             ax.plot(times[chosen], distances[chosen], marker, color=color, label=label)
     ax.plot(times, apart, "_", markersize=9, color=style.GREY, label="distance between samples")
-    ax.set_xlim(0.0, found.duration)
-    ax.set_ylim(0.0, 1.15 * max(float(distances.max()), float(apart.max()), 1e-3))
-    ax.set_xlabel("time, s")
-    ax.set_ylabel("distance / speed before")
+    highest = 1.15 * max(float(distances.max()), float(apart.max()), 1e-3)
+    ax.set(xlim=(0.0, found.duration), ylim=(0.0, highest))
+    ax.set(xlabel="time, s", ylabel="distance / speed before")
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
     return fig
 
 
 @style.context()
-def impact_figure(impact: CaughtImpact) -> Figure:
+def impact_figure(impact: CaughtImpact) -> style.Figure:
     """One impact's set of outcomes with MuJoCo's."""
     fig, axes = style.figure(width=style.COLUMN, aspect=0.85)
     draw_audit(impact.audit, axes[0], name="MuJoCo's")
@@ -88,12 +83,12 @@ def _summary(found: RolloutAudit) -> str:
         lines.append(f"<p>Distance: median {np.median(distances):.3g}, largest {distances.max():.3g}.</p>")
     if found.skipped:
         lines.append(f"<p>{found.skipped} further impacts were not audited.</p>")
-    if found.refused:
-        items = "".join(f"<li>{escape(text)}</li>" for text in found.refused)
-        lines.append(f"<p>Not audited, because the state cannot be:</p><ul>{items}</ul>")
-    if found.unrepresented:
-        items = "".join(f"<li>{escape(text)}</li>" for text in found.unrepresented)
-        lines.append(f"<p>Not represented in the sets:</p><ul>{items}</ul>")
+    for what, texts in (
+        ("Not audited, because the state cannot be", found.refused),
+        ("Not represented in the sets", found.unrepresented),
+    ):
+        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        lines += [f"<p>{what}:</p><ul>{items}</ul>"] if texts else []
     return "\n".join(lines)
 
 
@@ -118,7 +113,7 @@ def _impact_section(found: RolloutAudit, index: int) -> str:
     return _figure(impact_figure(impact), text)
 
 
-def _figure(fig: Figure, caption: str) -> str:
+def _figure(fig: style.Figure, caption: str) -> str:
     image = pages.picture(style.png(fig), "")
     style.close(fig)
     return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"

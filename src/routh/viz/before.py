@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.problem import ImpactProblem
@@ -11,16 +9,13 @@ from routh.validation import Array
 from routh.viz import style
 from routh.viz.panels import Axis, has_tangent, short_name
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 MOST_CONTACTS = 6  # those that approach fastest; more would not be told apart
 _ARM = 0.42  # of the distance between two contacts: the longest arrow, and the sides of a cone
 _LONGEST_NAME = 12
 CONE, COMES, GOES = "friction cone", "approaches", "does not"
 
 
-def draw_before(problem: ImpactProblem, ax: Axes) -> None:
+def draw_before(problem: ImpactProblem, ax: style.Axes) -> None:
     """Contacts side by side, each with its friction cone and its velocity before the impact.
 
     Arrows show the tangential (in space: the speed of slip, to the right) and the normal velocity, all to one
@@ -68,31 +63,26 @@ def _cone(mu: float) -> Array:
     return np.array([[0.0, 0.0], side, side * (-1.0, 1.0)])
 
 
-def _draw_arrow(ax: Axes, place: int, arrow: Array, colour: str) -> None:
+def _draw_arrow(ax: style.Axes, place: int, arrow: Array, colour: str) -> None:
     """A velocity whose arrow ends at the contact where it comes towards it, and begins there elsewhere."""
     tip = np.array([place, 0.0])
     if not np.any(arrow):
         ax.plot(*tip, "o", color=colour)
         return
-    look: style.Look = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0}
     end = tip + np.where(arrow[1] > 0.0, arrow, 0.0)
-    ax.annotate("", xy=tuple(end), xytext=tuple(end - arrow), arrowprops=look, annotation_clip=False)
+    style.arrow(ax, end - arrow, end, colour, linewidth=1.4)
 
 
-def _label(ax: Axes, problem: ImpactProblem, shown: list[int]) -> None:
+def _label(ax: style.Axes, problem: ImpactProblem, shown: list[int]) -> None:
     names = []
     for k in shown:
         name = short_name(problem, k)
         name = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
-        speed = f"{Axis(k).values(problem, problem.v):.3g}".replace("-", "\N{MINUS SIGN}")
-        names.append(f"{name}\n{speed} {Axis(k).unit(problem)}")
+        speed = f"{Axis(k).values(problem, problem.v):.3g}"
+        names.append(f"{name}\n{style.signed(speed)} {Axis(k).unit(problem)}")
     ax.set_xticks(range(len(shown)), names)
-    ax.set_yticks([])
-    ax.set_xlim(-0.6, len(shown) - 0.4)
-    ax.set_ylim(-0.08, 0.5)
-    ax.set_aspect("equal")
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.set(yticks=[], xlim=(-0.6, len(shown) - 0.4), ylim=(-0.08, 0.5), aspect="equal")
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     of = f"{len(shown)} of {problem.nc} contacts" if len(shown) < problem.nc else "contact"
     ax.set_xlabel(f"{of}, with the normal velocity before")

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
+from routh.models.planar import DiscContact, PlanarModel, PlaneContact
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_CLOSED = 1e-9  # m: a polyline whose ends are nearer than this is filled
+CLOSED = 1e-6  # m: contacts with a smaller gap touch
+_JOINED = 1e-9  # m: a polyline whose ends are nearer than this is filled
 _REST = 1e-6  # share of a speed below which it has no component along a direction
 
 
 def draw_bodies(
-    ax: Axes,
+    ax: style.Axes,
     model: PlanarModel,
     q: ArrayLike,
     *,
@@ -37,7 +34,7 @@ def draw_bodies(
             ax.plot(*line.T, color=color, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
         elif len(line) == 1:
             ax.plot(*line.T, "o", color=style.BODY_EDGE, zorder=zorder + 0.2)
-        elif len(line) > 3 and np.linalg.norm(line[0] - line[-1]) < _CLOSED:
+        elif len(line) > 3 and np.linalg.norm(line[0] - line[-1]) < _JOINED:
             ax.fill(*line.T, facecolor=style.BODY, edgecolor=style.BODY_EDGE, linewidth=0.9, zorder=zorder)
         else:
             ax.plot(*line.T, color=style.BODY_EDGE, linewidth=width[name], zorder=zorder)
@@ -51,7 +48,7 @@ def _is_rod(outline: Sequence[Array]) -> bool:
 
 
 def frame(
-    ax: Axes,
+    ax: style.Axes,
     model: PlanarModel,
     configurations: Sequence[ArrayLike],
     *,
@@ -62,18 +59,13 @@ def frame(
     points = np.concatenate([*(line for q in configurations for _, line in model.outlines(q)), *more])
     low, high = points.min(axis=0), points.max(axis=0)
     air = pad * float(max(high - low)) or 1.0  # a single point has no size
-    ax.set_xlim(low[0] - air, high[0] + air)
-    ax.set_ylim(low[1] - air, high[1] + air)
-    ax.set_aspect("equal")
+    ax.set(xlim=(low[0] - air, high[0] + air), ylim=(low[1] - air, high[1] + air), aspect="equal")
     ax.set_axis_off()
 
 
-def draw_planes(ax: Axes, model: PlanarModel) -> None:
+def draw_planes(ax: style.Axes, model: PlanarModel) -> None:
     """Shade the half-planes that contacts refer to, over the present limits."""
-    planes: dict[HalfPlane, None] = {}
-    for contact in model.definitions:
-        if isinstance(contact, PlaneContact):
-            planes.setdefault(contact.plane)
+    planes = dict.fromkeys(c.plane for c in model.definitions if isinstance(c, PlaneContact))
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     reach = 4.0 * np.hypot(right - left, top - bottom)
     for plane in planes:
@@ -83,8 +75,7 @@ def draw_planes(ax: Axes, model: PlanarModel) -> None:
         corners = [foot - reach * t, foot + reach * t, foot + reach * (t - n), foot - reach * (t + n)]
         ax.fill(*np.array(corners).T, facecolor=style.GROUND, edgecolor="none", zorder=0.5)
         ax.plot(*np.array(corners[:2]).T, color=style.GREY, linewidth=0.9, zorder=0.6)
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def centres_of_mass(model: PlanarModel, q: ArrayLike) -> Array:
@@ -103,7 +94,6 @@ def _point(pose: Array, point: tuple[float, float]) -> Array:
 def contact_normals(model: PlanarModel, q: ArrayLike) -> Array:
     """Unit normals of all contacts in world coordinates, (nc, 2)."""
     poses = dict(zip((body.name for body in model.bodies), model.poses(q), strict=True))
-
     normals = np.empty((len(model.definitions), 2))
     for i, contact in enumerate(model.definitions):
         if isinstance(contact, DiscContact):
@@ -124,44 +114,34 @@ def contact_velocities(model: PlanarModel, state: State) -> Array:
 
 
 def draw_contacts(
-    ax: Axes,
+    ax: style.Axes,
     model: PlanarModel,
     state: State,
     *,
     color: str = style.BEFORE,
     scale: float,
-    gap: float = 1e-6,
-    names: bool = True,
 ) -> None:
     """Closed contacts as points with their names and velocities; ``scale`` is metres on paper per m/s."""
     normals = contact_normals(model, state.q)
     tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
     points, velocities = model.contact_points(state.q), contact_velocities(model, state)
     size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
-    for i in np.flatnonzero(model.gaps(state.q) <= gap):
+    for i in np.flatnonzero(model.gaps(state.q) <= CLOSED):
         ax.plot(*points[i], "o", markersize=3.0, color=color, zorder=6)
         if np.linalg.norm(velocities[i]) * scale > 0.012 * size:
-            draw_arrow(ax, points[i], scale * velocities[i], color=color)
-        if names:
-            side = np.sign(tangents[i] @ velocities[i]) or 1.0  # away from the arrow
-            rest = _REST * float(np.linalg.norm(velocities[i]))  # rounding is no arrow into the ground
-            under = normals[i] @ velocities[i] < -rest and abs(tangents[i] @ velocities[i]) > rest
-            beside = points[i] - size * (0.055 * normals[i] + (side if under else 1.0) * 0.045 * tangents[i])
-            name = for_matplotlib(model.contacts[i].name)
-            outward = "left" if beside[0] > points[i, 0] else "right"
-            ax.text(
-                float(beside[0]),
-                float(beside[1]),
-                name,
-                ha="center" if len(name) == 1 else outward,
-                va="center",
-                fontsize=7,
-                zorder=7,
-            )
+            style.arrow(ax, points[i], points[i] + scale * velocities[i], color, zorder=6.5)
+        side = np.sign(tangents[i] @ velocities[i]) or 1.0  # away from the arrow
+        rest = _REST * float(np.linalg.norm(velocities[i]))  # rounding is no arrow into the ground
+        under = normals[i] @ velocities[i] < -rest and abs(tangents[i] @ velocities[i]) > rest
+        beside = points[i] - size * (0.055 * normals[i] + (side if under else 1.0) * 0.045 * tangents[i])
+        name = for_matplotlib(model.contacts[i].name)
+        outward = "left" if beside[0] > points[i, 0] else "right"
+        words: style.Look = {"ha": "center" if len(name) == 1 else outward, "va": "center", "fontsize": 7}
+        ax.text(float(beside[0]), float(beside[1]), name, **words, zorder=7)
 
 
 def draw_body_velocities(
-    ax: Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
+    ax: style.Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Arrows from the centres of mass: for systems with too many contacts to show each."""
     dt = 1e-6
@@ -170,17 +150,4 @@ def draw_body_velocities(
     size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
     for point, v in zip(start, velocity, strict=True):
         if np.linalg.norm(v) * scale > 0.012 * size:
-            draw_arrow(ax, point, scale * v, color=color)
-
-
-def draw_arrow(ax: Axes, start: Array, vector: Array, *, color: str, zorder: float = 6.5) -> None:
-    """A velocity arrow from ``start`` in data coordinates."""
-    end = np.asarray(start) + np.asarray(vector)
-    ax.annotate(
-        "",
-        xy=tuple(end),
-        xytext=tuple(np.asarray(start)),
-        arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
-        zorder=zorder,
-        annotation_clip=False,
-    )
+            style.arrow(ax, point, point + scale * v, color, zorder=6.5)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.validation import Array
 from routh.viz import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Line = tuple[str, Array, Array]  # label, time, value
 
 
-def draw_lines(ax: Axes, lines: Sequence[Line], *, ylabel: str, xlabel: str = "time (s)") -> None:
+def draw_lines(ax: style.Axes, lines: Sequence[Line], *, ylabel: str, xlabel: str = "time (s)") -> None:
     """Curves over time, told apart by colour and dash."""
     for index, (label, t, value) in enumerate(lines):
         ax.plot(t, value, label=label or None, linestyle=style.DASHES[index % len(style.DASHES)])
     ax.axhline(0.0, color=style.GREY, linewidth=0.5, zorder=0.5)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.margins(x=0.0)
+    ax.set(xlabel=xlabel, ylabel=ylabel, xmargin=0.0)
     ax.locator_params(axis="x", nbins=4)
 
 
 @style.context()
-def oscillation_figure(panels: Sequence[tuple[str, Sequence[Line]]]) -> Figure:
+def oscillation_figure(panels: Sequence[tuple[str, Sequence[Line]]]) -> style.Figure:
     """Displacements of the spring-mass-damper, one panel per setting (D19 Figs. 1 to 3)."""
     width = style.COLUMN if len(panels) == 1 else style.TWO_COLUMNS
     fig, axes = style.figure(1, len(panels), width=width, aspect=0.75)
@@ -44,7 +37,7 @@ def oscillation_figure(panels: Sequence[tuple[str, Sequence[Line]]]) -> Figure:
 
 
 @style.context()
-def drift_figure(runs: Mapping[float, tuple[Array, Array]], worst: Mapping[float, float]) -> Figure:
+def drift_figure(runs: Mapping[float, tuple[Array, Array]], worst: Mapping[float, float]) -> style.Figure:
     """Deviation of a pin over time for a few steps, and its largest value against the step (D19 Fig. 4)."""
     fig, axes = style.figure(1, len(runs) + 1, width=style.TWO_COLUMNS, aspect=0.85)
     for ax, (dt, (t, phi)) in zip(axes, runs.items(), strict=False):
@@ -56,9 +49,7 @@ def drift_figure(runs: Mapping[float, tuple[Array, Array]], worst: Mapping[float
     values = np.array([worst[step] for step in steps])
     ax.loglog(steps, values, "o", color=style.BLUE, label="largest deviation")
     ax.loglog(steps, values[0] * (steps / steps[0]) ** 2, color=style.GREY, linewidth=0.8, label="slope 2")
-    ax.set_xlabel("step (s)")
-    ax.set_ylabel("deviation (m)")
-    ax.set_title("drift against step")
+    ax.set(xlabel="step (s)", ylabel="deviation (m)", title="drift against step")
     ax.legend(loc="upper left")
     style.letter(axes)
     return fig
@@ -67,7 +58,7 @@ def drift_figure(runs: Mapping[float, tuple[Array, Array]], worst: Mapping[float
 @style.context()
 def limit_figure(
     runs: Mapping[float, tuple[Array, Array]], closeup: Mapping[float, tuple[Array, Array]]
-) -> Figure:
+) -> style.Figure:
     """Angle of a pendulum with a limit: the whole motion, and the impact itself (D19 Fig. 6)."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.6)
     draw_lines(axes[0], [(f"h = {dt:g} s", *run) for dt, run in runs.items()], ylabel="angle (rad)")
@@ -83,7 +74,7 @@ def limit_figure(
 @style.context()
 def pressure_figure(
     points: Array, forces: Mapping[str, Array], loads: Mapping[str, Array], area: float
-) -> Figure:
+) -> style.Figure:
     """Pressure under a cube on a foundation, one panel per case; a dot marks the load (D19 Fig. 7).
 
     ``points`` (n, 3) and forces (n,) of a square grid; ``loads`` the points (2,) where the load acts.
@@ -100,42 +91,33 @@ def pressure_figure(
         ax.set_facecolor("white")
         x, y = loads[title]
         ax.plot(x, y, "o", color=style.BLACK, markersize=6, markerfacecolor="white", clip_on=False)
-        bar = fig.colorbar(image, ax=ax, shrink=0.85)
-        bar.set_label("pressure (Pa)")
-        ax.set_title(title)
-        ax.set_xlabel("x (m)")
-        ax.set_ylabel("y (m)")
+        fig.colorbar(image, ax=ax, shrink=0.85, label="pressure (Pa)")
+        ax.set(title=title, xlabel="x (m)", ylabel="y (m)")
     return fig
 
 
 @style.context()
-def sliding_figure(runs: Mapping[float, tuple[Array, Array]]) -> Figure:
+def sliding_figure(runs: Mapping[float, tuple[Array, Array]]) -> style.Figure:
     """Distance that a block slides, by its friction (D19 Fig. 9)."""
-    fig, axes = style.figure(1, 1, aspect=0.7)
+    fig, (ax,) = style.figure(1, 1, aspect=0.7)
     for index, (mu, (t, distance)) in enumerate(runs.items()):
-        axes[0].plot(t, distance, linestyle=style.DASHES[index % 4], label=f"µ = {mu:g}")
-    axes[0].set_xlabel("time (s)")
-    axes[0].set_ylabel("distance down the ramp (m)")
-    axes[0].margins(x=0.0)
-    axes[0].legend(loc="upper left")
+        ax.plot(t, distance, linestyle=style.DASHES[index % 4], label=f"µ = {mu:g}")
+    ax.set(xlabel="time (s)", ylabel="distance down the ramp (m)", xmargin=0.0)
+    ax.legend(loc="upper left")
     return fig
 
 
 @style.context()
-def stack_figure(counts: Sequence[int], seconds: Sequence[float], heights: Array, t: Array) -> Figure:
+def stack_figure(counts: Sequence[int], seconds: Sequence[float], heights: Array, t: Array) -> style.Figure:
     """Time to simulate a stack against its size, and the heights of its spheres (D19 Fig. 10)."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.6)
-    axes[0].plot(counts, seconds, "o-", color=style.BLUE)
-    axes[0].set_xlabel("spheres")
-    axes[0].set_ylabel("computing time of 1 s (s)")
-    axes[0].set_ylim(bottom=0.0)
-    axes[0].set_title("cost")
-    for column in heights.T:
-        axes[1].plot(t, column, color=style.BLUE, linewidth=0.6)
-    axes[1].set_xlabel("time (s)")
-    axes[1].set_ylabel("height (m)")
-    axes[1].margins(x=0.0)
-    axes[1].set_ylim(bottom=0.0)
-    axes[1].set_title(f"{heights.shape[1]} spheres fall onto each other")
+    cost, motion = axes
+    cost.plot(counts, seconds, "o-", color=style.BLUE)
+    cost.set(xlabel="spheres", ylabel="computing time of 1 s (s)", title="cost")
+    motion.plot(t, heights, color=style.BLUE, linewidth=0.6)
+    title = f"{heights.shape[1]} spheres fall onto each other"
+    motion.set(xlabel="time (s)", ylabel="height (m)", title=title, xmargin=0.0)
+    for ax in axes:
+        ax.set_ylim(bottom=0.0)
     style.letter(axes)
     return fig

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.validation import Array
 from routh.viz import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BINS = 420  # along the longer side of a panel
 FAINTEST = 0.3  # shade of a single sample, so that it can be seen beside a place where thousands end
@@ -47,7 +42,7 @@ def _largest_in_disc(counts: Array, radius: int) -> Array:
 
 
 def draw_density(
-    ax: Axes,
+    ax: style.Axes,
     x: Array,
     y: Array,
     *,
@@ -67,8 +62,7 @@ def draw_density(
     shade = style.density_map(color, lightest=lightest)
     drawn = ax.imshow(image, cmap=shade, zorder=zorder, alpha=alpha, interpolation="nearest", **options)
     drawn.set_rasterized(True)
-    ax.set_xlim(extent[:2])
-    ax.set_ylim(extent[2:])
+    ax.set(xlim=extent[:2], ylim=extent[2:])
     if label is not None:
         ax.plot([], [], "o", color=shade(0.5), markersize=3.0, markeredgewidth=0.0, label=label)
 
@@ -83,7 +77,7 @@ def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[fl
     return (middle - reach, middle + reach) if reach > 0.0 else (-1.0, 1.0)
 
 
-def _grid(ax: Axes, bins: int) -> tuple[int, int]:
+def _grid(ax: style.Axes, bins: int) -> tuple[int, int]:
     """Cells (columns, rows), square on paper."""
     box = ax.get_window_extent()
     width, height = box.width, box.height

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.robust.designing import Design
@@ -11,11 +9,8 @@ from routh.text import for_matplotlib
 from routh.viz import style
 from routh.viz.plotting import drawn_by, plot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def draw_design(design: Design, ax: Axes) -> Axes:
+def draw_design(design: Design, ax: style.Axes) -> style.Axes:
     """The score of every evaluation, the best so far, and the checked scores before and after."""
     kept = design.violations <= 1.0
     numbers = np.arange(1, design.evaluations + 1)
@@ -27,8 +22,7 @@ def draw_design(design: Design, ax: Axes) -> Axes:
     for one, name, dashes in ((design.before, "before", ":"), (design.after, "after", "--")):
         label = f"{name}, other samples: {one.checked:.3g}"
         ax.axhline(one.checked, color=style.BLACK, linestyle=dashes, linewidth=0.8, label=label)
-    ax.set_xlabel("evaluation")
-    ax.set_ylabel(for_matplotlib(design.objective))
+    ax.set(xlabel="evaluation", ylabel=for_matplotlib(design.objective))
     ax.set_ylim(bottom=min(0.0, float(np.nanmin(design.values[known], initial=0.0))))
     ax.legend()
     return ax

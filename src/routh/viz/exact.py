@@ -13,8 +13,6 @@ from routh.validation import real_array
 from routh.viz import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from routh.exact.result import ExactSet
 
 TINT = "#BFDDEF"  # lighter than any sample
@@ -35,9 +33,7 @@ def cheap_exact(problem: ImpactProblem) -> ExactSet | None:
     return found if found.status is Status.SOLVED else None
 
 
-def draw_exact(
-    axes: Axes, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set", color: str = style.SET
-) -> Axes:
+def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set") -> None:
     """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as broad lines."""
     from matplotlib.patches import Polygon
 
@@ -45,11 +41,10 @@ def draw_exact(
     name: str | None = label
     for image in exact.project(matrix):
         if len(image) > 2:
-            fill: style.Look = {"facecolor": TINT, "edgecolor": color, "linewidth": 0.6}
+            fill: style.Look = {"facecolor": TINT, "edgecolor": style.SET, "linewidth": 0.6}
             axes.add_patch(Polygon(image, closed=True, label=name, zorder=1.5, **fill))
         else:
             line: style.Look = {"color": TINT, "linewidth": 5.0, "solid_capstyle": "round", "zorder": 1.5}
             axes.plot(*image.T, marker="o" if len(image) == 1 else None, markersize=5, label=name, **line)
         name = None
     axes.autoscale_view()
-    return axes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.auditing.comparison import sequences
@@ -12,18 +10,13 @@ from routh.problem import ImpactProblem
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.bodies import draw_arrow
 from routh.viz.density import limits
 from routh.viz.panels import normal_panel
 from routh.viz.velocity import mark_approach
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 @style.context()
-def unit_figure() -> Figure:
+def unit_figure() -> style.Figure:
     """HP23 Fig. 2: the set-valued direction Unit(v), and the inclusion dv/dt in -Unit(v)."""
     fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9)
     _draw_unit(axes[0])
@@ -32,20 +25,15 @@ def unit_figure() -> Figure:
     return fig
 
 
-def _draw_unit(ax: Axes) -> None:
+def _draw_unit(ax: style.Axes) -> None:
     style.zero_lines(ax)
     ax.plot([-2.0, 0.0, 0.0, 2.0], [-1.0, -1.0, 1.0, 1.0], color=style.BLUE, linewidth=1.8)
-    ax.set_xlim(-2.0, 2.0)
-    ax.set_ylim(-1.5, 1.5)
-    ax.set_yticks([-1, 0, 1])
-    ax.set_xlabel("$v$")
-    ax.set_ylabel("Unit$(v)$")
-    ax.annotate(
-        "all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops={"arrowstyle": "->", "linewidth": 0.7}
-    )
+    ax.set(xlim=(-2.0, 2.0), ylim=(-1.5, 1.5), yticks=[-1, 0, 1], xlabel="$v$", ylabel="Unit$(v)$")
+    thin = {"arrowstyle": "->", "linewidth": 0.7}
+    ax.annotate("all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops=thin)
 
 
-def _draw_inclusion(ax: Axes) -> None:
+def _draw_inclusion(ax: style.Axes) -> None:
     x, y = np.meshgrid(np.linspace(-1.8, 1.8, 12), np.linspace(-1.8, 1.8, 12))
     length = np.hypot(x, y)
     ax.quiver(x, y, -x / length, -y / length, color="#C9B458", scale=22, width=0.006, pivot="mid", zorder=1)
@@ -53,64 +41,51 @@ def _draw_inclusion(ax: Axes) -> None:
         ax.plot([start[0], 0.0], [start[1], 0.0], color=color, linewidth=1.6, zorder=3)
         ax.plot(*start, "o", color=color, zorder=4)
     ax.plot(0.0, 0.0, "o", color=style.BLACK, zorder=5)
-    ax.set_xlabel("$v_1$")
-    ax.set_ylabel("$v_2$")
-    ax.set_aspect("equal")
-    ax.set_xlim(-2.0, 2.0)
-    ax.set_ylim(-2.0, 2.0)
+    ax.set(xlabel="$v_1$", ylabel="$v_2$", aspect="equal", xlim=(-2.0, 2.0), ylim=(-2.0, 2.0))
 
 
 def sliding_corner() -> ImpactProblem:
     """One corner of a block, which slides when it hits: the example for Routh's method."""
-    return ImpactProblem(
-        np.diag([1.0, 1.0, 5.0 / 12.0]),
-        [[0.0, 1.0, -0.5]],
-        [[1.0, 0.0, 1.0]],
-        0.8,
-        [0.9, -1.0, 0.0],
-        names=["A"],
-    )
+    mass, normal, tangent = np.diag([1.0, 1.0, 5.0 / 12.0]), [[0.0, 1.0, -0.5]], [[1.0, 0.0, 1.0]]
+    return ImpactProblem(mass, normal, tangent, 0.8, [0.9, -1.0, 0.0], names=["A"])
 
 
 @style.context()
-def routh_figure(problem: ImpactProblem | None = None) -> Figure:
+def routh_figure() -> style.Figure:
     """HP23 Fig. 3: the velocity through one planar impact by Routh's method."""
     fig, axes = style.figure(1, 1, aspect=0.85)
-    draw_routh_path(axes[0], sliding_corner() if problem is None else problem)
+    draw_routh_path(axes[0], sliding_corner())
     return fig
 
 
-def draw_routh_path(ax: Axes, problem: ImpactProblem) -> None:
+def draw_routh_path(ax: style.Axes, problem: ImpactProblem) -> None:
     """Contact velocity from slip through stick to the end, and the edges of the friction cone."""
     result = SingleContact()(problem)
     normal, slip = problem.contact_velocity(result.path.v)[:, 0].T
     G, mu = problem.delassus, float(problem.mu[0])
     edges = [np.array([G[1] @ [1.0, s * mu], G[0] @ [1.0, s * mu]]) for s in (-1.0, 1.0)]
     size = 0.42 * float(np.ptp(normal)) / max(np.linalg.norm(edge) for edge in edges)
-    corners = np.array([np.array([slip[0], normal[0]]) + size * edge for edge in edges])
-    ax.set_xlim(limits(slip, corners[:, 0], pad=0.15))
-    ax.set_ylim(limits(normal, corners[:, 1], pad=0.12))
-    style.zero_lines(ax)
     start = np.array([slip[0], normal[0]])
+    corners = start + size * np.array(edges)
+    ax.set(xlim=limits(slip, corners[:, 0], pad=0.15), ylim=limits(normal, corners[:, 1], pad=0.12))
+    style.zero_lines(ax)
     ax.fill(*np.array([start, *corners]).T, color=style.VERMILION, alpha=0.12, linewidth=0, zorder=1)
-    for edge in edges:
-        draw_arrow(ax, start, size * edge, color=style.VERMILION)
+    for corner in corners:
+        style.arrow(ax, start, corner, style.VERMILION, zorder=6.5)
     ax.plot([], [], color=style.VERMILION, label="edges of the friction cone")
-    ax.plot(
-        slip, normal, color=style.ORANGE, linewidth=2.2, linestyle=(0, (1, 0.8)), zorder=3, label="velocity"
-    )
+    dotted: style.Look = {"color": style.ORANGE, "linewidth": 2.2, "linestyle": (0, (1, 0.8))}
+    ax.plot(slip, normal, **dotted, zorder=3, label="velocity")
     ax.plot(slip[:1], normal[:1], "o", markerfacecolor="white", color=style.BEFORE, zorder=7, label="before")
     ax.plot(slip[-1:], normal[-1:], "D", color=style.SET, zorder=7, label="after")
     middle = (normal[0] + normal[1]) / 2
     ax.text((slip[0] + slip[1]) / 2, middle, "slides   ", ha="right", va="top", fontsize=7)
     ax.text(0.0, (normal[1] + normal[-1]) / 2, " sticks", ha="left", va="center", fontsize=7)
-    ax.set_xlabel("tangential velocity $J_t v$ (m/s)")
-    ax.set_ylabel("normal velocity $J_n v$ (m/s)")
+    ax.set(xlabel="tangential velocity $J_t v$ (m/s)", ylabel="normal velocity $J_n v$ (m/s)")
     ax.legend(loc="upper right" if slip[0] > 0 else "upper left")
 
 
 @style.context()
-def barrier_figure() -> Figure:
+def barrier_figure() -> style.Figure:
     """HP23 Fig. 6: a ball over the ground, and why the inclusion cannot let it in."""
     fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9, width_ratios=[1, 1.8])
     _draw_ball(axes[0])
@@ -119,22 +94,20 @@ def barrier_figure() -> Figure:
     return fig
 
 
-def _draw_ball(ax: Axes) -> None:
+def _draw_ball(ax: style.Axes) -> None:
     turn = np.linspace(0.0, 2.0 * np.pi, 90)
     ax.fill(0.45 * np.cos(turn), 1.65 + 0.45 * np.sin(turn), facecolor=style.BODY, edgecolor=style.BODY_EDGE)
     ax.axhspan(-0.4, 0.0, color=style.GROUND)
     ax.axhline(0.0, color=style.GREY)
     ax.annotate("", (0.0, 0.0), (0.0, 1.2), arrowprops={"arrowstyle": "<->", "linewidth": 0.8})
     ax.text(0.08, 0.6, r"$z = \phi(z)$", va="center")
-    draw_arrow(ax, np.array([0.75, 1.75]), np.array([0.0, -0.55]), color=style.BLACK)
+    style.arrow(ax, np.array([0.75, 1.75]), np.array([0.75, 1.2]), style.BLACK, zorder=6.5)
     ax.text(0.83, 1.48, "$g$", va="center")
-    ax.set_xlim(-0.8, 1.2)
-    ax.set_ylim(-0.4, 2.4)
-    ax.set_aspect("equal")
+    ax.set(xlim=(-0.8, 1.2), ylim=(-0.4, 2.4), aspect="equal")
     ax.set_axis_off()
 
 
-def _draw_phase_portrait(ax: Axes) -> None:
+def _draw_phase_portrait(ax: style.Axes) -> None:
     z, rate = np.meshgrid(np.linspace(-0.9, 1.5, 17), np.linspace(-2.0, 2.0, 16))
     frozen = (z < 0.0) & (rate < 0.0)  # impact: time stands still, the velocity rises
     flow_z = np.where(frozen, 0.0, rate)
@@ -152,14 +125,12 @@ def _draw_phase_portrait(ax: Axes) -> None:
     ax.plot(0.0, 0.0, "D", color=style.SET, zorder=4)
     style.zero_lines(ax)
     ax.set_title("left of zero: penetrating", fontweight="normal")
-    ax.set_xlim(-1.0, 1.6)
-    ax.set_ylim(-2.1, 2.1)
-    ax.set_xlabel("height $z$ (m)")
-    ax.set_ylabel(r"velocity $\dot z$ (m/s)")
+    ax.set(xlim=(-1.0, 1.6), ylim=(-2.1, 2.1))
+    ax.set(xlabel="height $z$ (m)", ylabel=r"velocity $\dot z$ (m/s)")
 
 
 @style.context()
-def two_feet_figure(problem: ImpactProblem, after: Array) -> Figure:
+def two_feet_figure(problem: ImpactProblem, after: Array) -> style.Figure:
     """HP19 Fig. 3b: two contacts in normal velocities; ``after`` (n, nv) are sampled velocities after."""
     fig, axes = style.figure(1, 1, aspect=0.95)
     draw_two_feet(axes[0], problem, after)
@@ -167,13 +138,13 @@ def two_feet_figure(problem: ImpactProblem, after: Array) -> Figure:
     return fig
 
 
-def draw_two_feet(ax: Axes, problem: ImpactProblem, after: Array) -> None:
+def draw_two_feet(ax: style.Axes, problem: ImpactProblem, after: Array) -> None:
     """The cone of directions, where the first contact ends, and where the impact ends."""
     paths = [result.path.v @ problem.Jn.T for result in sequences(problem).values()]
     before = problem.Jn @ problem.v
     ends = after @ problem.Jn.T
-    ax.set_xlim(limits(before[0], ends[:, 0], *(path[:, 0] for path in paths), pad=0.1))
-    ax.set_ylim(limits(before[1], ends[:, 1], *(path[:, 1] for path in paths), pad=0.1))
+    x, y = np.concatenate([before[None], ends, *paths]).T
+    ax.set(xlim=limits(x, pad=0.1), ylim=limits(y, pad=0.1))
     mark_approach(ax, normal_panel(0, 1))
     fan = np.array([before, paths[0][1], [0.0, 0.0], paths[1][1]])
     ax.fill(*fan.T, color=style.SKY, alpha=0.3, linewidth=0, zorder=1, label="any relative rates")
@@ -181,16 +152,10 @@ def draw_two_feet(ax: Axes, problem: ImpactProblem, after: Array) -> None:
         ax.plot(*path.T, color=color, linestyle=(0, (4, 1.5)), zorder=3, label=f"one at a time: {order}")
     ax.plot([before[0], 0.0], [before[1], 0.0], color=style.SIMULTANEOUS, zorder=3, label="all at once")
     first = np.array([paths[0][1], [0.0, 0.0], paths[1][1]])
-    ax.plot(
-        *first.T,
-        color=style.ORANGE,
-        linestyle=(0, (2, 1)),
-        linewidth=2.4,
-        zorder=4,
-        label="first impact ends",
-    )
-    label = "sampled outcomes"
-    ax.plot(*ends.T, ".", color=style.GREEN, markersize=3.5, zorder=5, label=label, rasterized=True)
+    dashed: style.Look = {"color": style.ORANGE, "linestyle": (0, (2, 1)), "linewidth": 2.4}
+    ax.plot(*first.T, **dashed, zorder=4, label="first impact ends")
+    dots: style.Look = {"color": style.GREEN, "markersize": 3.5, "rasterized": True}
+    ax.plot(*ends.T, ".", **dots, zorder=5, label="sampled outcomes")
     ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=6, label="before")
-    ax.set_xlabel(f"{for_matplotlib(problem.names[0])} normal velocity (m/s)")
-    ax.set_ylabel(f"{for_matplotlib(problem.names[1])} normal velocity (m/s)")
+    first_name, second_name = map(for_matplotlib, problem.names)
+    ax.set(xlabel=f"{first_name} normal velocity (m/s)", ylabel=f"{second_name} normal velocity (m/s)")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.auditing.comparison import compare
@@ -17,16 +15,12 @@ from routh.viz.density import draw_density
 from routh.viz.law_answers import labelled_answers
 from routh.viz.snapshots import planar
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 BINS = 900  # finer than elsewhere: the figure is one large panel
 REACH = 0.5  # the fastest centre is shown to have moved by this share of the system's size
 
 
 @style.context()
-def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> Figure:
+def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> style.Figure:
     """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
     model, state = planar(system)
     centres, maps = centres_of_mass(model, state.q), centre_maps(model, state.q)
@@ -68,7 +62,7 @@ def centre_maps(model: PlanarModel, q: Array) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def _draw_classical(ax: Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
+def _draw_classical(ax: style.Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
     """Where single answers put the centres."""
     for answer, label, looks in labelled_answers(compare(outcomes, ways=False, enumerated=4)):
         places = centres + moves @ answer.v

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from routh.validation import Array
 from routh.viz import style
 from routh.viz.plotting import drawn_by, plot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _DRAWN = 200  # samples in the picture of a wheel
 
 
-def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
+def draw_rolling(rolling: Rolling, ax: style.Axes) -> style.Axes:
     """The rate at the next landing over the rate at this one: all outcomes, single laws, and the way down."""
     wheel = rolling.wheel
     least = float(np.sqrt(wheel.barrier)) / rolling.shares[1]
@@ -36,8 +32,7 @@ def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
         y = [*x[1:], 0.0]
         ax.plot(x, y, color=style.BLACK, lw=1.0, ls="--", marker=".", label="outcomes that stop it")
     ax.set(xlabel="rate as a foot lands (rad/s)", ylabel="rate as the next one lands, 0: none does (rad/s)")
-    ax.set_xlim(rates[0], rates[-1])
-    ax.set_ylim(-0.05 * most, 1.35 * most)  # room for the legend above the band
+    ax.set(xlim=(rates[0], rates[-1]), ylim=(-0.05 * most, 1.35 * most))  # room for the legend above the band
     ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
     ax.legend(loc="upper left")
     return ax
@@ -46,16 +41,15 @@ def draw_rolling(rolling: Rolling, ax: Axes) -> Axes:
 _WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}
 
 
-def _draw_samples(rolling: Rolling, ax: Axes, least: float, most: float) -> None:
+def _draw_samples(rolling: Rolling, ax: style.Axes, least: float, most: float) -> None:
     length = rolling.wheel.length
     corners = [[rate, slip * rate * length] for rate in (least, most) for slip in rolling.slips]
     found = return_map(rolling.wheel, corners, samples=_DRAWN, exact=False)
-    ax.plot(
-        found.before[:, 0], np.nan_to_num(found.after[:, 0]), ".", ms=2.5, color=style.SET, label="samples"
-    )
+    after = np.nan_to_num(found.after[:, 0])
+    ax.plot(found.before[:, 0], after, ".", ms=2.5, color=style.SET, label="samples")
 
 
-def _draw_laws(rolling: Rolling, ax: Axes, rates: Array) -> None:
+def _draw_laws(rolling: Rolling, ax: style.Axes, rates: Array) -> None:
     """Single laws with the foot slipping as much as it may, and not at all; equal ones are one line."""
     wheel, colors = rolling.wheel, iter((style.SIMULTANEOUS, style.GREEN, *style.SEQUENTIAL, *style.CYCLE))
     for slip, words in ((rolling.slips[0], "most slip"), (rolling.slips[1], "least slip")):
@@ -73,7 +67,7 @@ def _after(wheel: Wheel, share: float, rates: Array) -> Array:
     return np.where(square > wheel.barrier, np.sqrt(square + wheel.gain), np.nan)
 
 
-def draw_return_map(found: ReturnMap, ax: Axes) -> Axes:
+def draw_return_map(found: ReturnMap, ax: style.Axes) -> style.Axes:
     """The last two coordinates of the states before and after a step."""
     if found.after.shape[1] < 2:
         ax.plot(found.before[:, 0], found.after[:, 0], ".", ms=3, color=style.SET, label="samples")

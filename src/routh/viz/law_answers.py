@@ -16,8 +16,6 @@ from routh.viz import style
 from routh.viz.panels import short_name
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from routh.exact.result import ExactSet
 
 AT_ONCE, IN_TURN = "all at once", "one at a time"
@@ -109,7 +107,7 @@ def labelled_answers(
 
 
 def draw_answers(
-    ax: Axes,
+    ax: style.Axes,
     shown: Comparison,
     project: Callable[[Array], tuple[Array, Array]],
     *,
@@ -131,7 +129,7 @@ def draw_answers(
             ax.plot(*project(result.path.v), **line, zorder=3.0)
 
 
-def _offsets(ax: Axes, ends: Sequence[tuple[float, ...]], labels: Sequence[str]) -> list[float]:
+def _offsets(ax: style.Axes, ends: Sequence[tuple[float, ...]], labels: Sequence[str]) -> list[float]:
     """How far right each mark is moved, in points on paper, so that none hides one with another label."""
     if not ends:
         return []

@@ -118,8 +118,7 @@ def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None)
         rows = [axis.row(problem) for axis in panel]
     draw_exact(ax, exact, rows)
     x, y = np.asarray(rows, dtype=float)
-    ax.set_xlabel(row_label(problem, x, "rows[0]"))
-    ax.set_ylabel(row_label(problem, y, "rows[1]"))
+    ax.set(xlabel=row_label(problem, x, "rows[0]"), ylabel=row_label(problem, y, "rows[1]"))
     style.plain_ticks(ax)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,8 @@ from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def draw_scan(scan: Scan, ax: Axes) -> Axes:
+def draw_scan(scan: Scan, ax: style.Axes) -> style.Axes:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
     if len(scan.axes) > 2:
         raise ValueError(f"scan: got {len(scan.axes)} axes; a picture wants one or two")
@@ -26,8 +22,8 @@ def draw_scan(scan: Scan, ax: Axes) -> Axes:
 
 
 def draw_map(
-    ax: Axes, axes: Mapping[str, Array], values: Array, label: str, *, least: float | None = None
-) -> Axes:
+    ax: style.Axes, axes: Mapping[str, Array], values: Array, label: str, *, least: float | None = None
+) -> style.Axes:
     """Values over one axis as a curve, over two as a heat map, which stays grey where there are none.
 
     ``axes`` by the words for them; ``least``: where the scale begins.
@@ -36,8 +32,7 @@ def draw_map(
     ax.set_xlabel(first)
     if not others:
         ax.plot(axes[first], values, color=style.SET, marker=".")
-        ax.set_ylabel(label)
-        ax.set_ylim(bottom=least)
+        ax.set(ylabel=label, ylim=(least, None))
         return ax
     ax.set_facecolor(style.GROUND)
     shown = np.ma.masked_invalid(values.T)
@@ -55,7 +50,7 @@ def _with_unit(name: str) -> str:
     return f"{for_matplotlib(name)}{unit}"
 
 
-def draw_audit(audit: Audit, ax: Axes, *, name: str = "the audited one") -> Axes:
+def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -> style.Axes:
     """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
@@ -69,21 +64,12 @@ def draw_audit(audit: Audit, ax: Axes, *, name: str = "the audited one") -> Axes
         return (v - audit.nearest) @ problem.cholesky @ axes.T / unit
 
     cloud, after = project(ends), project(audit.v_after)
-    ax.scatter(
-        cloud[:, 0],
-        cloud[:, 1],
-        s=6,
-        color=style.SET,
-        alpha=0.5,
-        linewidths=0,
-        rasterized=True,
-        label="outcomes",
-    )
+    dots: style.Look = {"s": 6, "color": style.SET, "alpha": 0.5, "linewidths": 0, "rasterized": True}
+    ax.scatter(*cloud.T, **dots, label="outcomes")
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
     ax.plot(0.0, 0.0, "o", color=style.SET, fillstyle="none", markersize=6, label="nearest")
     ax.plot(*after, "X", color=style.VERMILION, markersize=6, label=name)
-    ax.set_xlabel(f"towards {name} / speed before")
-    ax.set_ylabel("widest spread of the set / speed before")
+    ax.set(xlabel=f"towards {name} / speed before", ylabel="widest spread of the set / speed before")
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 

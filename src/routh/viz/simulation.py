@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,16 +14,12 @@ from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
 from routh.viz.plotting import drawn_by, plot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _ANGLE = 2  # of the block, among its coordinates
 _RATE_COLOURS = (style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
 
 
 @style.context()
-def half_cycle_figure(model: PlanarModel, trajectory: Trajectory) -> Figure:
+def half_cycle_figure(model: PlanarModel, trajectory: Trajectory) -> style.Figure:
     """HP23 Fig. 7: a rocking half-cycle in four pictures: start, apex, before and after the impact."""
     impact = next(event for event in trajectory.events if event.kind == "impact")
     after = int(np.flatnonzero(trajectory.t == impact.t)[-1])
@@ -43,39 +38,31 @@ def half_cycle_figure(model: PlanarModel, trajectory: Trajectory) -> Figure:
     return fig
 
 
-def _turning(ax: Axes, model: PlanarModel, trajectory: Trajectory, i: int) -> None:
+def _turning(ax: style.Axes, model: PlanarModel, trajectory: Trajectory, i: int) -> None:
     """The pivot as a dot and the turning rate in words with an arc in its direction."""
     rate = float(trajectory.v[i, _ANGLE])
     gaps = model.gaps(trajectory.q[i])
-    still = np.abs(np.einsum("ijk,k->ij", model.jacobians(trajectory.q[i])[1], trajectory.v[i])[:, 0])
-    normal = np.abs(model.jacobians(trajectory.q[i])[0] @ trajectory.v[i])
-    for c in np.flatnonzero((gaps < 1e-6) & (still + normal < 1e-6)):
+    Jn, Jt = model.jacobians(trajectory.q[i])
+    speed = np.abs(Jn @ trajectory.v[i]) + np.abs(Jt[:, 0] @ trajectory.v[i])
+    for c in np.flatnonzero((gaps < 1e-6) & (speed < 1e-6)):
         at = model.contact_points(trajectory.q[i])[c]
         ax.plot(*at, "o", color=style.BLACK, markersize=4, zorder=7)
-        ax.annotate(
-            model.contacts[c].name, at, (0, -5), textcoords="offset points", ha="center", va="top", fontsize=7
-        )
+        words: style.Look = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 7}
+        ax.annotate(model.contacts[c].name, at, (0, -5), **words)
     x, y = trajectory.q[i, :2]
-    turning = abs(rate) > 0.02 * float(
-        np.abs(trajectory.v[:, _ANGLE]).max()
-    )  # an apex lies between two samples
-    words = f"{rate:+.2f} rad/s".replace("-", "\N{MINUS SIGN}") if turning else "at rest,\nturns back"
-    ax.text(x, y - 0.25, words, ha="center", va="center", fontsize=7, zorder=8)
+    fastest = float(np.abs(trajectory.v[:, _ANGLE]).max())
+    turning = abs(rate) > 0.02 * fastest  # an apex lies between two samples
+    told = style.signed(f"{rate:+.2f} rad/s") if turning else "at rest,\nturns back"
+    ax.text(x, y - 0.25, told, ha="center", va="center", fontsize=7, zorder=8)
     if turning:
         turn = np.linspace(0.25 * np.pi, 0.75 * np.pi, 20)[:: 1 if rate > 0 else -1]
         arc = np.array([x + 0.3 * np.cos(turn), y + 0.3 * np.sin(turn)])
         ax.plot(*arc[:, :-2], color=style.BLUE, zorder=8)
-        ax.annotate(
-            "",
-            xy=tuple(arc[:, -1]),
-            xytext=tuple(arc[:, -4]),
-            arrowprops={"arrowstyle": "-|>", "color": style.BLUE, "linewidth": 1.2},
-            zorder=8,
-        )
+        style.arrow(ax, arc[:, -4], arc[:, -1], style.BLUE, zorder=8)
 
 
 @style.context()
-def augmented_figure(trajectory: Trajectory) -> Figure:
+def augmented_figure(trajectory: Trajectory) -> style.Figure:
     """HP23 Fig. 8: the block's angle and its rate over time, over augmented time, and the rates of both."""
     fig, axes = style.figure(1, 3, width=style.TWO_COLUMNS, height=2.35)
     over_time, over_s, rates = axes
@@ -94,43 +81,34 @@ def augmented_figure(trajectory: Trajectory) -> Figure:
     return fig
 
 
-def draw_rates(ax: Axes, trajectory: Trajectory) -> None:
+def draw_rates(ax: style.Axes, trajectory: Trajectory) -> None:
     """How fast time and the normal impulses of the contacts that push grow with ``s``; they add up to one."""
     view = trajectory.in_s()
     ax.stairs(view.time_rate, view.s, color=style.BLUE, linewidth=0.9, label=r"$\dot t$", baseline=None)
     used = np.flatnonzero(view.normal_rate.max(axis=0) > 0.0)
     for c, colour in zip(used, _RATE_COLOURS, strict=False):
-        ax.stairs(
-            view.normal_rate[:, c],
-            view.s,
-            color=colour,
-            linewidth=0.9,
-            label=_impulse_label(view.contacts[c]),
-            baseline=None,
-        )
-    ax.set_xlabel("$s$ (s + N s)")
-    ax.set_ylim(-0.03, 1.05)
+        look: style.Look = {"color": colour, "linewidth": 0.9, "baseline": None}
+        ax.stairs(view.normal_rate[:, c], view.s, **look, label=_impulse_label(view.contacts[c]))
+    ax.set(xlabel="$s$ (s + N s)", ylim=(-0.03, 1.05))
     ax.legend(loc=(0.04, 0.4))
 
 
-def _mark_zeno(ax: Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
+def _mark_zeno(ax: style.Axes, trajectory: Trajectory, x: Array, symbol: str) -> None:
     for event in trajectory.events:
         if event.kind == "zeno":
-            ax.axvline(x[event.index], color=style.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=0.6)
-            value = f"{x[event.index]:.2f}" if x[event.index] < 10 else f"{x[event.index]:.1f}"
-            ax.annotate(
-                f"${symbol} = {value}$",
-                (x[event.index], ax.get_ylim()[0]),
-                xytext=(-3, 4),
-                textcoords="offset points",
-                ha="right",
-                fontsize=7,
-                color=style.GREY,
-            )
+            at = x[event.index]
+            ax.axvline(at, color=style.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=0.6)
+            words = f"${symbol} = {at:.{2 if at < 10 else 1}f}$"
+            look: style.Look = {"ha": "right", "fontsize": 7, "color": style.GREY}
+            ax.annotate(words, (at, ax.get_ylim()[0]), (-3, 4), textcoords="offset points", **look)
 
 
 def draw_motions(
-    motions: Trajectory | Bundle | Sequence[Trajectory], ax: Axes, *, coordinate: int = 0, rate: bool = False
+    motions: Trajectory | Bundle | Sequence[Trajectory],
+    ax: style.Axes,
+    *,
+    coordinate: int = 0,
+    rate: bool = False,
 ) -> None:
     """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate."""
     every = [motions] if isinstance(motions, Trajectory) else motions
@@ -138,8 +116,7 @@ def draw_motions(
     for trajectory in every:
         values = trajectory.v if rate else trajectory.q
         ax.plot(trajectory.t, values[:, coordinate], color=style.BLUE, linewidth=0.7, alpha=alpha)
-    ax.set_xlabel("$t$ (s)")
-    ax.set_ylabel(f"rate of coordinate {coordinate}" if rate else f"coordinate {coordinate}")
+    ax.set(xlabel="$t$ (s)", ylabel=f"{'rate of ' if rate else ''}coordinate {coordinate}")
 
 
 for _kind in (Trajectory, Bundle):

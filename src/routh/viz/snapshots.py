@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.bodies import (
+    CLOSED,
     centres_of_mass,
     contact_normals,
     contact_velocities,
@@ -32,10 +32,6 @@ from routh.viz.bodies import (
 from routh.viz.law_answers import first_pushing
 from routh.viz.solids import draw_solids
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 TRAVEL = 0.08  # how far bodies are shown to have moved after the impact, as a share of their size
 MANY_CONTACTS = 10  # more than this: velocities of the bodies are shown instead
 MANY_NAMES = 3  # more than this: what each contact does is not put in words
@@ -44,13 +40,13 @@ REST = 1e-6  # of the speed before: slower counts as at rest
 
 
 @style.context()
-def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
+def snapshot_figure(system: System) -> style.Figure:
     """A planar system before its impact and after it by each law: the free-body diagrams of HP23."""
     model, state = planar(system)
     problem = model.problem(state) if system.problem is None else system.problem
     results = outcomes_to_show(problem)
     count = 1 + len(results)
-    across = min(columns, count)
+    across = min(4, count)
     rows = -(-count // across)
     fig, axes = style.figure(rows, across, width=style.TWO_COLUMNS)
     extent = _extent(model, state)
@@ -85,7 +81,7 @@ def snapshot_figure(system: System, *, columns: int = 4) -> Figure:
 
 
 @style.context()
-def state_figure(system: System) -> Figure:
+def state_figure(system: System) -> style.Figure:
     """A system in its first state, with a sentence about it."""
     fig, (ax,) = style.figure(1, 1)
     if isinstance(system.model, SpatialModel) and system.state is not None:
@@ -98,7 +94,7 @@ def state_figure(system: System) -> Figure:
     return fig
 
 
-def _draw_first(ax: Axes, system: System) -> None:
+def _draw_first(ax: style.Axes, system: System) -> None:
     """A planar system over whatever it can touch, its constraints as dashed lines from the fixed point."""
     model, state = planar(system)
     points = model.contact_points(state.q).reshape(-1, 2)
@@ -131,7 +127,7 @@ def _arrow_scales(
     return scale, float(np.clip(times, 1, 20))
 
 
-def draw_after(ax: Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
+def draw_after(ax: style.Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
     """The bodies a moment later over the ghost of where they were, with the new contact velocities."""
     if not np.array_equal(before.q, after.q):
         draw_bodies(ax, model, before.q, ghost=True)
@@ -140,19 +136,12 @@ def draw_after(ax: Axes, model: PlanarModel, before: State, after: State, *, sca
 
 
 def draw_motion(
-    ax: Axes,
-    model: PlanarModel,
-    state: State,
-    *,
-    color: str = style.BEFORE,
-    scale: float,
-    names: bool = True,
+    ax: style.Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
-    if np.count_nonzero(model.gaps(state.q) <= 1e-6) <= MANY_CONTACTS:
-        draw_contacts(ax, model, state, color=color, scale=scale, names=names)
-    else:
-        draw_body_velocities(ax, model, state, color=color, scale=scale)
+    few = np.count_nonzero(model.gaps(state.q) <= CLOSED) <= MANY_CONTACTS
+    draw = draw_contacts if few else draw_body_velocities
+    draw(ax, model, state, color=color, scale=scale)
 
 
 def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
@@ -170,7 +159,7 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
 
 def _tips(model: PlanarModel, state: State, scale: float) -> Array:
     """Where the arrows of the closed contacts end, (k, 2) m."""
-    closed = model.gaps(state.q) <= 1e-6
+    closed = model.gaps(state.q) <= CLOSED
     if np.count_nonzero(closed) > MANY_CONTACTS:
         return np.empty((0, 2))
     return (model.contact_points(state.q) + scale * contact_velocities(model, state))[closed]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from routh.models.base import State
@@ -13,15 +11,12 @@ from routh.models.spatial.rotations import tangents
 from routh.validation import Array
 from routh.viz import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 #: paper coordinates (2,) of a point (3,): x goes right, z up, and y, away from the reader, right and up
 _OBLIQUE = np.array([[1.0, 0.45, 0.0], [0.0, 0.25, 1.0]])
 _VIEWER = np.array([0.45, -1.0, 0.25])  # where the reader is: what _OBLIQUE does not see
 
 
-def draw_solids(ax: Axes, model: SpatialModel, state: State) -> None:
+def draw_solids(ax: style.Axes, model: SpatialModel, state: State) -> None:
     """The bodies at a state over the planes that they can touch, in equal axes without ticks."""
     centres, R = model.poses(state.q)[:, :3], model.rotations(state.q)
     reach = max(max(body.size or (2.0 * body.radius,)) for body in model.bodies)
@@ -43,7 +38,7 @@ def draw_solids(ax: Axes, model: SpatialModel, state: State) -> None:
     ax.set_axis_off()
 
 
-def _draw_plane(ax: Axes, plane: HalfSpace, centres: Array, reach: float) -> None:
+def _draw_plane(ax: style.Axes, plane: HalfSpace, centres: Array, reach: float) -> None:
     """A piece of a plane below the bodies."""
     normal, point = np.array(plane.normal), np.array(plane.point)
     feet = centres - ((centres - point) @ normal)[:, None] * normal
@@ -56,7 +51,7 @@ def _draw_plane(ax: Axes, plane: HalfSpace, centres: Array, reach: float) -> Non
     ax.fill(*(_OBLIQUE @ corners.T), **look)
 
 
-def _draw_box(ax: Axes, centre: Array, R: Array, size: Array) -> None:
+def _draw_box(ax: style.Axes, centre: Array, R: Array, size: Array) -> None:
     """The three faces that can be seen, the upper ones lighter."""
     for axis in range(3):
         for side in (-1.0, 1.0):

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -28,13 +28,17 @@ import numpy as np
 from routh.progress import in_notebook
 from routh.results import Drawable
 from routh.status import MissingExtraError
-from routh.storage import replacing
+from routh.storage import write_bytes
+from routh.validation import Array
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # other files call them style.Axes, style.Figure and so on
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D as Line2D
+    from matplotlib.patheffects import AbstractPathEffect as AbstractPathEffect
+    from mpl_toolkits.mplot3d import Axes3D as Axes3D
 
 COLUMN = 3.45  # inch: one column of a two-column paper
 TWO_COLUMNS = 7.1  # inch: its text width
@@ -55,51 +59,7 @@ GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
 Dashes = str | tuple[int, tuple[float, ...]]
 Look: TypeAlias = dict[str, Any]  # keywords for something that Matplotlib draws
-DASHES: tuple[Dashes, ...] = (
-    "-",
-    (0, (4, 1.5)),
-    (0, (1, 1)),
-    (0, (4, 1, 1, 1)),
-)  # tells lines apart in grey
-
-RC: Look = {
-    "font.family": "DejaVu Sans",
-    "mathtext.fontset": "dejavusans",
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "legend.fontsize": 7.0,
-    "legend.frameon": True,
-    "legend.framealpha": 0.9,
-    "legend.edgecolor": "none",
-    "legend.borderpad": 0.3,
-    "legend.handlelength": 1.6,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4.0,
-    "lines.solid_capstyle": "round",
-    "patch.linewidth": 0.8,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.5,
-    "axes.formatter.useoffset": False,  # an offset over an axis is easily missed
-    "axes.formatter.limits": (-9, 9),
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "routh",
-}
-
+DASHES: tuple[Dashes, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))  # tells lines apart in grey
 
 #: groups of Matplotlib's parameters that say how things are drawn
 _DRAWING = (
@@ -109,6 +69,12 @@ _DRAWING = (
 )
 
 PICTURES = (".png", ".pdf", ".svg")
+#: No dates and versions inside files, so that equal figures are equal files.
+_UNDATED: dict[str, Look] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
+}
 WHOLE: Look = {"bbox_inches": "tight", "pad_inches": 0.03}
 
 
@@ -123,13 +89,12 @@ def matplotlib() -> ModuleType:
 @contextmanager
 def context() -> Iterator[None]:
     """Draw in the style: ``with style.context():`` or ``@style.context()``."""
-    mpl = matplotlib()
-    with mpl.rc_context(_parameters()):
+    with matplotlib().rc_context(parameters()):
         yield
 
 
 @lru_cache(maxsize=1)
-def _parameters() -> Look:
+def parameters() -> Look:
     """Matplotlib's defaults and this style; what belongs to the program and not to a figure is left out."""
     mpl = matplotlib()
     kept = {
@@ -137,7 +102,8 @@ def _parameters() -> Look:
         for name, value in mpl.rcParamsDefault.items()
         if name.split(".")[0] in _DRAWING and name != "savefig.directory"
     }
-    return {**kept, **RC, "axes.prop_cycle": mpl.cycler(color=CYCLE)}
+    ours = mpl.rc_params_from_file(Path(__file__).with_name("routh.mplstyle"), use_default_template=False)
+    return {**kept, **ours, "axes.prop_cycle": mpl.cycler(color=CYCLE)}
 
 
 def figure(
@@ -194,14 +160,15 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     target = Path(path)
     kind = picture_kind(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(target) as file:
-        fig.savefig(file, format=kind, dpi=dpi, metadata=_metadata(f".{kind}"), **_cropping(fig))
-    return target
+    return write_bytes(target, _encoded(fig, kind, dpi))
 
 
-def _cropping(fig: Figure) -> Look:
-    """Where panels keep their aspect, layouts leave margins, or a title over the edge: save what is drawn."""
-    return WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
+def _encoded(fig: Figure, kind: str, dpi: int) -> bytes:
+    """Where panels keep their aspect, layouts leave margins or titles over the edge: what is drawn counts."""
+    buffer = BytesIO()
+    cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
+    fig.savefig(buffer, format=kind, dpi=dpi, metadata=_UNDATED[kind], **cropping)
+    return buffer.getvalue()
 
 
 def picture_kind(path: str | Path) -> str:
@@ -214,9 +181,7 @@ def picture_kind(path: str | Path) -> str:
 
 def png(fig: Figure, *, dpi: int = 160) -> bytes:
     """A figure as the bytes of a PNG file."""
-    buffer = BytesIO()
-    fig.savefig(buffer, format="png", dpi=dpi, metadata=_metadata(".png"), **_cropping(fig))
-    return buffer.getvalue()
+    return _encoded(fig, "png", dpi)
 
 
 def close(fig: Figure) -> None:
@@ -286,7 +251,7 @@ def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int
         ax.set_position((at.x0, bottom, at.width, tall))
 
 
-def plain_ticks(ax: Axes, *, most: int = 5) -> None:
+def plain_ticks(ax: Axes) -> None:
     """Few ticks with short numbers; a power of ten that they share stands in the label, beside the unit."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -294,23 +259,28 @@ def plain_ticks(ax: Axes, *, most: int = 5) -> None:
         largest = max(abs(x) for x in axis.get_view_interval())
         power = int(np.floor(np.log10(largest) / 3.0)) * 3 if largest > 0.0 else 0
         power = 0 if -2.0 <= np.log10(max(largest, 1e-300)) < 4.0 else power
-        axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(_number_over(10.0**power)))
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(partial(_written, unit=10.0**power)))
         text = axis.get_label_text()
         if power and text.endswith(")"):
             head, _, unit = text.rpartition("(")
             axis.set_label_text(f"{head}($10^{{{power}}}$ {unit}")
 
 
-def _number_over(unit: float) -> Callable[[float, int], str]:
-    def write(value: float, position: int) -> str:
-        return f"{round(value / unit, 9) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
-
-    return write
+def _written(value: float, position: int, unit: float) -> str:
+    return signed(f"{round(value / unit, 9) + 0.0:g}")
 
 
-def _metadata(suffix: str) -> dict[str, object]:
-    """No dates and versions inside files, so that equal figures are equal files."""
-    if suffix == ".pdf":
-        return {"CreationDate": None, "Producer": None, "Creator": None}
-    return {"Date": None, "Creator": None} if suffix == ".svg" else {"Software": None}
+def signed(number: str) -> str:
+    """A number with the minus sign that belongs to it."""
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
+def arrow(
+    ax: Axes, start: Array, end: Array, color: str, *, zorder: float | None = None, **look: float
+) -> None:
+    """An arrow between two points (2,) of the axes; ``look`` is for Matplotlib's ``arrowprops``."""
+    props: Look = {"arrowstyle": "-|>", "color": color, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, **look}
+    ax.annotate(
+        "", xy=tuple(end), xytext=tuple(start), arrowprops=props, annotation_clip=False, zorder=zorder
+    )

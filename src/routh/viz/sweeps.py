@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +13,10 @@ from routh.viz import pages, style
 from routh.viz.plotting import drawn_by, plot
 from routh.viz.robots import draw_map
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _SHOWN = 20  # failures that a report lists
 
 
-def draw_study(study: Study, ax: Axes) -> Axes:
+def draw_study(study: Study, ax: style.Axes) -> style.Axes:
     """The first column over one axis as a curve, over two as a heat map; of more axes the first two.
 
     Along further axes the largest value is shown. Points without a value stay grey.

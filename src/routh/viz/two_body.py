@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,12 +11,6 @@ from routh.two_body import Hodograph, InvariantDirections, hodograph, invariant_
 from routh.two_body.curve import EVENT_TOLERANCE
 from routh.validation import Array
 from routh.viz import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patheffects import AbstractPathEffect
-    from mpl_toolkits.mplot3d import Axes3D
 
 CURVE, CENTRIPETAL, CENTRIFUGAL = style.BLACK, style.BLUE, style.VERMILION
 PLANE, MARK = style.SKY, style.GREEN
@@ -32,7 +24,7 @@ EVENTS: dict[str, tuple[str, float, str, str]] = {
 
 
 @style.context()
-def restitution_figure(problem: ImpactProblem) -> Figure:
+def restitution_figure(problem: ImpactProblem) -> style.Figure:
     """One contact that rebounds: its hodograph (in space), and its velocities over the normal impulse.
 
     The path of an impact is the same by every hypothesis of restitution; they differ in where it ends.
@@ -51,7 +43,7 @@ def restitution_figure(problem: ImpactProblem) -> Figure:
     return fig
 
 
-def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
+def draw_course(ax: style.Axes, courses: dict[str, Hodograph]) -> None:
     """Normal velocity and speed of slip over the normal impulse, and where each hypothesis ends it."""
     longest = max(courses.values(), key=lambda course: course.impulse[-1, 2])
     press = longest.impulse[:, 2]
@@ -67,25 +59,15 @@ def draw_course(ax: Axes, courses: dict[str, Hodograph]) -> None:
             ends.append((end, word))
     for end, words in ends:
         ax.axvline(end, color=MARK, linestyle=(0, (4, 2)), linewidth=1.0)
-        ax.annotate(
-            words,
-            xy=(end, 0.03),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3, 0),
-            textcoords="offset points",
-            rotation=90,
-            ha="right",
-            va="bottom",
-            fontsize=7,
-        )
-    ax.set_xlim(0.0, 1.04 * press[-1])
-    ax.set_xlabel("normal impulse (N s)")
-    ax.set_ylabel("m/s")
+        look: style.Look = {"rotation": 90, "ha": "right", "va": "bottom", "fontsize": 7}
+        where = ("data", "axes fraction")
+        ax.annotate(words, (end, 0.03), (-3, 0), xycoords=where, textcoords="offset points", **look)
+    ax.set(xlim=(0.0, 1.04 * press[-1]), xlabel="normal impulse (N s)", ylabel="m/s")
     ax.set_title("course of the impact")
     ax.legend(loc="best", fontsize=7)
 
 
-def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> None:
+def draw_directions(ax: style.Axes, directions: InvariantDirections, reach: float) -> None:
     """Dashed lines from the origin along the invariant directions; arrows show where speed goes."""
     for angle, out in zip(directions.angles, directions.centrifugal, strict=True):
         tip = reach * np.array([np.cos(angle), np.sin(angle)])
@@ -94,16 +76,11 @@ def draw_directions(ax: Axes, directions: InvariantDirections, reach: float) -> 
         line: style.Look = {"linestyle": (0, (5, 3)), "color": color, "linewidth": 1.0, "label": label}
         ax.plot([0.0, tip[0]], [0.0, tip[1]], **line)
         near, far = (0.62, 0.74) if out else (0.74, 0.62)
-        ax.annotate(
-            "",
-            xy=tuple(far * tip),
-            xytext=tuple(near * tip),
-            arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.0, "mutation_scale": 9},
-        )
+        style.arrow(ax, near * tip, far * tip, color, linewidth=1.0, mutation_scale=9)
 
 
 def draw_hodograph(
-    ax: Axes,
+    ax: style.Axes,
     course: Hodograph,
     directions: InvariantDirections | None = None,
     *,
@@ -117,9 +94,7 @@ def draw_hodograph(
         draw_directions(ax, directions, reach)
         marks += _straight_from(course, directions, event_tolerance)
     ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.6, zorder=3)
-    ax.plot(
-        *path[0], marker="o", color=CURVE, markersize=4.5, zorder=4, linestyle="none", label="$γ^-$: start"
-    )
+    _mark(ax, path[0], "o", 4.5, CURVE, "$γ^-$: start", zorder=4)
     rises_right = path[1, 0] > path[0, 0] and path[1, 1] > path[0, 1]
     _label(ax, path[0], "$γ^-$", (0, 10) if rises_right else (6, 8))
     groups: list[tuple[int, list[str]]] = []
@@ -127,16 +102,8 @@ def draw_hodograph(
         if letter == "s":
             continue  # the origin
         marker, size, color, words = EVENTS[letter]
-        look: style.Look = {"markersize": size, "linestyle": "none", "zorder": 6.0 - 0.1 * size}
-        ax.plot(
-            *path[row],
-            marker=marker,
-            color=color,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            **look,
-            label=words,
-        )
+        edge: style.Look = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+        _mark(ax, path[row], marker, size, color, words, zorder=6.0 - 0.1 * size, **edge)
         if groups and np.hypot(*(path[row] - path[groups[-1][0]])) < 0.05 * reach:
             groups[-1][1].append(f"$g_{letter}$")
         else:
@@ -168,17 +135,21 @@ def _straight_from(
     return [("l", int(near[0]))] if len(near) else []
 
 
-def _finish_plane(ax: Axes) -> None:
+def _finish_plane(ax: style.Axes) -> None:
     """The origin, where sliding vanishes (event s), and the axes of sliding velocities."""
-    label = "origin: sliding vanishes"
-    ax.plot(0.0, 0.0, marker="+", color=CURVE, markersize=7, zorder=4, linestyle="none", label=label)
+    _mark(ax, np.zeros(2), "+", 7, CURVE, "origin: sliding vanishes", zorder=4)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xlabel("$v_x$ (m/s)")
-    ax.set_ylabel("$v_y$ (m/s)")
+    ax.set(xlabel="$v_x$ (m/s)", ylabel="$v_y$ (m/s)")
 
 
 def draw_bundle(
-    ax: Axes, W: ArrayLike, mu: float, e: float, v: ArrayLike, *, event_tolerance: float = EVENT_TOLERANCE
+    ax: style.Axes,
+    W: ArrayLike,
+    mu: float,
+    e: float,
+    v: ArrayLike,
+    *,
+    event_tolerance: float = EVENT_TOLERANCE,
 ) -> int:
     """Hodographs from several velocities (n, 3), numbered; returns how many of them reach the origin."""
     starts = np.asarray(v, dtype=np.float64)
@@ -190,32 +161,24 @@ def draw_bundle(
         course = hodograph(W, start, mu, e, event_tolerance=event_tolerance)
         path = course.sliding
         ax.plot(path[:, 0], path[:, 1], color=CURVE, linewidth=1.0, zorder=3)
-        begin: style.Look = {"marker": "o", "color": CURVE, "markersize": 3.0, "linestyle": "none"}
-        ax.plot(*path[0], **begin, zorder=4, label="$γ_i$: start" if number == 1 else None)
-        ax.annotate(
-            f"$γ_{{{number}}}$", path[0], 11.0 * path[0] / np.hypot(*path[0]),
-            textcoords="offset points", ha="center", va="center", fontsize=7, zorder=7,
-            path_effects=_halo(),
-        )  # fmt: skip
+        _mark(ax, path[0], "o", 3.0, CURVE, "$γ_i$: start" if number == 1 else None, zorder=4)
+        _label(ax, path[0], f"$γ_{{{number}}}$", 11.0 * path[0] / np.hypot(*path[0]), ha="center", fontsize=7)
         reached += "s" in course.events
         if "s" not in course.events or not directions.sticks:
             marker, size, color, words = EVENTS["r"]
-            last: style.Look = {"marker": marker, "color": color, "markersize": 0.6 * size}
-            ax.plot(*path[-1], **last, linestyle="none", zorder=5, label=words)
+            _mark(ax, path[-1], marker, 0.6 * size, color, words, zorder=5)
     _finish_plane(ax)
     ax.margins(0.12)
     return reached
 
 
-def draw_impulse(ax: Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None:
+def draw_impulse(ax: style.Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike) -> None:
     """The impulse curve in 3D axes, with the plane of compression and the line of sticking (JW17 Fig. 5)."""
     w, before = np.asarray(W, dtype=np.float64), np.asarray(v, dtype=np.float64)
     path = course.impulse
     low, high = path.min(axis=0), path.max(axis=0)
     pad = 0.12 * (high - low).max()
-    grid_x, grid_y = np.meshgrid(
-        np.linspace(low[0] - pad, high[0] + pad, 2), np.linspace(low[1] - pad, high[1] + pad, 2)
-    )
+    grid_x, grid_y = np.meshgrid(*np.stack([low - pad, high + pad], axis=1)[:2])
     plane = -(before[2] + w[2, 0] * grid_x + w[2, 1] * grid_y) / w[2, 2]  # v_z = 0
     ax.plot_surface(grid_x, grid_y, plane, color=PLANE, alpha=0.25, linewidth=0.0)
     press = np.linspace(0.0, 1.05 * high[2], 2)
@@ -236,18 +199,19 @@ def draw_impulse(ax: Axes3D, course: Hodograph, W: ArrayLike, v: ArrayLike) -> N
     ax.view_init(elev=16.0, azim=-62.0)
 
 
-def _label(ax: Axes, at: Array, text: str, offset: ArrayLike) -> None:
-    """Words beside a mark, so many points on paper away from it."""
-    right, up = (float(x) for x in np.asarray(offset))
-    side = "center" if abs(right) < 3.0 else "left" if right > 0.0 else "right"
-    words: style.Look = {"fontsize": 9, "zorder": 7, "ha": side, "va": "center", "path_effects": _halo()}
-    ax.annotate(
-        text, xy=(float(at[0]), float(at[1])), xytext=(right, up), textcoords="offset points", **words
-    )
+def _mark(
+    ax: style.Axes, at: Array, marker: str, size: float, color: str, label: str | None, **more: float | str
+) -> None:
+    look: style.Look = {"marker": marker, "markersize": size, "color": color, **more}
+    ax.plot(*at, linestyle="none", label=label, **look)
 
 
-def _halo() -> list[AbstractPathEffect]:
-    """White around words, so that lines below them do not cross them out."""
+def _label(ax: style.Axes, at: Array, text: str, offset: ArrayLike, **look: float | str) -> None:
+    """Words beside a mark, so many points on paper away from it; white around them, where lines pass."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=2.5, foreground="white")]
+    right, up = (float(x) for x in np.asarray(offset))
+    side = "center" if abs(right) < 3.0 else "left" if right > 0.0 else "right"
+    words: style.Look = {"fontsize": 9, "zorder": 7, "ha": side, "va": "center", **look}
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    ax.annotate(text, tuple(at), (right, up), textcoords="offset points", path_effects=halo, **words)

@@ -19,9 +19,6 @@ from routh.viz.law_answers import draw_answers
 from routh.viz.panels import Axis, Panel, extent, has_tangent, is_still, panels_of_most_interest, short_name
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from routh.exact.result import ExactSet
 
 RARE = 0.01  # share of the samples below which a mode of the contacts is drawn on top of the others
@@ -41,7 +38,7 @@ def known(shown: Comparison, exact: ExactSet | None = None) -> Array:
 
 
 def prepare(
-    ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
+    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
 ) -> None:
     """Limits, labels and shading of one projection, before anything is drawn into it."""
     problem = shown.problem
@@ -55,18 +52,15 @@ def prepare(
     for axis, name, (low, high), constant in zip(panel, "xy", ranges, still, strict=True):
         # what does not vary gets a part of the other axis' length, or of what it could be
         air = 0.15 * (1.0 if all(still) else max(shares)) * axis.size(problem) if constant else 0.0
-        getattr(ax, f"set_{name}lim")(low - air, high + air)
-        getattr(ax, f"set_{name}label")(axis.label(problem))
+        ax.set(**{f"{name}lim": (low - air, high + air), f"{name}label": axis.label(problem)})
     name = short_name(problem, panel[0].contact)
     if panel[0].contact == panel[1].contact and len(name) > _LONGEST_NAME and panel[1].component != "e":
-        ax.set_title(name)
-        ax.set_xlabel(panel[0].quantity(problem))
-        ax.set_ylabel(panel[1].quantity(problem))
+        ax.set(title=name, xlabel=panel[0].quantity(problem), ylabel=panel[1].quantity(problem))
     style.plain_ticks(ax)
 
 
 def draw_velocities(
-    ax: Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
+    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
 ) -> None:
     """One projection of the set, the velocities on the way, and the outcomes of the classical laws.
 
@@ -104,7 +98,7 @@ def rare_samples(shown: Comparison) -> np.ndarray:
     return rows[np.bincount(which)[which] < RARE * len(rows)]
 
 
-def draw_path(result: ImpactResult, ax: Axes) -> None:
+def draw_path(result: ImpactResult, ax: style.Axes) -> None:
     """Every contact's velocity along one outcome's path: tangential (the speed of slip in space), normal.
 
     Limits of joints do not slip: they are at zero, in their own unit.
@@ -128,7 +122,7 @@ def draw_path(result: ImpactResult, ax: Axes) -> None:
     ax.set_ylabel(f"normal velocity ({', '.join(sorted(units))})")
 
 
-def mark_approach(ax: Axes, panel: Panel) -> None:
+def mark_approach(ax: style.Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
     style.zero_lines(ax)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
@@ -138,8 +132,7 @@ def mark_approach(ax: Axes, panel: Panel) -> None:
         ax.axvspan(left, 0.0, **shade, label=None if both else APPROACH)
     if panel[1].component == "n":
         ax.axhspan(bottom, 0.0, **shade, label=APPROACH)
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
 @style.context()
@@ -148,10 +141,9 @@ def velocity_figure(
     panels: Sequence[Panel] | None = None,
     *,
     exact: ExactSet | None = None,
-    columns: int | None = None,
     titles: Sequence[str] = (),
     view: str = "way",
-) -> Figure:
+) -> style.Figure:
     """A figure of projections, by default those of `panels_of_most_interest`.
 
     ``view`` "way" shows the whole impact, "ends" only where it ends, "both" the one above the other.
@@ -159,7 +151,7 @@ def velocity_figure(
     problem = shown.problem
     chosen = panels_of_most_interest(problem, known(shown, exact)) if panels is None else list(panels)
     views = ("way", "ends") if choice("view", view, ("way", "ends", "both")) == "both" else (view,)
-    across = min(len(chosen), 2 if len(chosen) == 4 else 3) if columns is None else columns
+    across = min(len(chosen), 2 if len(chosen) == 4 else 3)
     rows = -(-len(chosen) // across)
     width = (1.25 * style.COLUMN, 0.85 * style.TWO_COLUMNS, style.TWO_COLUMNS)[min(across, 3) - 1]
     height = len(views) * rows * (width / across * 0.72 + 0.3) + 0.45
