@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined
+from routh.compiling import finite, inlined
 
 if TYPE_CHECKING:
     from routh.kernels.step_arrays import Sizes, Step
@@ -27,11 +27,12 @@ def velocity_after(n: int, G: Array, c: Array, p: Array, after: Array) -> None:
         after[n - 1] = value
 
 
-@inlined
+@finite
 def step_residual(sizes: Sizes, step: Step, inputs: Array, p: Array, after: Array) -> float:
-    """Natural residual of HP23 (75): impulses p (n,), velocities after (n,); NaN where one is not finite.
+    """Natural residual of HP23 (75): impulses p (n,) and the velocities after (n,) that they bring.
 
-    beta is max(0, -y'). Friction is split into its two neighbouring directions.
+    NaN where one is not finite: then a velocity is not, either. beta is max(0, -y'). Friction is split into
+    its two neighbouring directions.
     """
     nc, nt, _ = sizes
     mu = step.mu
@@ -55,7 +56,7 @@ def step_residual(sizes: Sizes, step: Step, inputs: Array, p: Array, after: Arra
     return worst + 0.0 * check
 
 
-@inlined
+@finite
 def _facet_residual(sizes: Sizes, step: Step, mu: float, first: int, p: Array, after: Array) -> float:
     """Rows lambda_D and gamma of one spatial contact."""
     f0, f1, t0, t1 = p[first + 1], p[first + 2], after[first + 1], after[first + 2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined, kernel
+from routh.compiling import finite, inlined, kernel
 from routh.kernels.dictionary import FREE, NORMAL, SLIDING, UPPER, A, B
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def apply_operator(
     read_sizes(sizes, step, state, inputs, sized, p)
 
 
-@inlined
+@finite
 def read_sizes(sizes: Sizes, step: Step, state: Array, inputs: Array, sized: Array, p: Array) -> None:
     """Impulses from their sizes, none beyond its bounds."""
     nc, nt, _ = sizes
