@@ -23,7 +23,7 @@ from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
-from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
 from routh.status import ModelError, StateError, Status
 from routh.validation import Array, deadline_of, integer, real
 
@@ -214,15 +214,8 @@ class _Catcher:
     ) -> Caught | None:
         deepest, past_limit = self.possible
         try:
-            found = build(
-                self.model,
-                before,
-                gap=self.gap,
-                window=length,
-                pairs=pairs,
-                deepest=deepest,
-                past_limit=past_limit,
-            )
+            rules = Rules(self.gap, length, deepest=deepest, past_limit=past_limit)
+            found = build(self.model, before, rules, pairs=pairs)
         except StateError as error:
             self.refused.append(f"{start:g} s: {error}")
             return None
