@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 import routh
-from problems import hard_families, hard_problem
+from problems import cone_generators, hard_families, hard_problem
 from routh.kernels.lemke import pivots
-from routh.pointedness import cone_generators, pointedness
+from routh.pointedness import pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
 
