@@ -12,8 +12,8 @@ import numpy as np
 
 from routh import systems
 from routh.constraints import Bilateral, Compliance, ConstrainedSystem, Unilateral, solve
-from routh.reproduce.d19_program import solve_paper
-from routh.reproduce.d19_schemes import RULES
+from routh.reproduce.d19_program import paper_forces, solve_paper
+from routh.sim.step_through import constraint_forces
 
 
 def random_mass(rng: np.random.Generator, nv: int) -> np.ndarray:
@@ -76,9 +76,9 @@ def sliding() -> None:
         a = max(9.81 * (math.sin(angle) - mu * math.cos(angle)), 0.0)
         motion = systems.get("block-on-incline", mu=mu)
         for damper in (10.0, 1e3, 1e5, 1e8):
-            for method in ("constraint", "paper"):
+            for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
                 soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
-                run = motion.run(rule=RULES[method], duration=0.1, compliance=soft)
+                run = motion.run(rule=rule, duration=0.1, compliance=soft)
                 moved = run.q[:, :3] - run.q[0, :3]
                 row = (
                     mu,

@@ -22,6 +22,7 @@ import numpy as np
 
 import routh
 import routh.learn
+from routh.auditing.membership import broken_laws
 
 BLOCK = 50  # steps between two looks at the clock
 FIVE = ("Hopper-v5", "Walker2d-v5", "HalfCheetah-v5", "Ant-v5", "Humanoid-v5")
@@ -130,7 +131,7 @@ def safety(substeps: int, every: int) -> None:
             worst["approach"] = max(worst["approach"], float(approach.max()))
             if number % every == 0:
                 seen["audited"] += 1
-                seen["broken"] += bool(routh.auditing.broken_laws(impact.problem, impact.v_after))
+                seen["broken"] += bool(broken_laws(impact.problem, impact.v_after))
 
         total, count = rollout(name, substeps, 0, judge)
         few = min(substeps, 20000)

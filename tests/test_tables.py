@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh.auditing import scan
+from routh.auditing.scans import scan
 from routh.results import html_view
 
 xarray = pytest.importorskip("xarray")

@@ -45,8 +45,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; a test holds it to _PUB
     from routh import termination as termination
     from routh import two_body as two_body
     from routh import viz as viz
-    from routh.auditing import audit as audit
-    from routh.auditing import scan as scan
+    from routh.auditing.membership import audit as audit
+    from routh.auditing.scans import scan as scan
     from routh.batch import ImpactBatch as ImpactBatch
     from routh.bounds import outer_bound as outer_bound
     from routh.exact.build import exact_set as exact_set
@@ -81,13 +81,13 @@ _PUBLIC = {
     "Status": "routh.status",
     "Trajectory": "routh.sim",
     "approximate": "routh.sampling",
-    "audit": "routh.auditing",
+    "audit": "routh.auditing.membership",
     "coverage": "routh.exact.coverage",
     "exact_set": "routh.exact.build",
     "fill": "routh.sampling.filling",
     "outer_bound": "routh.bounds",
     "sample": "routh.sampling",
-    "scan": "routh.auditing",
+    "scan": "routh.auditing.scans",
     "simulate": "routh.sim.simulate",
     "simulate_many": "routh.sim",
     "snap": "routh.exact.snapping",

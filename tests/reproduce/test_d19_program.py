@@ -15,8 +15,8 @@ from routh.constraints import (
     solve,
 )
 from routh.models.base import State
-from routh.reproduce.d19_program import paper_program, solve_paper
-from routh.reproduce.d19_schemes import RULES
+from routh.reproduce.d19_program import paper_forces, paper_program, solve_paper
+from routh.sim.step_through import constraint_forces
 from routh.status import Status
 
 
@@ -92,14 +92,23 @@ def order(system):
     return np.concatenate([nu + np.arange(nc), t[0::2], t[1::2], np.arange(nu)])
 
 
+def printed(ours):
+    """H of (183), g of (184) and A of (185) from what the solver is given."""
+    law = np.eye(len(ours.X)) + ours.X[:, None] * (ours.W @ ours.W.T)
+    top, slope = law[: ours.first], law[ours.first :]  # (0 I) + (E; F) of (195)-(196)
+    weights = np.concatenate([np.full(ours.first, ours.zeta), np.ones(len(ours.d))])
+    return np.diag(weights) + slope.T @ slope, slope.T @ ours.d, top
+
+
 @pytest.mark.parametrize("trial", range(10))
 def test_the_program_is_appendix_a(trial):
     system = random_system(np.random.default_rng(trial))
     ours, at = paper_program(system), order(system)
+    hessian, gradient, constraint = printed(ours)
     H, g, A, q = literal(system)
-    np.testing.assert_allclose(ours.hessian[np.ix_(at, at)], H, rtol=1e-8, atol=1e-8 * np.abs(H).max())
-    np.testing.assert_allclose(ours.gradient[at], g, rtol=1e-8, atol=1e-8 * np.abs(g).max())
-    np.testing.assert_allclose(ours.constraint[:, at], A, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(hessian[np.ix_(at, at)], H, rtol=1e-8, atol=1e-8 * np.abs(H).max())
+    np.testing.assert_allclose(gradient[at], g, rtol=1e-8, atol=1e-8 * np.abs(g).max())
+    np.testing.assert_allclose(constraint[:, at], A, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(ours.q, q, rtol=1e-8, atol=1e-8)
     assert np.linalg.eigvalsh(H)[0] > 0.0  # strictly convex, as the paper proves
 
@@ -195,10 +204,10 @@ def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
     angle = np.radians(15)
     up, down = np.array([np.sin(angle), 0, np.cos(angle)]), np.array([np.cos(angle), 0, -np.sin(angle)])
     moved = {}
-    for method in ("constraint", "paper"):
+    for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
         for damper in (1e3, 10.0):
             soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
-            run = motion.run(rule=RULES[method], duration=0.1, compliance=soft)
+            run = motion.run(rule=rule, duration=0.1, compliance=soft)
             moved[method, damper] = run.q[:, :3] - run.q[0, :3]
     assert np.abs(moved["constraint", 1e3] @ up).max() < 1e-9
     assert np.abs(moved["paper", 1e3] @ up).max() > 1e-4
@@ -210,4 +219,4 @@ def test_d19s_own_damper_is_solved_in_every_step(mu):
     """B_r = 1e6 / h: where a slip cannot be stopped the objective is 1e12 times what it is otherwise."""
     motion = systems.get("block-on-incline", mu=mu)
     stiff = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=1e8)
-    assert motion.run(rule=RULES["paper"], duration=0.1, compliance=stiff).ok
+    assert motion.run(rule=paper_forces, duration=0.1, compliance=stiff).ok

@@ -96,8 +96,8 @@ def audit(
     v_after : (nv,) from a simulator or a measurement.
     outcomes : the set, where it has been sampled already; else it is drawn with ``n`` samples (1024),
         ``seed`` (0) and ``friction`` ("cone"), which are refused together with outcomes.
-    refine : further outcomes to try near the nearest one, each a little changed in its events, or in its
-        increments where Algorithm 1 drew it (at random points).
+    refine : further outcomes to try near the nearest one, each a little changed in its events; near the
+        nearest of as many by events where the outcomes were drawn otherwise.
     tolerance : share of the speed before within which laws count as kept.
     budget : seconds for drawing and refining; what is left out then is told by ``complete`` and by the
         statuses of ``outcomes``.

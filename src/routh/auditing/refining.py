@@ -6,21 +6,18 @@ Each try is an outcome of its own: the nearest so far with some of its decisions
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from routh.kernels.arrays import make_rows
-from routh.laws.set_valued import accumulate, impulse_step
-from routh.problem import ImpactProblem
-from routh.rng import event_key, uniforms
+from routh.rng import event_key
 from routh.sampling.breeding import EVENTS, changed_keys
 from routh.sampling.events import Again, event_samples
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.redrawing import redraw
+from routh.sampling.sampler import sample
 from routh.status import Status
-from routh.step import make_step
-from routh.validation import Array
+from routh.validation import Array, Options
 
 _LITTER = 16  # changed copies of the nearest sample that are drawn together
 
@@ -28,38 +25,28 @@ _LITTER = 16  # changed copies of the nearest sample that are drawn together
 def refined(
     outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
 ) -> tuple[Array, float]:
-    """The outcome nearest to ``after`` (nv,) among ``tries`` more, and its distance in sqrt(J)."""
-    settings = outcomes.settings
-    by_events = settings.get("method") == "events"
-    if not by_events and ("step" not in settings or settings.get("points") != "random"):
-        raise ValueError(
-            f"refine: got {tries} with outcomes that Algorithm 1 did not draw at random, nor events; wanted 0"
-        )
-    if not np.isfinite(known_best[1]):
+    """The outcome nearest to ``after`` (nv,) among ``tries`` more, and its distance in sqrt(J).
+
+    The keys of the nearest sample's events, one or two or all behind one changed, again and again. Samples
+    that were not drawn by events have none: then as many are drawn that have.
+    """
+    if not np.isfinite(known_best[1]) or time.monotonic() >= deadline:
         return known_best
-    work = _by_events if by_events else _by_increments
-    return work(outcomes, after, known_best, tries, deadline)
-
-
-def _index_of(outcomes: Outcomes, v: Array) -> int:
-    return int(np.argmin(np.linalg.norm((outcomes.v - v) @ outcomes.problem.cholesky, axis=1)))
-
-
-def _by_events(
-    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
-) -> tuple[Array, float]:
-    """The keys of the nearest sample's events, one or two or all behind one changed, again and again."""
-    nearest, distance = known_best
-    problem, settings = outcomes.problem, outcomes.settings
+    problem = outcomes.problem
+    if outcomes.settings.get("method") != "events":
+        outcomes = sample(
+            problem, len(outcomes), **_given(outcomes, "friction", "facets", "seed", "hypothesis")
+        )
     again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
-    draw, rates = redraw(settings, len(outcomes), problem.nt, "refine", again.rates, None)
-    start = _index_of(outcomes, nearest)
+    draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
+    away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
+    start = int(np.argmin(np.where(outcomes.terminated, away, np.inf)))
+    nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
     keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
     if again.keys is not None and start < len(again.keys):
         keys[: again.keys.shape[1]] = again.keys[start, :EVENTS]
-    events = int(outcomes.events[start])
     rng, rows = np.random.default_rng(int(draw.seed)), make_rows([problem])
-    options = {name: settings[name] for name in ("friction", "facets") if settings.get(name) is not None}
+    options = _given(outcomes, "friction", "facets")
     for begin in range(0, tries, _LITTER):
         if time.monotonic() >= deadline:
             break
@@ -72,45 +59,9 @@ def _by_events(
         if far[best] < distance:
             keys, events = litter[best], int(out.events[0, best])
             nearest, distance = out.v[0, best].copy(), float(far[best])
-    return nearest, distance
+    return (nearest, distance) if distance < known_best[1] else known_best
 
 
-def _by_increments(
-    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
-) -> tuple[Array, float]:
-    """A random descent over the increments of the nearest sample: each try is an outcome of its own."""
-    nearest, distance = known_best
-    problem, settings = outcomes.problem, outcomes.settings
-    start = _index_of(outcomes, nearest)
-    length = int(outcomes.steps[start]) + 2
-    step = impulse_step(problem, settings["step"])
-    known = np.array([uniforms(settings["seed"], np.array([start]), k, problem.nc)[0] for k in range(length)])
-    rng = np.random.default_rng(settings["seed"])
-    outcome = _replayer(problem, settings["friction"], step, rng)
-    width = 0.3
-    for _ in range(tries):
-        if time.monotonic() >= deadline:
-            break
-        trial = np.clip(known + width * rng.normal(size=known.shape), 0.0, None)
-        v = outcome(trial)
-        found = np.inf if v is None else float(np.linalg.norm((v - after) @ problem.cholesky))
-        if v is not None and found < distance:
-            known, nearest, distance, width = trial, v, found, 1.5 * width
-        else:
-            width *= 0.92  # widths stay level at one success in five
-    return nearest, distance
-
-
-def _replayer(
-    problem: ImpactProblem, friction: str, step: Array, rng: np.random.Generator
-) -> Callable[[Array], Array | None]:
-    solver = make_step(problem, friction=friction)
-
-    def outcome(shares: Array) -> Array | None:
-        def lambda_max(k: int) -> Array:
-            return step * (shares[k] if k < len(shares) else rng.random(problem.nc))
-
-        result = accumulate(problem, solver, lambda_max, len(shares) + 20)
-        return result.v if result.status.ok else None
-
-    return outcome
+def _given(outcomes: Outcomes, *names: str) -> Options:
+    """Settings with which samples were drawn, where they say so."""
+    return {name: outcomes.settings[name] for name in names if outcomes.settings.get(name) is not None}

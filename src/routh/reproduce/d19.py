@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.d19_schemes import RULES, iteration_matrix
+from routh.reproduce.d19_program import paper_forces
 from routh.sim import Trajectory
 from routh.systems.d19 import motion_of
 from routh.validation import Array
@@ -115,7 +115,7 @@ def figure_9(settings: Settings) -> Exhibit:
         rows.append(
             Row(f"slid after 1 s, µ = {mu:g} (m)", None, float(distance[-1]), _closed_form(a * 1.01 / 2))
         )
-        other = motion.run(rule=RULES["paper"], duration=0.1)
+        other = motion.run(rule=paper_forces, duration=0.1)
         why = f"{_closed_form(a * 0.011 / 2)}; its program cuts slip by normal force, and the block bounces"
         rows.append(
             Row(f"slid after 0.1 s, µ = {mu:g}, method 'paper' (m)", None, float(_slid(other)[-1]), why)
@@ -172,6 +172,22 @@ def figure_10(settings: Settings) -> Exhibit:
         "are of ten spheres that fall from mid-air as the paper's do."
     )
     return Exhibit({"d19-fig-10": figures.stack_figure(counts, seconds, heights, last.t)}, rows, text)
+
+
+def iteration_matrix(scheme: str, *, m: float, k: float, b: float, dt: float) -> Array:
+    """``(x, v)_1 = A (x, v)_0`` of the unforced spring-mass-damper, (2, 2): D19 (10), and (11)-(14) solved.
+
+    The scheme is stable where no eigenvalue is larger than one in magnitude.
+    """
+    h = dt
+    if scheme == "explicit":
+        return np.array([[1.0, h], [-h * k / m, 1.0 - h * b / m]])
+    if scheme == "semi-implicit":
+        row = np.array([-h * k / m, 1.0]) / (1.0 + h * b / m)
+    else:
+        # implicit Euler; the constraint scheme is the same on a linear spring
+        row = np.array([-h * k / m, 1.0]) / (1.0 + (h * h * k + h * b) / m)
+    return np.stack([np.array([1.0, 0.0]) + h * row, row])
 
 
 def _oscillation(scheme: str, k: float, b: float, h: float, steps: int) -> Line:

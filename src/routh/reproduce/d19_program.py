@@ -46,30 +46,6 @@ class PaperProgram:
         """Number of unilateral rows and normals, which come before the tangents."""
         return len(self.q)
 
-    @property
-    def hessian(self) -> Array:
-        """H of (183) and (180), (n*, n*)."""
-        weights = np.concatenate([np.full(self.first, self.zeta), np.ones(len(self.d))])
-        slope = self._slope
-        return np.diag(weights) + slope.T @ slope
-
-    @property
-    def gradient(self) -> Array:
-        """g of (184), (n*,)."""
-        return self._slope.T @ self.d
-
-    @property
-    def constraint(self) -> Array:
-        """The matrix A of (185), (nu + nc, n*)."""
-        top = slice(0, self.first)
-        return np.eye(self.first, len(self.X)) + self.X[top, None] * (self.W[top] @ self.W.T)
-
-    @property
-    def _slope(self) -> Array:
-        """d beta / d lambda*: (0 I) + (E; F) of (195)-(196)."""
-        rows = slice(self.first, None)
-        return np.eye(len(self.X))[rows] + self.X[rows, None] * (self.W[rows] @ self.W.T)
-
 
 def paper_program(system: ConstrainedSystem) -> PaperProgram:
     """Appendix A for the acting rows of a system."""
@@ -118,6 +94,11 @@ def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
         modes=modes,
         directions=directions,
     )
+
+
+def paper_forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
+    """`solve_paper` as a rule for `routh.step_through`."""
+    return solve_paper(system)
 
 
 def _whitened(rows: ActingRows) -> Array:

@@ -15,7 +15,7 @@ from routh.constraints.state_gradient import StateGradient, slopes, state_gradie
 from routh.constraints.system_gradient import ContactGradient, SystemGradient
 from routh.constraints.types import Contact
 from routh.models.base import Model, State
-from routh.sim.step_through import Ahead, Function, StepRule, step_through
+from routh.sim.step_through import Function, step_through
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array, Options, real_array
 
@@ -94,12 +94,12 @@ def trace_steps(
     """`step_through` with D19's scheme, remembering every step; the arguments are the same."""
     steps: list[ConstraintForces] = []
 
-    def forces(system: ConstrainedSystem, warm: ConstraintForces | None, _: Ahead) -> ConstraintForces:
+    def forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
         steps.append(solve(system, warm=warm))
         return steps[-1]
 
     options: Options = {"compliance": compliance, "constraints": tuple(constraints), "u": u, "force": force}
-    found = step_through(model, state, dt=dt, duration=duration, rule=StepRule(forces), **options)
+    found = step_through(model, state, dt=dt, duration=duration, rule=forces, **options)
     return StepTape(found, tuple(steps), model, options)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,33 +18,19 @@ from routh.constraints import (
     solve,
 )
 from routh.constraints.holonomic import StateConstraint
-from routh.constraints.types import Constraint
 from routh.models.base import Model, State, fitting_state
 from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
-from routh.validation import Array, deadline_of, integer, real
+from routh.validation import deadline_of, integer, real
 
 Function = Callable[[State], ArrayLike]
-#: The constraints at the end of the step, for a guess of the velocity there (nv,).
-Ahead = Callable[[Array], Sequence[Constraint]]
+#: How a step finds its forces; it may begin with those of the step before.
+StepRule = Callable[[ConstrainedSystem, ConstraintForces | None], ConstraintForces]
 
 
-@dataclass(frozen=True)
-class StepRule:
-    """How one step finds its forces, and which velocity then moves the configuration."""
-
-    forces: Callable[[ConstrainedSystem, ConstraintForces | None, Ahead], ConstraintForces]
-    by_velocity_before: bool = False
-
-
-def _constraint_forces(
-    system: ConstrainedSystem, warm: ConstraintForces | None, ahead: Ahead
-) -> ConstraintForces:
+def constraint_forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
+    """D19's scheme: forces at the end of the step."""
     return solve(system, warm=warm)
-
-
-#: D19's own scheme.
-CONSTRAINT_RULE = StepRule(_constraint_forces)
 
 
 def step_through(
@@ -58,7 +43,7 @@ def step_through(
     constraints: Sequence[StateConstraint] = (),
     u: ArrayLike | Function | None = None,
     force: Function | None = None,
-    rule: StepRule = CONSTRAINT_RULE,
+    rule: StepRule = constraint_forces,
     record_every: int = 1,
     budget: float | None = None,
 ) -> Trajectory:
@@ -75,8 +60,8 @@ def step_through(
     constraints : joints and limits by constraint, foundations.
     u : inputs of the model, constant or a function of the state at the start of each step.
     force : further generalised forces (nv,), a function of the state at the start of each step.
-    rule : how a step finds its forces. The default is D19's scheme; those that it is compared with, which
-        explode where they must, are in `routh.reproduce.d19_schemes`.
+    rule : how a step finds its forces. The default is D19's scheme; its own program, with which that is
+        compared, is in `routh.reproduce.d19_program`.
     record_every : keep each so-manieth step, and the last.
     budget : s of waiting allowed; the motion up to then is returned, its last status OUT_OF_TIME.
     """
@@ -100,14 +85,9 @@ def step_through(
         )
         if step % every == 0:
             recorder.sample(now, system, last)
-
-        def ahead(guess: Array, now: State = now, inputs: ArrayLike | None = inputs) -> Sequence[Constraint]:
-            return build(State(model.integrate(now.q, guess, h), guess, now.t + h), u=inputs).constraints
-
-        last = rule.forces(system, last, ahead)
+        last = rule(system, last)
         recorder.count(last)
-        q = model.integrate(now.q, now.v if rule.by_velocity_before else last.v, h)  # D19 (36)
-        now = State(q, last.v, state.t + (step + 1) * h)
+        now = State(model.integrate(now.q, last.v, h), last.v, state.t + (step + 1) * h)  # D19 (36)
         memory = None if memory is None else last.deformations[0][:, 1:]
     recorder.sample(now, build(now, deformation=memory), last)
     return recorder.trajectory()

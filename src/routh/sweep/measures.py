@@ -206,7 +206,7 @@ def measure_audits(
     samples: int,
 ) -> Columns:
     """The function behind `audits`."""
-    from routh.auditing import audit
+    from routh.auditing.membership import audit
 
     function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
