@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from routh.compiling import inlined, kernel
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_turns, list_unknown, unknown_value
 from routh.kernels.space_names import (
@@ -60,11 +58,12 @@ from routh.kernels.space_names import (
     Books,
     C,
     SpaceWork,
+    named,
 )
 from routh.kernels.space_powers import are_enough, rate_of
 from routh.validation import Array
 
-NO_CLOCK = np.int64(-1)
+(NO_CLOCK,) = named(1, -1)
 CLOCKED = 1.0  # slip that vanishes or doubles within this length has its own time
 
 
