@@ -15,7 +15,7 @@ from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.callback import rates_function
 from routh.kernels.random import event_key, event_number
-from routh.kernels.record import Record, note_margin
+from routh.kernels.record import Record, note_aim
 from routh.kernels.slices import run_slices
 from routh.kernels.space_curve import FINE
 from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
@@ -115,7 +115,7 @@ def run_event(
     work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
     if draw_roles(work, nc, draw.rates, custom, key, phase):
         if record is not None and phase == AIMED and list_pushing(work, nc) > 1:
-            note_margin(record, 0.0)  # the weights depend on the problem
+            note_aim(record)
         kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
     if kind == BROKEN and used == 0:
         fewer_roles(work, nc, key)
