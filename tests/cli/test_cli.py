@@ -12,7 +12,7 @@ import routh
 from routh import systems
 from routh.cli.app import app
 from routh.cli.ending import explain
-from routh.cli.output import Output, plain
+from routh.cli.output import Output, plain, plain_table
 from routh.cli.run import default_samples, parse_changes
 
 RUNNER = CliRunner()
@@ -248,3 +248,9 @@ def test_changes_are_numbers_and_lists():
         "leading_angle": -1,
         "size": [1, 2],
     }
+
+
+def test_headings_from_elsewhere_are_shown_as_they_are():
+    table = plain_table(">*|*name", "|>|x", "plain")
+    assert [column.header for column in table.columns] == ["*name", ">|x", "plain"]
+    assert [column.justify for column in table.columns] == ["right", "left", "left"]

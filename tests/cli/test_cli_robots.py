@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from routh.cli.app import app
+from routh.cli.robot_files import refuse_without_robot
 from routh.cli.robots import Placed, parse_values
 from routh.models import UnrepresentedWarning
 
@@ -89,7 +90,7 @@ def test_values():
     with pytest.raises(ValueError, match=r"--qvel: got '2:x'"):
         parse_values("--qvel", "2:x")
     with pytest.raises(ValueError, match="--ground"):
-        Placed(ground=0.5).refuse_for("a.npz")
+        refuse_without_robot("a.npz", Placed(ground=0.5))
 
 
 def test_a_state_from_a_file(crate, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from routh.cli.precompile import FAMILIES
-from routh.compiling import distinct, fused, interpreted, kernel
+from routh.compiling import distinct, finite, fused, interpreted, kernel, seldom
 from routh.compiling.entering import kind_of_type
 from routh.compiling.numba_inside import Kernel
 from routh.compiling.program import Program
@@ -215,3 +215,35 @@ def test_marks_are_in_the_program():
     assert head.count("ptr noalias") == 3
     lines = [line for line in text.split("\n") if " fmul " in line or " fadd " in line]
     assert {"contract" in line for line in lines} == {True, False}  # of `_products` and of `_sums`
+
+
+@finite
+def _clamped(x, low, high):
+    return min(max(low, x), high)
+
+
+@seldom
+def _sum_beyond(values, bound):
+    total = 0.0
+    for i in range(len(values)):
+        total += max(0.0, values[i] - bound)
+    return total
+
+
+@kernel
+def _clamp_and_add(values, out):
+    for i in range(len(values)):
+        out[i] = _clamped(values[i], -1.0, 2.0)
+    return _sum_beyond(values, 2.0)
+
+
+for _inner in (_clamped, _sum_beyond):
+    _inner.py_func.__module__ = "routh.test_translating"
+
+
+def test_shorter_ways_to_the_same_numbers():
+    """`finite` and `seldom` change the code, and nothing where all numbers are finite."""
+    values = np.array([-np.inf, -3.0, -1.0, -0.5, 0.25, 2.0, 2.5, 1e300])
+    out, plain = np.empty(len(values)), np.empty(len(values))
+    assert _clamp_and_add(values, out) == interpreted(_clamp_and_add)(values, plain)
+    assert out.tobytes() == plain.tobytes()

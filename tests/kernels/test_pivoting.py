@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from problems import FAMILIES, family_problem
+from routh.compiling import interpreted, kernel
 from routh.friction import facet_directions
 from routh.kernels.algorithm1_host import run
+from routh.kernels.residual import step_residual, velocity_after
+from routh.kernels.step_making import scaled_problem
 from routh.status import Status
 from routh.step import PolyhedralStep
 
@@ -48,3 +51,29 @@ def test_canonical_where_the_step_is_not_unique():
         _, _, impulse = pivot(problem, bound)
         np.testing.assert_allclose(problem.apply(impulse), reference.v, atol=1e-9 * np.abs(problem.v).max())
     assert differing > 0  # else this test would show nothing
+
+
+@kernel
+def _moved_residual(step, inputs, p, after):
+    """The residual of impulses with the velocities that they bring."""
+    sizes = (len(step.mu), step.directions.shape[1], step.directions.shape[0])
+    velocity_after(len(p), step.G, inputs, p, after)
+    return step_residual(sizes, step, inputs, p, after)
+
+
+_moved_residual.py_func.__module__ = "routh.test_pivoting"  # what `interpreted` follows
+
+
+@pytest.mark.parametrize("family", ["planar-3-rough", "spatial-3"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_no_residual_passes_with_an_impulse_that_is_not_finite(family, bad):
+    problem, _ = family_problem(family, 0)
+    scaled = scaled_problem(problem, facet_directions(problem.nt))
+    n = len(scaled.start)
+    inputs = np.concatenate([scaled.start, np.ones(problem.nc)])
+    for place in range(n):
+        p = np.full(n, 0.1)
+        p[place] = bad
+        for residual in (_moved_residual, interpreted(_moved_residual)):
+            with np.errstate(all="ignore"):
+                assert not residual(scaled.step, inputs, p, np.empty(n)) < np.inf

@@ -12,7 +12,7 @@ import routh
 from routh.laws import Newton, Simultaneous, SingleContact
 from routh.models.planar import HalfPlane, PlanarModel, PlaneContact, box, corners
 from routh.sim import verify
-from routh.sim.verify import Limits
+from routh.sim.verify import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_restitution_that_the_model_does_not_have_is_caught():
 
 def test_the_check_shares_no_code_with_the_simulator():
     own = {"verify", "evidence", "smooth_checks", "impact_checks"}
-    folder = Path(inspect.getfile(Limits)).parent
+    folder = Path(inspect.getfile(Verdict)).parent
     tree = ast.Module([ast.parse((folder / f"{name}.py").read_text()) for name in sorted(own)], [])
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     used = {name.removeprefix("routh.sim.") for name in names if name.startswith("routh.sim")}

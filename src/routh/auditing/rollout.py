@@ -25,7 +25,7 @@ from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
 from routh.status import ModelError, StateError, Status
-from routh.validation import Array, deadline_of, integer, real
+from routh.validation import Array, Options, deadline_of, integer, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -106,7 +106,8 @@ def audit(
     integer("max_impacts", max_impacts, at_least=1)
     real("threshold", threshold, above=0.0)
     real("longest", longest, above=0.0)
-    catcher = _Catcher(model, data, control, threshold, longest, gap, (deepest, past_limit))
+    options: Options = {"gap": gap, "deepest": deepest, "past_limit": past_limit}
+    catcher = _Catcher(model, data, control, threshold, longest, options)
     impacts: list[CaughtImpact] = []
     skipped, notes = 0, dict[str, None]()
     begin, deadline, status = float(data.time), deadline_of(budget), Status.SOLVED
@@ -148,7 +149,7 @@ def own_outcome(model: MjModel, data: MjData, *, threshold: float = 0.1, longest
     for name in ("GRAVITY", "ACTUATION", "PASSIVE", "SPRING", "DAMPER"):  # the last two in newer versions
         alone.opt.disableflags |= int(getattr(flags, f"mjDSBL_{name}", 0))
     data.qfrc_applied[:], data.xfrc_applied[:] = 0.0, 0.0
-    catcher = _Catcher(alone, data, None, threshold, longest, DEFAULT_GAP, (None, None))
+    catcher = _Catcher(alone, data, None, threshold, longest, {})
     engine().mj_forward(alone, data)
     begin, fastest = float(data.time), 0.0
     while data.time < begin + longest:
@@ -165,23 +166,17 @@ def own_outcome(model: MjModel, data: MjData, *, threshold: float = 0.1, longest
 Caught = tuple[float, float, RobotProblem, Array]
 
 
+@dataclass(eq=False)
 class _Catcher:
     """Steps MuJoCo and collects what its contacts do between the beginning and the end of an impact."""
 
-    def __init__(
-        self,
-        model: MjModel,
-        data: MjData,
-        control: Callable[[MjModel, MjData], None] | None,
-        threshold: float,
-        longest: float,
-        gap: float,
-        possible: tuple[float | None, float | None],
-    ) -> None:
-        self.refused: list[str] = []
-        self.possible = possible  # how deep (m) and how far past limits (rad) a state may be
-        self.model, self.data, self.control = model, data, control
-        self.threshold, self.longest, self.gap = threshold, longest, gap
+    model: MjModel
+    data: MjData
+    control: Callable[[MjModel, MjData], None] | None
+    threshold: float  # m/s
+    longest: float  # s
+    options: Options  # of the impact's problem
+    refused: list[str] = field(default_factory=list)
 
     def step(self) -> Caught | None:
         """One step of free motion, or a whole impact."""
@@ -212,17 +207,8 @@ class _Catcher:
     def _caught(
         self, before: MjData, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
     ) -> Caught | None:
-        deepest, past_limit = self.possible
         try:
-            found = build(
-                self.model,
-                before,
-                gap=self.gap,
-                window=length,
-                pairs=pairs,
-                deepest=deepest,
-                past_limit=past_limit,
-            )
+            found = build(self.model, before, window=length, pairs=pairs, **self.options)
         except StateError as error:
             self.refused.append(f"{start:g} s: {error}")
             return None

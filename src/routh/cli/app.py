@@ -12,6 +12,7 @@ import routh
 from routh.cli import landings, looking, options, robot_files, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
+from routh.cli.requests import FilmRequest
 
 __all__ = ["app", "looking"]  # whose commands are registered by importing it
 _ORDER = ("list", "run", "impact", "scan", "sweep", "audit", "animate", "view", "precompile", "reproduce")
@@ -33,7 +34,7 @@ def before_commands(
 
 
 @command("list")
-def list_systems(output: Output, name: options.SystemName = None) -> None:
+def list_systems(output: Output, name: options.SystemName = None) -> int:
     """List the systems that come with routh, or the parameters of one with their units and defaults.
 
     Run one with [bold]routh run NAME[/bold], and change its parameters with --set. Systems of kind "impact"
@@ -46,18 +47,15 @@ def list_systems(output: Output, name: options.SystemName = None) -> None:
     """
     from routh.cli.listing import show_system, show_systems
 
-    if name is None:
-        show_systems(output)
-    else:
-        show_system(name, output)
+    return show_systems(output) if name is None else show_system(name, output)
 
 
 @command("precompile")
-def precompile(output: Output) -> None:
+def precompile(output: Output) -> int:
     """Compile all kernels now, once for this machine, so that no later command waits for it."""
     from routh.cli.precompile import precompile as compile_all
 
-    raise typer.Exit(compile_all(output))
+    return compile_all(output)
 
 
 @command("run")
@@ -71,7 +69,7 @@ def run(
         bool,
         typer.Option("--exact", help="Compute the set exactly instead of sampling it (extra: exact)."),
     ] = False,
-) -> None:
+) -> int:
     """How ambiguous a system's impact is: the answer, a table by contact mode, and a picture.
 
     The first line says how far apart its outcomes are, and which two are farthest apart; the second which
@@ -92,13 +90,10 @@ def run(
     if exact:
         from routh.cli.exact import run_exact
 
-        options.refuse(
-            replace(request, budget=None),
-            "given together with --exact, which does not sample; wanted one of them",
-        )
-        place = picture.place(f"{name}-exact.png")
-        raise typer.Exit(run_exact(name, change or [], place, output, request.budget))
-    raise typer.Exit(run_system(name, change or [], request, picture.place(f"{name}.png"), output))
+        why = "given together with --exact, which does not sample; wanted one of them"
+        options.refuse(replace(request, budget=None), why)
+        return run_exact(name, change or [], picture.place(f"{name}-exact.png"), output, request.budget)
+    return run_system(name, change or [], request, picture.place(f"{name}.png"), output)
 
 
 @command("impact")
@@ -116,7 +111,7 @@ def impact(
     output: Output,
     friction: robots.Friction = "cone",
     max_bytes: options.MaxBytes = None,
-) -> None:
+) -> int:
     """How ambiguous a robot's impact is, or your own, given by its matrices.
 
     The first line says how far apart its outcomes are, and which two are farthest apart; the second which
@@ -144,9 +139,9 @@ def impact(
     if robot_files.is_robot(file):
         if max_bytes is not None:
             raise ValueError(f"--max-bytes: {file} is a robot; wanted an .npz file with it")
-        raise typer.Exit(robots.run_robot(file, placed, request, place, output))
-    placed.refuse_for(file)
-    raise typer.Exit(run_file(file, request, place, output, max_bytes))
+        return robots.run_robot(file, placed, request, place, output)
+    robot_files.refuse_without_robot(file, placed)
+    return run_file(file, request, place, output, max_bytes)
 
 
 @command("audit")
@@ -154,16 +149,8 @@ def audit(
     file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
     placed: robots.Standing,
     output: Output,
-    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html"),
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256,
-    friction: robots.Friction = "cone",
-    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50,
-    impact_deepest: robots.ImpactDeepest = None,
-    impact_past_limit: robots.ImpactPastLimit = None,
-    budget: options.Budget = None,
-    seed: options.Seed = 0,
-) -> None:
+    request: robots.AuditRequest,
+) -> int:
     """Roll a robot out in MuJoCo and ask of each of its impacts whether rigid bodies could do that.
 
     For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
@@ -174,10 +161,8 @@ def audit(
 
       routh audit robot.xml --duration 3 --out audit.html
     """
-    options.output_file(out, (".html", ".htm"))
-    soft = (impact_deepest, impact_past_limit)
-    settings = robots.AuditRequest(duration, samples, seed, friction, max_impacts, soft, budget)
-    raise typer.Exit(robots.run_audit(file, placed, settings, out, output))
+    options.output_file(request.out, (".html", ".htm"))
+    return robots.run_audit(file, placed, request, output)
 
 
 @command("reproduce")
@@ -203,7 +188,7 @@ def reproduce(
     listing: Annotated[bool, typer.Option("--list", help="Only list the exhibits.")] = False,
     seed: options.Seed = 0,
     device: options.Device = "cpu",
-) -> None:
+) -> int:
     """Draw the papers' figures and tables again, and compare every published number with ours.
 
     Writes one picture per figure and [bold]report.html[/bold], a single page with the pictures inside: for
@@ -219,11 +204,9 @@ def reproduce(
     from routh.reproduce import Settings
 
     if listing:
-        list_exhibits(output)
-        return
+        return list_exhibits(output)
     options.output_folder(out)
-    code = reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
-    raise typer.Exit(code)
+    return reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
 
 
 @command("animate")
@@ -232,33 +215,8 @@ def animate(
     landed: landings.Landed,
     robot: robot_files.RobotFile,
     output: Output,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
-    ] = None,
-    futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8,
-    duration: Annotated[
-        float | None,
-        typer.Option(help="How long to simulate, s. [2, of a robot 0.4]", show_default=False),
-    ] = None,
-    speed: Annotated[
-        float | None,
-        typer.Option(help="Seconds of motion per second of film. [1, of a robot 0.2]", show_default=False),
-    ] = None,
-    fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25,
-    change: options.Change = None,
-    window: robots.Window = None,
-    rigid: Annotated[
-        bool,
-        typer.Option(
-            "--rigid",
-            help="Follow the ghosts with rigid contacts throughout; slow.",
-            rich_help_panel="Robots",
-        ),
-    ] = False,
-    seed: options.Seed = 0,
-    budget: options.Budget = None,
-) -> None:
+    request: FilmRequest,
+) -> int:
     """Write a film of a planar system's futures, or of a robot's landing.
 
     With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
@@ -271,32 +229,17 @@ def animate(
       routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
       routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
     """
-    from routh.cli.animate import Film, animate_system
-    from routh.cli.robot_film import RobotFilm, animate_robot
-    from routh.cli.run import parse_changes
+    from routh.cli.animate import animate_system
+    from routh.cli.robot_film import animate_robot
 
-    target = options.output_file(Path(f"{Path(source).stem}.gif") if out is None else out, options.FILMS)
+    target = options.output_file(request.out or Path(f"{Path(source).stem}.gif"), options.FILMS)
     if robot_files.is_robot(source):
-        if change:
-            raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
-        if budget is not None:
+        robot_files.refuse_changes(source, request.change)
+        if request.budget is not None:
             raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
-        wanted = RobotFilm(
-            futures,
-            0.4 if duration is None else duration,
-            fps,
-            0.2 if speed is None else speed,
-            seed,
-            window,
-            rigid,
-        )
-        raise typer.Exit(animate_robot(Path(source), landed, robot, wanted, target, output))
-    if landed != landings.Landed() or robot != robot_files.RobotFile() or window is not None or rigid:
-        raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
-    film = Film(
-        futures, 2.0 if duration is None else duration, fps, 1.0 if speed is None else speed, seed, budget
-    )
-    raise typer.Exit(animate_system(source, parse_changes(change or []), film, target, output))
+        return animate_robot(Path(source), landed, robot, request, target, output)
+    robot_files.refuse_without_robot(source, landed, robot, request.robot)
+    return animate_system(source, request, target, output)
 
 
 app.registered_commands.sort(key=lambda one: _ORDER.index(str(one.name)))  # as the help lists them

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import cleandoc
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec
 
 import typer
 
@@ -27,7 +27,6 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh reproduce --quick      the papers' figures, with a report
 """
 Given = ParamSpec("Given")
-Result = TypeVar("Result")
 EXITS = (
     "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 3 nothing approaches, "
     "130 interrupted."
@@ -48,16 +47,16 @@ def unwrapped(text: str) -> str:
     return "\n".join(joined)
 
 
-def command(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """A command whose help is its docstring."""
+def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]:
+    """A command whose help is its docstring, and whose result is the exit code."""
 
-    def add(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    def add(function: Callable[Given, int]) -> Callable[Given, int]:
         flat = with_groups(function)
 
         @wraps(flat)
-        def guarded(**named: object) -> Result:
+        def guarded(**named: object) -> None:
             with until_nobody_reads():
-                return flat(**named)
+                raise typer.Exit(flat(**named))
 
         app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(guarded)
         return function

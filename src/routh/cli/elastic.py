@@ -37,16 +37,9 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
         cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
         table.add_row(meaning, *cells, f"{left:.1f}")
-        rows.append(
-            {
-                "hypothesis": hypothesis,
-                "status": result.status.name,
-                "v": result.v,
-                "contact_velocity": result.contact_velocity[0],
-                "impulse": result.impulse[0],
-                "kinetic_energy": result.kinetic_energy,
-            }
-        )
+        row = {"v": result.v, "contact_velocity": result.contact_velocity[0], "impulse": result.impulse[0]}
+        told = {"hypothesis": hypothesis, "status": result.status.name}
+        rows.append({**told, **row, "kinetic_energy": result.kinetic_energy})
     output.answer([_sentence(answer)])
     output.show("", title)
     mu, e = float(problem.mu[0]), float(problem.restitution[0])
@@ -57,14 +50,13 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         from routh.viz.two_body import restitution_figure
 
         written = output.picture(place, lambda: restitution_figure(problem))
+    ambiguity = {**answer.as_data(), "sentences": [_sentence(answer)]}
     output.emit(
-        {
-            "ambiguity": {**answer.as_data(), "sentences": [_sentence(answer)]},
-            "contacts": list(problem.names),
-            "kinetic_energy_before": before,
-            "hypotheses": rows,
-            "picture": written,
-        }
+        ambiguity=ambiguity,
+        contacts=list(problem.names),
+        kinetic_energy_before=before,
+        hypotheses=rows,
+        picture=written,
     )
     return 0
 

@@ -44,14 +44,7 @@ def run_exact(
     written = None
     if place is not None and exact.rational.nt == 1 and len(exact.inner):
         written = output.picture(place, lambda: _figure(exact))
-    output.emit(
-        {
-            "ambiguity": answer.as_data(),
-            **_as_data(exact),
-            "system": name,
-            "picture": written,
-        }
-    )
+    output.emit(ambiguity=answer.as_data(), **_as_data(exact), system=name, picture=written)
     return 0 if exact.status is not Status.INCOMPLETE else 1
 
 

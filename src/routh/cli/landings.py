@@ -72,20 +72,13 @@ class Landed:
         return found
 
 
-def make_landing(model: MjModel, landed: Landed, **options_of_landing: Any) -> Landing:
-    """The landing of an MjModel that the command line asked for."""
+def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
+    """The landing of an MjModel that the command line asked for, by default at 1 m/s."""
     from routh.models import landing
 
-    assert landed.drop is not None
-    return landing(
-        model,
-        drop=landed.drop,
-        roll=landed.roll,
-        pitch=landed.pitch,
-        yaw=landed.yaw,
-        joints=landed.joints(),
-        **options_of_landing,
-    )
+    angles = {name: getattr(landed, name) for name in ANGLES}
+    drop = 1.0 if landed.drop is None else landed.drop
+    return landing(model, drop=drop, **angles, joints=landed.joints(), **options.given(**further))
 
 
 def window_line(wider: Landing, drawn: Outcomes, friction: str, seed: int) -> str:

@@ -10,6 +10,7 @@ import typer
 from routh.cli import landings, options, robot_files, robots
 from routh.cli.base import command
 from routh.cli.output import Output
+from routh.cli.requests import ScanRequest, SweepRequest
 
 
 @command("scan")
@@ -19,14 +20,8 @@ def scan(
     robot: robot_files.RobotFile,
     picture: options.PictureFile,
     output: Output,
-    over: options.Over = None,
-    window: robots.Window = None,
-    deepest: robots.Deepest = robots.DEEPEST,
-    past_limit: robots.PastLimit = robots.PAST_LIMIT,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 256,
-    seed: options.Seed = 0,
-    budget: options.Budget = None,
-) -> None:
+    request: ScanRequest,
+) -> int:
     """How ambiguous the impact is over a grid: a heat map, and the worst points.
 
     Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
@@ -36,11 +31,9 @@ def scan(
       routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
       routh scan rocking-block --over mu=0:1:21
     """
-    from routh.cli.scan import ScanRequest, run_scan
+    from routh.cli.scan import run_scan
 
-    request = ScanRequest(tuple(over or ()), samples, seed, window, robot, deepest, past_limit, budget)
-    place = picture.place(f"{Path(source).stem}-scan.png")
-    raise typer.Exit(run_scan(source, landed, request, place, output))
+    return run_scan(source, landed, robot, request, picture.place(f"{Path(source).stem}-scan.png"), output)
 
 
 @command("sweep")
@@ -48,21 +41,9 @@ def sweep(
     landed: landings.Landed,
     robot: robot_files.RobotFile,
     output: Output,
+    request: SweepRequest,
     source: options.OptionalSource = None,
-    over: options.Over = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None,
-    window: robots.Window = None,
-    resume: Annotated[
-        Path | None, typer.Option("--resume", help="Go on with the study in this folder.")
-    ] = None,
-    executor: Annotated[
-        str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
-    ] = "local",
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")] = 4096,
-    seed: options.Seed = 0,
-    budget: options.Budget = None,
-) -> None:
+) -> int:
     """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
 
     The study is a folder. Whatever ends the command, a crash, a kill or a lost machine, the same command or
@@ -74,19 +55,15 @@ def sweep(
       routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
       routh sweep --resume study --executor tcp://127.0.0.1:8786
     """
-    from routh.cli.sweep import SweepRequest, run_sweep, source_of
-    from routh.cli.sweep import resume as resume_study
+    from routh.cli.sweep import resume, run_sweep
 
-    request = SweepRequest(executor, workers, samples, seed, budget)
-    if resume is not None:
-        if source is not None or over or out is not None:
+    if request.resume is not None:
+        if source is not None or request.over or request.out is not None:
             raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
-        raise typer.Exit(resume_study(resume, request, output))
-    if source is None or out is None:
+        return resume(request.resume, request, output)
+    if source is None or request.out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
-    options.output_folder(out)
-    problems = source_of(source, landed, over or [], robot, window)
-    raise typer.Exit(run_sweep(problems, over or [], out, request, output))
+    return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)
 
 
 @command("view")
@@ -105,7 +82,7 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
-) -> None:
+) -> int:
     """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
 
     Prints the address to open. Only who knows the whole address, with its token, is answered.
@@ -120,4 +97,4 @@ def view(
     further = {"friction": grip, "restitution": restitution, "window": window}
     start = start_of(source, landed, change or [], further, robot)
     serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
-    raise typer.Exit(run_view(source, start, robot, serving, Output(quiet=quiet)))
+    return run_view(source, start, robot, serving, Output(quiet=quiet))

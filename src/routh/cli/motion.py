@@ -38,17 +38,9 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
     written = None
     if place is not None:
         written = output.picture(place, lambda: state_figure(system))
-    output.emit(
-        {
-            "system": system.name,
-            "kind": system.kind,
-            "q": state.q,
-            "v": state.v,
-            "contacts": [info.name for info in model.contacts],
-            "gaps": gaps,
-            "picture": written,
-        }
-    )
+    contacts = [info.name for info in model.contacts]
+    told = {"q": state.q, "v": state.v, "contacts": contacts, "gaps": gaps, "picture": written}
+    output.emit(system=system.name, kind=system.kind, **told)
     return 0
 
 
@@ -62,7 +54,6 @@ def _state_table(model: PlanarModel, state: State) -> Table:
 def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
     table = plain_table("contact", ">gap (m)", ">normal velocity (m/s)", ">friction", ">restitution")
     for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
-        table.add_row(
-            for_rich(info.name), f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}"
-        )
+        numbers = f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}"
+        table.add_row(for_rich(info.name), *numbers)
     return table

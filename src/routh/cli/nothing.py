@@ -29,16 +29,8 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
     else:
         propose = "Jn @ v < 0 means approach: look at the signs of v, and of the normals in Jn."
     output.show(propose)
-    output.emit(
-        {
-            "ambiguity": None,
-            "contacts": list(problem.names),
-            "approaching": [],
-            "normal_velocity": normal,
-            "propose": propose,
-            "picture": None,
-        }
-    )
+    told = {"ambiguity": None, "contacts": list(problem.names), "approaching": [], "picture": None}
+    output.emit(**told, normal_velocity=normal, propose=propose)
     return NOTHING_APPROACHES
 
 

@@ -8,11 +8,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from routh.text import for_terminal
+
+if TYPE_CHECKING:
+    from routh.validation import Options
 
 
 class PointKind(StrEnum):
@@ -52,7 +55,7 @@ PlanarSource = Annotated[
     str, _argument(help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].")
 ]
 Over = Annotated[
-    list[str] | None,
+    tuple[str, ...],
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
@@ -71,7 +74,7 @@ Change = Annotated[
     ),
 ]
 Merge = Annotated[
-    float | None,
+    float,
     _option(
         "--merge",
         metavar="SHARE",
@@ -154,6 +157,11 @@ def _writable(path: Path) -> Path:
     return path
 
 
+def given(**values: object) -> Options:
+    """The options that were given; what the library does without the others is its own to say."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def refuse(settings: object, why: str) -> None:
     """Raise for the first option of a dataclass that is not at its default: none is ignored in silence."""
     for field in fields(settings):  # type: ignore[arg-type]
@@ -169,7 +177,7 @@ class Request:
     """How to sample."""
 
     samples: Samples = None
-    merge: Merge = None
+    merge: Merge = 1e-3  # routh.sampling.answers.SAME_MODE
     step: Step = None
     max_steps: MaxSteps = None
     points: Points = PointKind.random

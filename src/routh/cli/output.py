@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -73,11 +74,11 @@ class Output:
         if not self.json and not self.quiet:
             self.console.print(text)
 
-    def emit(self, data: object) -> None:
-        """The result for machines, where that is what they want."""
+    def emit(self, rows: object = None, **data: object) -> None:
+        """The result for machines, where that is what they want: by name, or as a list of ``rows``."""
         if self.json:
             with unread():
-                print(json.dumps(plain(data), allow_nan=False))
+                print(json.dumps(plain(data if rows is None else rows), allow_nan=False))
 
     def picture(self, place: Path, draw: Callable[[], Figure]) -> str | None:
         """Save the figure that ``draw`` makes; None, with a word about it, where Matplotlib is missing."""
@@ -97,19 +98,16 @@ class Output:
         """Whether there is a person to watch a progress bar."""
         return not self.quiet and self.errors.is_terminal
 
+    def _bar(self, *columns: ProgressColumn) -> Progress:
+        return Progress(*columns, console=self.errors, transient=True)
+
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
         """A spinner with the time, once it takes more than two seconds and somebody watches."""
         if not self.watched:
             yield
             return
-        progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=self.errors,
-            transient=True,
-        )
+        progress = self._bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         task = progress.add_task(text)
 
         def describe(compiling: str | None) -> None:
@@ -124,15 +122,8 @@ class Output:
         if not self.watched:
             yield lambda text: None
             return
-        progress = Progress(
-            SpinnerColumn(),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}"),
-            console=self.errors,
-            transient=True,
-        )
+        columns = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
+        progress = self._bar(*columns, TextColumn("{task.description}"))
         task = progress.add_task("", total=total)
         begun = -1
 
@@ -146,18 +137,19 @@ class Output:
 
 
 def plain_table(*columns: str, title: str | None = None, title_style: str | None = None) -> Table:
-    """A table without lines, of columns by their headings; ``>`` in front of one: numbers, to the right."""
-    table = Table(
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-        title=title,
-        title_justify="left",
-        title_style=title_style,
-    )
+    """A table without lines, of columns by their headings.
+
+    In front of one, in this order, ``>`` means numbers, to the right, ``*`` names, which stand out, and ``|``
+    that it stays on one line; behind the latter there may be any text.
+    """
+    look = {"box": None, "pad_edge": False, "header_style": "bold", "title_justify": "left"}
+    table = Table(title=title, title_style=title_style, **look)  # type: ignore[arg-type]
     for column in columns:
-        name = column.removeprefix(">")
-        table.add_column(name, justify="right" if name != column else "left")
+        justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
+        named = column.removeprefix(">")
+        colour = "cyan" if named.startswith("*") else None
+        name = named.removeprefix("*")
+        table.add_column(name.removeprefix("|"), justify=justify, style=colour, no_wrap=name.startswith("|"))
     return table
 
 

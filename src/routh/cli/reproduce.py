@@ -15,17 +15,15 @@ from routh.text import for_rich
 from routh.viz import style
 
 
-def list_exhibits(output: Output) -> None:
-    """A table of all exhibits."""
+def list_exhibits(output: Output) -> int:
+    """A table of all exhibits; the exit code."""
     found = load()
-    table = plain_table()
-    table.add_column("name", style="cyan", no_wrap=True)
-    table.add_column("source")
-    table.add_column("what it shows")
+    table = plain_table("*|name", "source", "what it shows")
     for entry in found:
         table.add_row(entry.name, entry.source, entry.title)
     output.show(table)
     output.emit([{"name": entry.name, "source": entry.source, "title": entry.title} for entry in found])
+    return 0
 
 
 def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: bool, output: Output) -> int:
@@ -41,13 +39,12 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
         if result.status != "done":
             output.show(f"[yellow]{result.name} {result.status}:[/yellow] {for_rich(result.error)}")
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
-    output.emit({"report": str(report), "exhibits": [as_data(result) for result in results]})
+    output.emit(report=str(report), exhibits=[as_data(result) for result in results])
     return 1 if any(result.status == "failed" for result in results) else 0
 
 
 def _table(results: Sequence[Finished]) -> Table:
-    table = plain_table()
-    table.add_column("exhibit and quantity")
+    table = plain_table("exhibit and quantity")
     for column in ("paper", "ours", "difference"):
         table.add_column(column, justify="right", max_width=16)  # long words must not squeeze out the names
     for result in results:

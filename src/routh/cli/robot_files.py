@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from routh.cli import options
+
 if TYPE_CHECKING:
     from mujoco import MjModel
 
@@ -37,6 +39,18 @@ Keyframe = Annotated[str | None, option(help="Keyframe to start from, by name or
 def is_robot(file: str | Path) -> bool:
     """Whether a file is a robot's, by its name."""
     return Path(file).suffix.lower() in SUFFIXES
+
+
+def refuse_without_robot(source: str | Path, *groups: object) -> None:
+    """An option that only robots can honour is an error for a system and for a file of matrices."""
+    for group in groups:
+        options.refuse(group, f"{source} is no robot file; wanted one with it: {', '.join(SUFFIXES)}")
+
+
+def refuse_changes(source: str, changes: object) -> None:
+    """Parameters are a system's."""
+    if changes:
+        raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
 
 
 @dataclass(frozen=True)

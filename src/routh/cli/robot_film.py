@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,13 @@ import numpy as np
 
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output
+from routh.cli.requests import FilmRequest
 from routh.cli.robot_files import RobotFile
 from routh.models.landed import Landing
 from routh.sampling import Outcomes, sample
 from routh.sampling.choosing import mode_names, spread_choice
 from routh.text import for_rich
-from routh.validation import Array, real
+from routh.validation import Array, Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -28,48 +28,33 @@ _GROUPS = 6  # colours for combinations of modes; rarer ones share the last
 _BEFORE = 0.1  # s of the fall that are shown
 
 
-@dataclass(frozen=True)
-class RobotFilm:
-    """What to film of a landing."""
+def frame_times(wanted: FilmRequest) -> Array:
+    """Of the frames, s; zero is the touch."""
+    from routh.viz.encoding import MOST_FRAMES
 
-    futures: int
-    duration: float
-    fps: int
-    speed: float
-    seed: int
-    window: float | None = None
-    rigid: bool = False
-
-    def times(self) -> Array:
-        """Of the frames, s; zero is the touch."""
-        from routh.viz.encoding import MOST_FRAMES
-
-        step = real("speed", self.speed, above=0.0) / self.fps
-        after = math.ceil(real("duration", self.duration, above=0.0) / step)
-        count = math.ceil(_BEFORE / step) + after + 1
-        if count > MOST_FRAMES:
-            raise ValueError(
-                f"speed: got {self.speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}"
-            )
-        return np.arange(after + 1 - count, after + 1) * np.float64(step)
+    speed = real("speed", 0.2 if wanted.speed is None else wanted.speed, above=0.0)
+    duration = real("duration", 0.4 if wanted.duration is None else wanted.duration, above=0.0)
+    step = speed / wanted.fps
+    after = math.ceil(duration / step)
+    count = math.ceil(_BEFORE / step) + after + 1
+    if count > MOST_FRAMES:
+        raise ValueError(f"speed: got {speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+    return np.arange(after + 1 - count, after + 1) * np.float64(step)
 
 
 def animate_robot(
-    file: Path, landed: Landed, robot: RobotFile, wanted: RobotFilm, out: Path, output: Output
+    file: Path, landed: Landed, robot: RobotFile, wanted: FilmRequest, out: Path, output: Output
 ) -> int:
     """Let a robot land, follow its outcomes and write the film; the exit code."""
-    from routh.models.simultaneity import LANDING_WINDOW
     from routh.viz.encoding import film_kind, write_frames
     from routh.viz.offscreen import backend
     from routh.viz.robot_film import Film, frames
 
     film_kind(out)  # before the work, not after it
-    times = wanted.times()
+    times = frame_times(wanted)
     backend()
     model = robot.load(file, lands=True, sky=True)
-    landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
-    window = LANDING_WINDOW if wanted.window is None else wanted.window
-    found = make_landing(model, landed, window=window, **robot.posture(model))
+    found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
     tell_place(found, output)
     with output.busy("sampling the impact and following its outcomes"):
         outcomes = sample(found.problem, _SAMPLES, seed=wanted.seed)
@@ -81,20 +66,13 @@ def animate_robot(
     for name in ghosts.names:
         output.say(f"  {for_rich(name)}")
     output.show(f"film: [bold]{for_rich(written)}[/bold]")
-    output.emit(
-        {
-            "file": str(written),
-            "frames": len(times),
-            "ghosts": int(ghosts.q.shape[1]),
-            "modes": list(ghosts.names),
-            "ambiguity": outcomes.ambiguity,
-        }
-    )
+    count, modes = int(ghosts.q.shape[1]), list(ghosts.names)
+    output.emit(file=str(written), frames=len(times), ghosts=count, modes=modes, ambiguity=outcomes.ambiguity)
     return 0
 
 
 def _motions(
-    model: MjModel, found: Landing, outcomes: Outcomes, wanted: RobotFilm, times: Array
+    model: MjModel, found: Landing, outcomes: Outcomes, wanted: FilmRequest, times: Array
 ) -> tuple[Array, Ghosts]:
     """MuJoCo's own motion (k, nq), and the ghosts."""
     from routh.sim.aftermath import fall, follow
@@ -113,12 +91,9 @@ def _motions(
     after = times[times >= 0.0]
     frames = len(after) - 1
     own = follow(model, found.qpos, found.qvel[None], duration=float(after[-1]), frames=frames).q[0]
-    if wanted.rigid:
-        q, groups, labels = (
-            _rigid(model, found, wanted, after),
-            np.zeros(wanted.futures, dtype=int),
-            ["futures"],
-        )
+    if wanted.robot.rigid:
+        groups, labels = np.zeros(wanted.futures, dtype=int), ["futures"]
+        q = _rigid(model, found, wanted, after)
     else:
         velocities = problem.lift(outcomes.v[chosen])
         q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
@@ -126,19 +101,14 @@ def _motions(
     return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)
 
 
-def _rigid(model: MjModel, found: Landing, wanted: RobotFilm, times: Array) -> Array:
+def _rigid(model: MjModel, found: Landing, wanted: FilmRequest, times: Array) -> Array:
     """Futures with rigid contacts throughout, (k, n, nq)."""
     from routh.laws import SetValued
     from routh.models.base import State
     from routh.models.mujoco.model import MujocoModel
     from routh.sim import simulate_many
 
-    bundle = simulate_many(
-        MujocoModel(model, self_contacts=False),
-        State(found.qpos, found.qvel),
-        n=wanted.futures,
-        duration=float(times[-1]),
-        law=SetValued(),
-        seed=wanted.seed,
-    )
+    robot, start = MujocoModel(model, self_contacts=False), State(found.qpos, found.qvel)
+    many: Options = {"n": wanted.futures, "duration": float(times[-1]), "seed": wanted.seed}
+    bundle = simulate_many(robot, start, law=SetValued(), **many)
     return np.array([bundle.at(float(t))[0] for t in times])

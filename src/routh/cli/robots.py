@@ -14,7 +14,7 @@ import typer
 from routh.cli import options, robot_files
 from routh.cli.landings import WINDOWS, Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output, plain_table
-from routh.cli.robot_files import SUFFIXES, RobotFile
+from routh.cli.robot_files import RobotFile
 from routh.status import Status
 from routh.text import for_rich
 
@@ -81,22 +81,20 @@ class Placed(Standing):
     window: Window = None
     landed: Landed = field(default_factory=Landed)
 
-    def refuse_for(self, file: Path) -> None:
-        """An option that a file of matrices cannot honour is an error."""
-        options.refuse(self, f"{file} is no robot; wanted a file {', '.join(SUFFIXES)}")
-
 
 @dataclass(frozen=True)
 class AuditRequest:
     """How to audit."""
 
-    duration: float
-    samples: int
-    seed: int
-    friction: str
-    max_impacts: int
-    soft: tuple[float | None, float | None]  # how deep (m), how far past limits (rad) impacts may begin
-    budget: float | None = None
+    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html")
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256
+    friction: Friction = "cone"
+    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
+    impact_deepest: ImpactDeepest = None
+    impact_past_limit: ImpactPastLimit = None
+    budget: options.Budget = None
+    seed: options.Seed = 0
 
 
 def run_robot(
@@ -116,41 +114,30 @@ def run_robot(
     return sample_and_show(problem, title, source, request, place, output, notes=said, note=note)
 
 
-def run_audit(file: Path, placed: Standing, request: AuditRequest, out: Path, output: Output) -> int:
+def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
-    from routh.models import simultaneity
     from routh.viz.audit_report import write_report
 
     model, data = load_state(file, placed)
     refuse_impossible_state(model, data, placed)
+    soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit, gap=placed.gap)
+    for name in ("duration", "seed", "friction", "max_impacts", "budget"):
+        soft[name] = getattr(request, name)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
-        found = audit_rollout(
-            model,
-            data,
-            duration=request.duration,
-            n=request.samples,
-            seed=request.seed,
-            friction=request.friction,
-            max_impacts=request.max_impacts,
-            gap=simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap,
-            deepest=simultaneity.DEEPEST_OF_MANY if request.soft[0] is None else request.soft[0],
-            past_limit=simultaneity.PAST_LIMIT_OF_MANY if request.soft[1] is None else request.soft[1],
-            budget=request.budget,
-        )
+        found = audit_rollout(model, data, n=request.samples, **soft)
     output.show(
         f"[bold cyan]{for_rich(file)}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s"
     )
     output.show(audit_table(found))
     if found.status is Status.OUT_OF_TIME:
         output.show(f"[yellow]cut off:[/yellow] {for_rich(found.status.sentence)}")
-    for note in found.refused:
-        output.show(f"[yellow]left out:[/yellow] {for_rich(note)}")
-    for note in found.unrepresented:
-        output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
-    write_report(found, out)
-    output.say(f"\nreport: [bold]{for_rich(out)}[/bold]")
-    output.emit({**audit_data(found), "report": str(out)})
+    for what, notes in (("left out", found.refused), ("not represented", found.unrepresented)):
+        for note in notes:
+            output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
+    write_report(found, request.out)
+    output.say(f"\nreport: [bold]{for_rich(request.out)}[/bold]")
+    output.emit(**audit_data(found), report=str(request.out))
     return 0 if found.impacts else 1
 
 
@@ -189,17 +176,10 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     if placed.landed.drop is not None:
         problem, wider = _landing_problem(model, data, placed, output)
     else:
-        gap = simultaneity.DEFAULT_GAP if placed.gap is None else placed.gap
+        limits = options.given(gap=placed.gap, deepest=placed.deepest, past_limit=placed.past_limit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnrepresentedWarning)
-            problem = mujoco.problem(
-                model,
-                data,
-                gap=gap,
-                window=placed.window,
-                deepest=placed.deepest,
-                past_limit=placed.past_limit,
-            )
+            problem = mujoco.problem(model, data, window=placed.window, **limits)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     redundant = simultaneity.redundancy(problem).redundant
@@ -216,20 +196,17 @@ def _landing_problem(
     model: MjModel, data: MjData, placed: Placed, output: Output
 ) -> tuple[RobotProblem, Landing | None]:
     """The impact with which the robot lands, a line says where it was put; the same with a wider window."""
-    from routh.models.simultaneity import LANDING_WINDOW
-
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
-    window = LANDING_WINDOW if placed.window is None else placed.window
     given = any(value is not None for value in (placed.qpos, placed.keyframe, placed.state))
     qpos = data.qpos if given else None
-    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
-    found = make_landing(model, placed.landed, qpos=qpos, window=window, **limits)
+    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit, "qpos": qpos}
+    found = make_landing(model, placed.landed, window=placed.window, **limits)
     tell_place(found, output)
     if output.json:
         return found.problem, None
-    wider = make_landing(model, placed.landed, qpos=qpos, window=max(window, WINDOWS[-1]), **limits)
+    wider = make_landing(model, placed.landed, window=max(found.window, WINDOWS[-1]), **limits)
     return found.problem, wider
 
 
@@ -259,21 +236,16 @@ def audit_table(found: RolloutAudit) -> Table:
 
 def audit_data(found: RolloutAudit) -> dict[str, object]:
     """The audit for machines."""
-    return {
-        "duration": found.duration,
-        "status": found.status.name,
-        "refused": list(found.refused),
-        "skipped": found.skipped,
-        "unrepresented": list(found.unrepresented),
-        "impacts": [
-            {
-                "time": impact.time,
-                "contacts": list(impact.problem.names),
-                "ambiguity": impact.audit.outcomes.ambiguity,
-                "distance": impact.audit.distance,
-                "inside": impact.audit.inside,
-                "broken": [str(broken) for broken in impact.audit.broken],
-            }
-            for impact in found.impacts
-        ],
-    }
+    impacts = [
+        {
+            "time": impact.time,
+            "contacts": list(impact.problem.names),
+            "ambiguity": impact.audit.outcomes.ambiguity,
+            "distance": impact.audit.distance,
+            "inside": impact.audit.inside,
+            "broken": [str(broken) for broken in impact.audit.broken],
+        }
+        for impact in found.impacts
+    ]
+    told = {name: getattr(found, name) for name in ("duration", "refused", "skipped", "unrepresented")}
+    return {**told, "status": found.status.name, "impacts": impacts}

@@ -19,7 +19,6 @@ from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
-from routh.sampling.answers import SAME_MODE
 from routh.sampling.sampler import check_count
 from routh.storage import MAX_BYTES
 from routh.systems import System
@@ -71,11 +70,6 @@ def _run_problem(
         options.refuse(request, why)
         return run_elastic(problem, title, source, place, output)
     return sample_and_show(problem, title, source, request, place, output, system=system)
-
-
-def _threshold(request: Request) -> float:
-    """Combinations of modes that differ by less, a share of the speed before, are one row."""
-    return SAME_MODE if request.merge is None else request.merge
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -132,7 +126,7 @@ def sample_and_show(
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
-    answer = outcomes.answer(_threshold(request))
+    answer = outcomes.answer(request.merge)
     output.answer(answer.lines())
     output.show("", title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
@@ -146,8 +140,7 @@ def sample_and_show(
     ended, written = bool(outcomes.terminated.any()), None
     if place is not None and ended:
         written = output.picture(place, lambda: _figure(outcomes, shown, system))
-    data = tables.as_data(shown, answer, seconds, _threshold(request))
-    output.emit({**data, "picture": written})
+    output.emit(**tables.as_data(shown, answer, seconds, request.merge), picture=written)
     return 0 if ended else 1
 
 
@@ -160,14 +153,8 @@ def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Fig
 def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Outcomes, float]:
     """The samples, and how long drawing them took, s: without what is compiled or loaded for it before."""
     n = default_samples(problem) if request.samples is None else request.samples
-    options: Options = {
-        **_method_of(request),
-        "seed": request.seed,
-        "friction": request.friction,
-        "device": request.device,
-        "threads": request.threads,
-        "budget": request.budget,
-    }
+    shared = ("seed", "friction", "device", "threads", "budget")
+    options: Options = {**_method_of(request), **{name: getattr(request, name) for name in shared}}
     with output.busy(f"drawing {n} outcomes"):
         check_count(problem, n)
         sample(problem, 1, **options)  # loads the kernels
@@ -186,10 +173,10 @@ def _method_of(request: Request) -> Options:
 
 def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
-    output.show(tables.mode_table(shown.outcomes, _threshold(request)))
+    output.show(tables.mode_table(shown.outcomes, request.merge))
     for line in tables.contact_key(shown.problem.names):
         output.show(f"[dim]{for_rich(line)}[/dim]")
-    output.show(*tables.remarks(shown.outcomes, _threshold(request)))
+    output.show(*tables.remarks(shown.outcomes, request.merge))
     output.say()
     if shown.simultaneous:
         output.show(tables.law_table(shown))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rich.table import Table
@@ -11,40 +11,25 @@ from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
 from routh.cli.landings import ANGLES, Landed, make_landing
 from routh.cli.output import Output, plain_table
-from routh.cli.robot_files import RobotFile, is_robot
-from routh.cli.robots import DEEPEST, PAST_LIMIT
+from routh.cli.requests import Nearness, ScanRequest
+from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.text import for_rich
 
 
-@dataclass(frozen=True)
-class ScanRequest:
-    """How to scan."""
-
-    over: tuple[str, ...]
-    samples: int
-    seed: int
-    window: float | None = None
-    source: RobotFile = field(default_factory=RobotFile)
-    deepest: float = DEEPEST  # m
-    past_limit: float = PAST_LIMIT  # rad
-    budget: float | None = None  # s
-
-
-def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | None, output: Output) -> int:
+def run_scan(
+    source: str, landed: Landed, robot: RobotFile, request: ScanRequest, place: Path | None, output: Output
+) -> int:
     """Scan a robot's landings or a system's parameters; the exit code."""
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
-    robot = is_robot(source)
-    if not robot and (landed != Landed() or request.source != RobotFile()):
-        raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
-    for name, usual in (("deepest", DEEPEST), ("past_limit", PAST_LIMIT)):
-        if not robot and getattr(request, name) != usual:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option}: {source} is no robot file; wanted .xml or .urdf with it")
-    problem_at = Landings(source, landed, request) if robot else Parameters(source)
+    if is_robot(source):
+        problem_at: Landings | Parameters = Landings(source, landed, robot, request.near)
+    else:
+        refuse_without_robot(source, landed, robot, request.near)
+        problem_at = Parameters(source)
     with output.busy(f"{len(grid)} impacts"):
         found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
     output.show(worst_table(found))
@@ -57,21 +42,17 @@ def run_scan(source: str, landed: Landed, request: ScanRequest, place: Path | No
     written = None
     if place is not None and len(grid.axes) <= 2:
         written = output.picture(place, lambda: found.plot())
-    output.emit({**as_data(found), "picture": written})
+    output.emit(**as_data(found), picture=written)
     return 0 if (found.score == found.score).any() else 3
 
 
 class Landings:
     """The impact with which a robot lands, by angles, drop and joints."""
 
-    def __init__(self, source: str, landed: Landed, request: ScanRequest) -> None:
-        from routh.models.simultaneity import LANDING_WINDOW
-
-        self.landed = replace(landed, drop=1.0 if landed.drop is None else landed.drop)
-        self.model = request.source.load(Path(source), lands=True)
-        window = LANDING_WINDOW if request.window is None else request.window
-        limits = {"deepest": request.deepest, "past_limit": request.past_limit}
-        self.options = {**request.source.posture(self.model), "window": window, **limits}
+    def __init__(self, source: str, landed: Landed, robot: RobotFile, near: Nearness) -> None:
+        self.landed = landed
+        self.model = robot.load(Path(source), lands=True)
+        self.options = {**robot.posture(self.model), **asdict(near)}
         self.refused: list[str] = []  # why, for each point at which the robot cannot be
 
     def __call__(self, **point: float) -> ImpactProblem | None:
@@ -88,23 +69,23 @@ class Landings:
             raise
 
 
+@dataclass(frozen=True)
 class Parameters:
     """The impact of a named system, by its parameters."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point."""
         from routh import systems
 
-        return systems.get(self.name, **point).problem
+        return systems.problem_of(self.name, **point)
 
 
 def worst_table(found: Scan) -> Table:
     """The most ambiguous points."""
     names = (*found.axes, "ambiguity", "contacts")
-    table = plain_table(*(f">{for_rich(name)}" for name in names), title="most ambiguous")
+    table = plain_table(*(f">|{for_rich(name)}" for name in names), title="most ambiguous")
     for row in found.worst():
         numbers = [f"{row[name]:.4g}" for name in found.axes]
         table.add_row(*numbers, f"{row['score']:.3g}", f"{row['contacts']:.0f}")

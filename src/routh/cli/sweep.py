@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -10,32 +10,23 @@ from rich.table import Table
 from routh.auditing.grids import grid_from_text
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
-from routh.cli.robot_files import RobotFile, is_robot
+from routh.cli.requests import SweepRequest
+from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.sweep.measures import ambiguity
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, open_study, study
 
 
-@dataclass(frozen=True)
-class SweepRequest:
-    """How to compute a study."""
-
-    executor: str
-    workers: int | None
-    samples: int
-    seed: int
-    budget: float | None = None
-
-
-def source_of(source: str, landed: Landed, over: list[str], robot: RobotFile, window: float | None) -> Recipe:
+def source_of(source: str, landed: Landed, robot: RobotFile, request: SweepRequest) -> Recipe:
     """Where the problems come from: a robot's landing, or a system by name."""
     if not is_robot(source):
-        if landed != Landed() or robot != RobotFile() or window is not None:
-            raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it")
+        refuse_without_robot(source, landed, robot)
+        if request.window is not None:
+            raise ValueError(f"--window: {source} is no robot file; wanted .xml or .urdf with it")
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
-    axes = set(grid_from_text(over).axes)
-    further: dict[str, object] = {"window": window, "keyframe": robot.keyframe}
+    axes = set(grid_from_text(request.over).axes)
+    further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
     further["roots"] = [str(folder.resolve()) for folder in robot.root]
     if robot.state is not None:
         further["qpos"] = robot.posture(robot.load(file, lands=True))["qpos"].tolist()
@@ -45,17 +36,15 @@ def source_of(source: str, landed: Landed, over: list[str], robot: RobotFile, wi
     return replace(made, files=(str(file),))
 
 
-def run_sweep(problems: Recipe, over: list[str], folder: Path, request: SweepRequest, output: Output) -> int:
+def run_sweep(
+    source: str, landed: Landed, robot: RobotFile, request: SweepRequest, folder: Path, output: Output
+) -> int:
     """Make the study of a system or a robot and compute it; the exit code."""
-    if not over:
+    problems = source_of(source, landed, robot, request)
+    if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
-    made = study(
-        folder,
-        problems=problems,
-        over=grid_from_text(over).axes,
-        measure=[ambiguity(request.samples)],
-        seed=request.seed,
-    )
+    axes, measure = grid_from_text(request.over).axes, [ambiguity(request.samples)]
+    made = study(folder, problems=problems, over=axes, measure=measure, seed=request.seed)
     return _compute(made, request, output)
 
 
@@ -69,16 +58,9 @@ def _compute(made: Study, request: SweepRequest, output: Output) -> int:
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     output.show(_table(made))
     output.say(_sentence(made, report))
-    output.emit(
-        {
-            "folder": str(made.folder),
-            "points": len(made.plan.grid),
-            "computed": report.computed,
-            "mended": report.mended,
-            "statuses": made.status_counts(),
-            "seconds": report.seconds,
-        }
-    )
+    told = {"computed": report.computed, "mended": report.mended, "seconds": report.seconds}
+    points, statuses = len(made.plan.grid), made.status_counts()
+    output.emit(folder=str(made.folder), points=points, statuses=statuses, **told)
     return 0
 
 

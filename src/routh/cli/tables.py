@@ -13,7 +13,7 @@ from routh.cli.output import plain_table
 from routh.friction import ContactMode
 from routh.laws.base import ImpactResult
 from routh.sampling import Answer, Outcomes
-from routh.sampling.answers import SAME_MODE
+from routh.sampling.answers import contact_modes
 from routh.sampling.outcomes import ModeRow
 from routh.status import Status
 from routh.text import for_rich
@@ -41,7 +41,7 @@ def describe(outcomes: Outcomes, seconds: float) -> str:
     )
 
 
-def mode_table(outcomes: Outcomes, threshold: float = SAME_MODE) -> Table:
+def mode_table(outcomes: Outcomes, threshold: float) -> Table:
     """How often which combination of contact modes occurred; contact by contact where there are many.
 
     Combinations that differ by less than ``threshold`` are one row, see `routh.Outcomes.summary`.
@@ -49,14 +49,10 @@ def mode_table(outcomes: Outcomes, threshold: float = SAME_MODE) -> Table:
     if outcomes.problem.nc > MOST_COLUMNS:
         return _contact_table(outcomes, threshold)
     rows = outcomes.summary(threshold)
-    before = float(outcomes.problem.kinetic_energy())
-    table = plain_table()
-    for heading in headings(outcomes.problem.names):
-        table.add_column(for_rich(heading), no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, min_width=_BAR[outcomes.problem.nc])
+    before, width = float(outcomes.problem.kinetic_energy()), _BAR[outcomes.problem.nc]
+    table = plain_table(*(f"|{for_rich(heading)}" for heading in headings(outcomes.problem.names)), ">|share")
+    table.add_column("", no_wrap=True, min_width=width)
     table.add_column("energy (%)", justify="right", no_wrap=True)
-    width = _BAR[outcomes.problem.nc]
     for row in rows[:MOST_ROWS]:
         shares = _percent(row.share), _bar(row.share, width)
         table.add_row(*map(_mode, row.modes), *shares, _energy(row, before))
@@ -88,8 +84,7 @@ def contact_key(names: Sequence[str]) -> list[str]:
 def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
     modes = outcomes.merged_modes(threshold)[outcomes.terminated]
     shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
-    table = plain_table()
-    table.add_column("contact")
+    table = plain_table("contact")
     for mode in ContactMode:
         table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
     order = np.argsort(-shares[:, 0], kind="stable")
@@ -98,7 +93,7 @@ def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
     return table
 
 
-def remarks(outcomes: Outcomes, threshold: float = SAME_MODE) -> list[str]:
+def remarks(outcomes: Outcomes, threshold: float) -> list[str]:
     """What a reader must know beside the table."""
     found = []
     rows, n = outcomes.summary(threshold), len(outcomes)
@@ -126,22 +121,17 @@ def remarks(outcomes: Outcomes, threshold: float = SAME_MODE) -> list[str]:
 def law_table(shown: Comparison) -> Table:
     """What single answers the classical laws give."""
     names = shown.problem.names
-    table = plain_table("law", title="What laws with a single answer say:", title_style="")
     wide = len(names) > MOST_COLUMNS
-    for heading in () if wide else headings(names):
-        table.add_column(for_rich(heading), no_wrap=True)
-    if wide:
-        table.add_column("contacts that separate", justify="right")
-    table.add_column("energy (%)", justify="right")
+    columns = [">contacts that separate"] if wide else [f"|{for_rich(one)}" for one in headings(names)]
+    title = "What laws with a single answer say:"
+    table = plain_table("law", *columns, ">energy (%)", title=title, title_style="")
     for label, result in labelled_results(shown):
         modes = result_modes(result)
         left = f"{100.0 * result.kinetic_energy / max(float(shown.problem.kinetic_energy()), 1e-300):.1f}"
-        cells = (
-            [Text(f"{modes.count('separates')} of {len(names)}")] if wide else [_mode(mode) for mode in modes]
-        )
-        table.add_row(
-            for_rich(_with_numbers(label, names)), *cells, left if result.status.ok else result.status.name
-        )
+        separate = f"{modes.count('separates')} of {len(names)}"
+        cells = [Text(separate)] if wide else [_mode(mode) for mode in modes]
+        last = left if result.status.ok else result.status.name
+        table.add_row(for_rich(_with_numbers(label, names)), *cells, last)
     return table
 
 
@@ -166,15 +156,7 @@ def labelled_results(shown: Comparison) -> list[tuple[str, ImpactResult]]:
 
 def result_modes(result: ImpactResult) -> list[str]:
     """What each contact does after one outcome."""
-    one = Outcomes(
-        result.problem,
-        result.v[None],
-        result.impulse[None],
-        np.ones(1, np.int32),
-        np.array([result.status], np.int8),
-        np.array([result.residual]),
-    )
-    return [ContactMode(code).word for code in one.modes[0]]
+    return [ContactMode(mode).word for mode in contact_modes(result.problem, result.v)]
 
 
 def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float) -> dict[str, object]:

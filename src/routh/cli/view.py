@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
-from routh.cli.robot_files import RobotFile, is_robot
+from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
 from routh.cli.run import parse_changes
 from routh.validation import Options
 
@@ -17,20 +17,16 @@ if TYPE_CHECKING:
 
 
 def start_of(
-    source: str,
-    landed: Landed,
-    changes: list[str],
-    further: dict[str, float | None],
-    robot: RobotFile,
+    source: str, landed: Landed, changes: list[str], further: dict[str, float | None], robot: RobotFile
 ) -> dict[str, float]:
     """Where the viewer starts: a landing's angles, joints and speeds, or a system's parameters."""
     if not is_robot(source):
-        given = any(value is not None for value in further.values())
-        if given or landed != Landed() or robot != RobotFile():
-            raise ValueError(f"--drop: {source} is no robot file; wanted .xml or .urdf with it, or --set")
+        refuse_without_robot(source, landed, robot)
+        given = [name for name, value in further.items() if value is not None]
+        if given:
+            raise ValueError(f"--{given[0]}: {source} is no robot file; wanted .xml or .urdf, or --set")
         return {name: float(value) for name, value in parse_changes(changes).items()}
-    if changes:
-        raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
+    refuse_changes(source, changes)
     found = {name: getattr(landed, name) for name in ANGLES if getattr(landed, name) != 0.0}
     if landed.drop is not None:
         found["drop"] = landed.drop

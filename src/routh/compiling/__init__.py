@@ -30,12 +30,14 @@ __all__ = [
     "cuda_kernel",
     "distinct",
     "find_cuda",
+    "finite",
     "fused",
     "inlined",
     "interpreted",
     "is_ready",
     "kernel",
     "on_device",
+    "seldom",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
@@ -70,12 +72,25 @@ def distinct(function: Function) -> Function:
     return _marked(function)
 
 
+def seldom(function: Function) -> Function:
+    """A `kernel` that is hardly ever called: it stays out of its callers, whose usual way is then short."""
+    function.__dict__["seldom"] = True
+    return _marked(function)
+
+
+def finite(function: Function) -> Function:
+    """An `inlined` kernel for which it does not matter which of two numbers ``max`` takes if one is NaN."""
+    function.__dict__["finite"] = True
+    return _marked(function, forceinline=True)
+
+
 def fused(function: Function) -> Function:
-    """An `inlined` kernel whose products and sums may become one operation each.
+    """A `finite` kernel whose products and sums may become one operation each.
 
     Its last bits then depend on the machine, and differ from those of plain Python: it is for numbers that
     only decide, by comparisons that allow for rounding.
     """
+    function.__dict__["finite"] = True
     return _marked(function, forceinline=True, fastmath={"contract"})
 
 

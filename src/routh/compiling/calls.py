@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 from typing import Protocol
 
 import numpy as np
@@ -45,6 +46,8 @@ _OF_C = {
     math.tanh: "tanh",
 }
 _ROUNDED = {math.ceil: "ceil", math.floor: "floor"}
+# an instruction for the larger of two numbers; x86-64 has one for Python's own rule
+_HAS_EXTREMES = platform.machine() in ("aarch64", "arm64")
 _CASTS = {
     int: "i",
     float: "f",
@@ -71,6 +74,7 @@ class Calls(Writer):
     """Writes calls, and what Python knows already."""
 
     program: Program
+    finite: bool
 
     def meant(self, what: Foreign) -> Value:
         """A value that Python knows already."""
@@ -178,6 +182,11 @@ class Calls(Writer):
         found = self.number(numbers[0], kind)
         for one in numbers[1:]:
             value = self.number(one, kind)
+            if kind == "f" and self.finite and _HAS_EXTREMES:
+                given = [("double", value.name), ("double", found.name)]
+                word = "maxnum" if op == "Gt" else "minnum"
+                found = Number("f", self.call(f"llvm.{word}.f64", "double", given))
+                continue
             chosen = self.choose(self.compare(op, value, found), value, found)
             natural = value.natural or found.natural if op == "Gt" else chosen.natural
             found = Number(kind, chosen.name, None, natural)

@@ -83,6 +83,7 @@ class Program:
         )
         word = "inlinehint " if sum(len(block.lines) for block in writer.blocks) < SHORT else ""
         word = "alwaysinline " if options.get("forceinline") else word
+        word = "noinline cold " if getattr(plain, "seldom", False) else word
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
         result = result_type(types_of(knowledge.result))
         self._texts.append(f"define internal {result} @{name}({listed}) {word}nounwind {{\n{body}\n}}")

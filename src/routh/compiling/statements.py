@@ -59,6 +59,7 @@ class Statements(Expressions):
 
     def __init__(self, program: Foreign, function: Foreign, knowledge: Knowledge, fast: str) -> None:
         super().__init__(fast)
+        self.finite = getattr(function, "finite", False)
         self.program = program
         self.function = function
         self.knowledge = knowledge

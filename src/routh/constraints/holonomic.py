@@ -95,55 +95,30 @@ def coordinate_limit(
 
 
 class ElasticFoundation:
-    """A bed of independent springs under a free body in space: Winkler's model, D19 5.5.
+    """A bed of independent springs under a free body in space, their free ends at z = 0: Winkler, D19 5.5.
 
     Parameters
     ----------
     points : (n, 3), where the springs meet the body, in its frame, m.
     stiffness, damping : number or (n,), of each spring, N/m and N s/m.
-    body : index of the body among those of a `SpatialModel`.
-    bodies : number of bodies of the model.
-    normal, height : the plane of the springs' free ends, ``normal . x = height`` (m); the normal is scaled to
-        unit length.
     """
 
-    def __init__(
-        self,
-        points: ArrayLike,
-        *,
-        stiffness: ArrayLike,
-        damping: ArrayLike = 0.0,
-        body: int = 0,
-        bodies: int = 1,
-        normal: ArrayLike = (0.0, 0.0, 1.0),
-        height: float = 0.0,
-        name: str = "foundation",
-    ) -> None:
+    name = "foundation"
+
+    def __init__(self, points: ArrayLike, *, stiffness: ArrayLike, damping: ArrayLike = 0.0) -> None:
         self.points = real_array("points", points, [(None, 3)], "shape (n, 3)")
         checked = Unilateral(self.points, np.zeros(len(self.points)), stiffness=stiffness, damping=damping)
-        self.stiffness, self.damping, self.name = checked.stiffness, checked.damping, str(name)
-        self.body = integer("body", body, at_least=0, at_most=bodies - 1)
-        self.nv = 6 * bodies
-        direction = real_array("normal", normal, [(3,)], "shape (3,)")
-        length = float(np.linalg.norm(direction))
-        if length == 0.0:
-            raise ValueError("normal: got a zero vector; wanted a direction")
-        self.normal = direction / length
-        self.height = real("height", height)
+        self.stiffness, self.damping = checked.stiffness, checked.damping
 
     def at(self, state: State) -> Unilateral:
         """One row per spring; velocities are linear in the world's frame and angular in the body's."""
-        at = 7 * self.body
-        R = rotation_matrices(state.q[None, at + 3 : at + 7])[0]
-        n = R.T @ self.normal  # in the body's frame
-        depth = state.q[at : at + 3] @ self.normal - self.height
-        G = np.zeros((len(self.points), self.nv), order="F")
-        own = 6 * self.body
-        G[:, own : own + 3] = self.normal
+        n = rotation_matrices(state.q[None, 3:7])[0, 2]  # the vertical in the body's frame
+        G = np.zeros((len(self.points), 6), order="F")
+        G[:, 2] = 1.0
         turn = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-        G[:, own + 3 : own + 6] = self.points @ turn  # r x n
-        w = state.v[own + 3 : own + 6]
+        G[:, 3:] = self.points @ turn  # r x n
+        w = state.v[3:6]
         # w x (w x r) along n
         bias = (self.points @ w) * (w @ n) - (self.points @ n) * (w @ w)
-        phi = depth + self.points @ n
+        phi = state.q[2] + self.points @ n
         return Unilateral.trusted(G, phi, self.stiffness, self.damping, bias, self.name)

@@ -7,6 +7,7 @@ before the exact test is made, and the exact test decides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -23,23 +24,15 @@ _PATIENCE = 12  # cuts that an exact covering test may take
 _BLENDS = np.random.default_rng(0).dirichlet(np.full(64, 0.2), size=24)  # weights of trial points
 
 
+@dataclass(frozen=True, eq=False)
 class Piece:
     """One closed convex polyhedron of the reachable set."""
 
-    def __init__(
-        self,
-        poly: C_Polyhedron,
-        gram: Array,
-        *,
-        location: tuple[int, ...] = (),
-        parent: Piece | None = None,
-        parts: tuple[Piece, ...] = (),
-    ) -> None:
-        self.poly = poly
-        self.gram = gram  # the dual norm of forms in z: distances are shares of the speed before
-        self.location = location  # where it was reached; empty for the start
-        self.parent = parent  # the piece whose points flowed here
-        self.parts = parts  # where it is the convex union of others: those
+    poly: C_Polyhedron
+    gram: Array  # the dual norm of forms in z: distances are shares of the speed before
+    location: tuple[int, ...] = ()  # where it was reached; empty for the start
+    parent: Piece | None = None  # the piece whose points flowed here
+    parts: tuple[Piece, ...] = ()  # where it is the convex union of others: those
 
     @cached_property
     def points(self) -> Array:

@@ -46,7 +46,9 @@ class RationalProblem:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        _check(self)
+        _ = self.problem  # refuses wrong shapes and signs, and a mass that is not positive definite
+        if transpose(self.M) != self.M:
+            raise ValueError("M: is not symmetric; wanted a symmetric matrix, exactly")
 
     @property
     def nv(self) -> int:
@@ -67,11 +69,11 @@ class RationalProblem:
     def problem(self) -> ImpactProblem:
         """The same impact in floating point."""
         return ImpactProblem(
-            floats(self.M),
-            floats(self.Jn),
-            np.array([floats(rows) for rows in self.Jt]),
-            np.array([float(m) for m in self.mu]),
-            np.array([float(x) for x in self.v]),
+            [[float(x) for x in row] for row in self.M],
+            [[float(x) for x in row] for row in self.Jn],
+            [[[float(x) for x in row] for row in rows] for rows in self.Jt],
+            [float(m) for m in self.mu],
+            [float(x) for x in self.v],
             names=self.names,
         )
 
@@ -116,25 +118,3 @@ def _fraction(field: str, value: object) -> Fraction:
 def floats(rows: Sequence[Sequence[Fraction]]) -> Array:
     """A rational matrix in floating point."""
     return np.array([[float(x) for x in row] for row in rows])
-
-
-def _check(problem: RationalProblem) -> None:
-    """Shapes, signs and symmetry, exactly; the rest as floating-point problems are checked."""
-    nv, nc = len(problem.M), len(problem.Jn)
-    if any(len(row) != nv for row in problem.M):
-        raise ValueError(f"M: got rows of unequal length; wanted shape ({nv}, {nv})")
-    if transpose(problem.M) != problem.M:
-        raise ValueError("M: is not symmetric; wanted a symmetric matrix, exactly")
-    if nc == 0 or any(len(row) != nv for row in problem.Jn) or not all(map(any, problem.Jn)):
-        raise ValueError(f"Jn: got {nc} rows; wanted at least one row of length {nv}, none of them zero")
-    if len(problem.Jt) != nc or any(len(rows) not in (1, 2) for rows in problem.Jt):
-        raise ValueError(f"Jt: got {len(problem.Jt)} contacts; wanted {nc} with one or two rows each")
-    if any(len(row) != nv for rows in problem.Jt for row in rows):
-        raise ValueError(f"Jt: got rows of the wrong length; wanted {nv}")
-    if len({len(rows) for rows in problem.Jt}) != 1:
-        raise ValueError("Jt: got contacts with different numbers of tangents; wanted the same for all")
-    if len(problem.mu) != nc or any(m < 0 for m in problem.mu):
-        raise ValueError(f"mu: got {len(problem.mu)} values; wanted {nc} coefficients >= 0")
-    if len(problem.v) != nv:
-        raise ValueError(f"v: got length {len(problem.v)}; wanted {nv}")
-    _ = problem.problem  # refuses a mass matrix that is not positive definite

@@ -15,35 +15,34 @@ if TYPE_CHECKING:
 Key = tuple[np.uint32, np.uint32, np.uint32]  # the seed's two words, the row of the problem in its batch
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
-SHIFT, DROP = np.uint64(32), np.uint64(11)
+W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+WORD, SHIFT, DROP = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(11)
 HALF, CELL = 0.5, 2.0**-53
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX0, MIX1 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @inlined
-def uniform_pair(key: Key, sample: int, step: int, pair: int) -> tuple[float, float]:
-    """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``.
+def philox(key: Key, sample: int, first: int, second: int) -> tuple[np.uint64, np.uint64]:
+    """Philox4x32-10: twice 64 bits of the counter (sample, first, second).
 
-    The key is three words: the seed's two and the row of the problem in its batch.
+    Words of 32 bits stand in the lower halves of 64: what is above them is never looked at.
     """
-    k0, k1 = np.uint32(key[0]), np.uint32(key[1])
-    c0 = np.uint32(sample)
-    c1 = np.uint32((np.uint64(sample) >> SHIFT) ^ np.uint64(key[2]))
-    c2, c3 = np.uint32(step), np.uint32(pair)
-    for _ in range(10):  # Philox4x32-10
-        p0, p1 = M0 * np.uint64(c0), M1 * np.uint64(c2)
-        c0, c1, c2, c3 = (
-            np.uint32(np.uint32(p1 >> SHIFT) ^ c1 ^ k0),
-            np.uint32(p1),
-            np.uint32(np.uint32(p0 >> SHIFT) ^ c3 ^ k1),
-            np.uint32(p0),
-        )
-        k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
-    first = (((np.uint64(c0) << SHIFT) | np.uint64(c1)) >> DROP) + HALF
-    second = (((np.uint64(c2) << SHIFT) | np.uint64(c3)) >> DROP) + HALF
-    return first * CELL, second * CELL
+    k0, k1 = np.uint64(key[0]), np.uint64(key[1])
+    c0, c1 = np.uint64(sample), (np.uint64(sample) >> SHIFT) ^ np.uint64(key[2])
+    c2, c3 = np.uint64(first), np.uint64(second)
+    for _ in range(10):
+        p0, p1 = M0 * (c0 & WORD), M1 * (c2 & WORD)
+        c0, c1, c2, c3 = (p1 >> SHIFT) ^ c1 ^ k0, p1, (p0 >> SHIFT) ^ c3 ^ k1, p0
+        k0, k1 = k0 + W0, k1 + W1
+    return (c0 << SHIFT) | (c1 & WORD), (c2 << SHIFT) | (c3 & WORD)
+
+
+@inlined
+def uniform_pair(key: Key, sample: int, step: int, pair: int) -> tuple[float, float]:
+    """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``."""
+    first, second = philox(key, sample, step, pair)
+    return ((first >> DROP) + HALF) * CELL, ((second >> DROP) + HALF) * CELL
 
 
 @inlined
@@ -59,20 +58,8 @@ def draw_bounds(nc: int, key: Key, sample: int, step: int, size: Array, bound: A
 @inlined
 def event_keys(seed: np.uint64, row: int, sample: int, pair: int) -> tuple[np.uint64, np.uint64]:
     """`routh.rng.event_key`: the 64 random bits of the events ``2 pair`` and ``2 pair + 1`` of one sample."""
-    k0, k1 = np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT)
-    c0 = np.uint32(sample)
-    c1 = np.uint32((np.uint64(sample) >> SHIFT) ^ np.uint64(row))
-    c2, c3 = np.uint32(pair), np.uint32(EVENTS)
-    for _ in range(10):  # Philox4x32-10
-        p0, p1 = M0 * np.uint64(c0), M1 * np.uint64(c2)
-        c0, c1, c2, c3 = (
-            np.uint32(np.uint32(p1 >> SHIFT) ^ c1 ^ k0),
-            np.uint32(p1),
-            np.uint32(np.uint32(p0 >> SHIFT) ^ c3 ^ k1),
-            np.uint32(p0),
-        )
-        k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
-    return (np.uint64(c0) << SHIFT) | np.uint64(c1), (np.uint64(c2) << SHIFT) | np.uint64(c3)
+    key = (np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT), np.uint32(row))
+    return philox(key, sample, pair, EVENTS)
 
 
 @inlined

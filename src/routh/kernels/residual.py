@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined
+from routh.compiling import finite, inlined
 
 if TYPE_CHECKING:
     from routh.kernels.step_arrays import Sizes, Step
@@ -27,36 +27,36 @@ def velocity_after(n: int, G: Array, c: Array, p: Array, after: Array) -> None:
         after[n - 1] = value
 
 
-@inlined
+@finite
 def step_residual(sizes: Sizes, step: Step, inputs: Array, p: Array, after: Array) -> float:
-    """Natural residual of HP23 (75): impulses p (n,), velocities after (n,); NaN where one is not finite.
+    """Natural residual of HP23 (75): impulses p (n,) and the velocities after (n,) that they bring.
 
-    beta is max(0, -y'). Friction is split into its two neighbouring directions.
+    NaN where one is not finite: then a velocity is not, either. beta is max(0, -y'). Friction is split into
+    its two neighbouring directions.
     """
     nc, nt, _ = sizes
     mu = step.mu
-    worst, check = 0.0, 0.0
+    worst, check = 0.0, after[0]
     for i in range(nc):
         first = i * (1 + nt)
         normal, velocity = p[first], after[first]
         beta = max(0.0, -velocity)
         own = max(abs(min(beta, inputs[nc * (1 + nt) + i] - normal)), abs(min(normal, max(0.0, velocity))))
-        check += normal + velocity
         if nt == 1:
             friction, slip = p[first + 1], after[first + 1]
             gamma = abs(slip)
-            check += friction + slip
             # of the two directions the one that pushes: lambda_D >= 0, d . t' + gamma >= 0
             along = slip + gamma if friction > 0.0 else gamma - slip
             tangential = max(abs(min(gamma, mu[i] * normal - abs(friction))), min(abs(friction), along))
         else:
-            check += p[first + 1] + p[first + 2] + after[first + 1] + after[first + 2]
             tangential = _facet_residual(sizes, step, mu[i], first, p, after)
         worst = max(worst, max(own, tangential))  # in pairs: none waits for all before it
+    for j in range(1, nc * (1 + nt)):
+        check += after[j]
     return worst + 0.0 * check
 
 
-@inlined
+@finite
 def _facet_residual(sizes: Sizes, step: Step, mu: float, first: int, p: Array, after: Array) -> float:
     """Rows lambda_D and gamma of one spatial contact."""
     f0, f1, t0, t1 = p[first + 1], p[first + 2], after[first + 1], after[first + 2]

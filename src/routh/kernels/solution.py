@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined, kernel
-from routh.kernels.dictionary import FREE, NORMAL, OPEN, SLIDING, UPPER, A, B
+from routh.compiling import finite, inlined, kernel
+from routh.kernels.dictionary import FREE, NORMAL, SLIDING, UPPER, A, B
 
 if TYPE_CHECKING:
     from routh.kernels.step_arrays import Pivoting, Sizes, Step
     from routh.validation import Array
+
+BEYOND = 1e300  # times its bound: the size of friction that slides, so that what is left for it decides
 
 
 @kernel
@@ -51,6 +53,22 @@ def find_operator(step: Step, work: Pivoting) -> None:
                 _velocity_row(step, work, row, own, pushing, 1.0)
                 _velocity_row(step, work, row, own, state[i, A], -1.0)
     _eliminate(n, nc, matrix, work.operator)
+    for i in range(nc):
+        own = i * (1 + nt)
+        if state[i, NORMAL] != FREE:
+            _make_exact(work, own, n + i, 1.0 if state[i, NORMAL] == UPPER else 0.0)
+        for part in range(nt):
+            if state[i, A + part] < 0:
+                _make_exact(work, own + 1 + part, n + i, 0.0)
+        if state[i, SLIDING]:
+            _make_exact(work, own + 1, n + i, BEYOND)
+
+
+@kernel
+def _make_exact(work: Pivoting, row: int, bound: int, factor: float) -> None:
+    """A size that is a factor times a bound, and nothing else."""
+    for column in range(work.operator.shape[0]):
+        work.operator[column, row] = factor if column == bound else 0.0
 
 
 @kernel
@@ -116,8 +134,8 @@ def apply_operator(
     n = nc * (1 + nt)
     for half in range(n // 2):  # two rows at a time fit into one instruction
         row = 2 * half
-        first, second = 0.0, 0.0
-        for column in range(n + nc):
+        first, second = operator[0, row] * inputs[0], operator[0, row + 1] * inputs[0]
+        for column in range(1, n + nc):
             value = inputs[column]
             first, second = first + operator[column, row] * value, second + operator[column, row + 1] * value
         sized[row], sized[row + 1] = first, second
@@ -129,7 +147,7 @@ def apply_operator(
     read_sizes(sizes, step, state, inputs, sized, p)
 
 
-@inlined
+@finite
 def read_sizes(sizes: Sizes, step: Step, state: Array, inputs: Array, sized: Array, p: Array) -> None:
     """Impulses from their sizes, none beyond its bounds."""
     nc, nt, _ = sizes
@@ -138,16 +156,13 @@ def read_sizes(sizes: Sizes, step: Step, state: Array, inputs: Array, sized: Arr
         own = i * (1 + nt)
         bound = inputs[n + i]
         normal = min(max(0.0, sized[own]), bound)
-        normal = 0.0 if state[i, NORMAL] == OPEN else normal
-        normal = bound if state[i, NORMAL] == UPPER else normal
         p[own] = normal
         largest, second, b = step.mu[i] * normal, 0.0, max(state[i, B], 0)
         if nt == 2:
-            second = min(max(0.0, sized[own + 2]), largest) if state[i, B] >= 0 else 0.0
+            second = min(max(0.0, sized[own + 2]), largest)
             largest = largest - second
         a = max(state[i, A], 0)
-        first = min(max(0.0, sized[own + 1]), largest) if state[i, A] >= 0 else 0.0
-        first = largest if state[i, SLIDING] else first
+        first = min(max(0.0, sized[own + 1]), largest)
         p[own + 1] = first * step.directions[a, 0]
         if nt == 2:
             p[own + 1] += second * step.directions[b, 0]

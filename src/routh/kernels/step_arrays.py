@@ -69,7 +69,7 @@ class Vertices(NamedTuple):
     """Known vertices of Lemke's path, as walking needs them; numbers of vertices begin with FIRST."""
 
     roots: np.ndarray  # (places,) int32: the vertex behind the first ray where this place leaves it
-    records: Array  # per vertex: direction of travel (places), 1 / -rate of each row
+    records: Array  # per vertex: direction of travel (places); per row 1 / -rate, and rounding times that
     links: np.ndarray  # int32, per vertex: number of rows, then per row its place, rank and next vertex
     finals: np.ndarray  # (vertices,) int32: the solution that belongs to a vertex where the path ends there
     rounding: Array  # (places,) of the values

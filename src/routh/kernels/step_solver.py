@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from routh.compiling import inlined, kernel
+from routh.compiling import inlined, kernel, seldom
 from routh.kernels.dictionary import T, complement, enter_complement, exchange, start, wide
 from routh.kernels.pivoting import candidate, candidates, first_to_vanish
 from routh.kernels.places import place_of, quantity_in
@@ -90,14 +90,20 @@ def read_solution(
     apply_operator(sizes, step, state, operator, inputs, sized, p)
     _move(n, step, before, vectors)
     residual = step_residual(sizes, step, inputs, p, after)
-    if not residual <= ROUGH:  # what should stand still and moves, mapped to impulses that stop it
-        for column in range(n):
-            for row in range(n):
-                sized[row] += operator[column, row] * after[column]
-        read_sizes(sizes, step, state, inputs, sized, p)
-        _move(n, step, before, vectors)
-        residual = step_residual(sizes, step, inputs, p, after)
-    return residual
+    return residual if residual <= ROUGH else refine(step, before, state, operator, vectors)
+
+
+@seldom
+def refine(step: Step, before: Array, state: Array, operator: Array, vectors: Vectors) -> float:
+    """What should stand still and moves, mapped to impulses that stop it; the residual then."""
+    sizes = (len(step.mu), step.directions.shape[1], step.directions.shape[0])
+    n = sizes[0] * (1 + sizes[1])
+    for column in range(n):
+        for row in range(n):
+            vectors.sized[row] += operator[column, row] * vectors.after[column]
+    read_sizes(sizes, step, state, vectors.inputs, vectors.sized, vectors.impulse)
+    _move(n, step, before, vectors)
+    return step_residual(sizes, step, vectors.inputs, vectors.impulse, vectors.after)
 
 
 @inlined

@@ -104,7 +104,7 @@ def remember(step: Step, work: Pivoting, table: Table, entering: Entering, spot:
     dictionaries.slots[spot] = vertex
     dictionaries.entering[vertex] = entering.row
     _copy_dictionary(dictionaries, vertex, work)
-    record = vertices.records[offset(vertex, places + rows) :]
+    record = vertices.records[offset(vertex, places + 2 * rows) :]
     for place in range((3 + sizes[2]) * sizes[0] + 1):
         record[place] = work.rates[place]
     if work.which[0, 0] == T:
@@ -120,7 +120,7 @@ def _rank_rows(
     """The rows of a vertex's ratio test, the winners of ties in turn."""
     sizes = (len(step.mu), step.directions.shape[1], step.directions.shape[0])
     places, rows = extents(sizes)
-    record = vertices.records[offset(vertex, places + rows) :]
+    record = vertices.records[offset(vertex, places + 2 * rows) :]
     links = vertices.links[offset(vertex, 1 + rows) :]
     which, found = work.which, work.found
     links[0] = count
@@ -130,7 +130,8 @@ def _rank_rows(
         if which[0, 0] != T:
             winner = wide(break_ties(step, work, entering, left))
         place = place_of(sizes[0], sizes[2], candidate(work, winner))
-        record[places + r] = -1.0 / record[place]
+        inverse = -1.0 / record[place]
+        record[places + 2 * r], record[places + 2 * r + 1] = inverse, vertices.rounding[place] * inverse
         links[1 + r] = (END << VERTEX_SHIFT if which[winner, 0] == T else 0) | r << PLACE_BITS | place
         found[winner, 1] = found[left - 1, 1]
         for j in range(3):

@@ -24,13 +24,13 @@ def empty_table(scaled: ScaledProblem, size: Array, *, grows: bool) -> Table:
     nc, nt, k = scaled.sizes
     n = nc * (1 + nt)
     places, rows = extents(scaled.sizes)
-    each = 8 * ((n + 1) * (2 * n + 1) + places + rows) + 4 * rows + 8 * nc * 10
+    each = 8 * ((n + 1) * (2 * n + 1) + places + 2 * rows) + 4 * rows + 8 * nc * 10
     room = min(MOST_VERTICES, max(64, MOST_BYTES // each)) if grows and _names_fit(nc, k, places, rows) else 0
     room += FIRST
     hashes = 2 ** max(4, (4 * room).bit_length())
     vertices = Vertices(
         np.zeros(places, dtype=np.int32),
-        np.zeros(room * (places + rows)),
+        np.zeros(room * (places + 2 * rows)),
         np.zeros(room * (1 + rows), dtype=np.int32),
         np.zeros(room, dtype=np.int32),
         _rounding(scaled, size, places),
@@ -93,13 +93,14 @@ def freeze(scaled: ScaledProblem, table: Table, *, complete: bool) -> Table:
         complete_links(scaled.sizes, table, np.zeros((scaled.sizes[0], 4), dtype=np.int8))
     n, solutions = (int(number) for number in dictionaries.used)
     places, rows = extents(scaled.sizes)
-    records = vertices.records.reshape(-1, places + rows)[:n].copy()
+    records = vertices.records.reshape(-1, places + 2 * rows)[:n].copy()
     links = vertices.links.reshape(-1, 1 + rows)[:n].copy()
     left_by = np.take_along_axis(vertices.wins.reshape(-1, places)[:n], links[:, 1:] & PLACE_MASK, axis=1)
     won = np.where(np.arange(rows) < links[:, :1], -left_by, 1)
     order = np.argsort(won, axis=1, kind="stable")
     links[:, 1:] = np.take_along_axis(links[:, 1:], order, axis=1)
-    records[:, places:] = np.take_along_axis(records[:, places:], order, axis=1)
+    tested = records[:, places:].reshape(n, rows, 2)
+    records[:, places:] = np.take_along_axis(tested, order[:, :, None], axis=1).reshape(n, -1)
     read = Vertices(
         vertices.roots,
         records.ravel(),

@@ -64,9 +64,9 @@ def first_ray(sizes: Sizes, step: Step, inputs: Array, values: Array) -> int:
 
 @inlined
 def extents(sizes: Sizes) -> tuple[int, int]:
-    """The number of places, rounded up to a multiple of four, and the most rows of a ratio test."""
+    """The number of places and the most rows of a ratio test."""
     nc, nt, k = sizes
-    return ((3 + k) * nc + 4) // 4 * 4, (4 if nt == 1 else 3 + k) * nc
+    return (3 + k) * nc + 1, (4 if nt == 1 else 3 + k) * nc
 
 
 @inlined
@@ -78,39 +78,31 @@ def offset(vertex: int, width: int) -> np.uint64:
 @fused
 def walk(sizes: Sizes, vertices: Vertices, w: Array, vertex: int, limit: int) -> tuple[int, int]:
     """Follow the path through at most ``limit`` known vertices: the last one and the link that it left by."""
-    length, rows = extents(sizes)
-    records, links, rounding = vertices.records, vertices.links, vertices.rounding
+    places, rows = extents(sizes)
+    records, links = vertices.records, vertices.links
     counts = vertices.wins.shape[0] > 0
     best = vertex << VERTEX_SHIFT
     for _ in range(limit):
         vertex = best >> VERTEX_SHIFT
-        record, link = offset(vertex, length + rows), offset(vertex, 1 + rows)
-        best, inverse = links[link + np.uint64(1)], records[record + np.uint64(length)]
-        step, slack = w[best & PLACE_MASK] * inverse, rounding[best & PLACE_MASK] * inverse
+        record, link = offset(vertex, places + 2 * rows), offset(vertex, 1 + rows)
+        best = links[link + np.uint64(1)]
+        step = w[best & PLACE_MASK] * records[record + np.uint64(places)]
+        slack = records[record + np.uint64(places + 1)]
         low, high = step - slack, step + slack
         for r in range(1, links[link]):
-            other, inverse = links[link + np.uint64(1 + r)], records[record + np.uint64(length + r)]
-            ratio, slack = w[other & PLACE_MASK] * inverse, rounding[other & PLACE_MASK] * inverse
-            if ratio - slack < high and (
-                ratio + slack < low or (other & LOW_MASK) >> PLACE_BITS < (best & LOW_MASK) >> PLACE_BITS
+            other, row = links[link + np.uint64(1 + r)], record + np.uint64(places + 2 * r)
+            slack = records[row + np.uint64(1)]
+            least = w[other & PLACE_MASK] * records[row] - slack
+            if least < high and (
+                least + (slack + slack) < low
+                or (other & LOW_MASK) >> PLACE_BITS < (best & LOW_MASK) >> PLACE_BITS
             ):  # clearly smaller, or a tie that it wins
-                best, step, low, high = other, ratio, ratio - slack, ratio + slack
+                best, step, low, high = other, least + slack, least, least + (slack + slack)
         if counts:
-            vertices.wins[offset(vertex, length) + np.uint64(best & PLACE_MASK)] += 1
-        _travel(length, max(0.0, step), records[record:], w)
+            vertices.wins[offset(vertex, places) + np.uint64(best & PLACE_MASK)] += 1
+        step = max(0.0, step)
+        for place in range(places):
+            w[place] += step * records[record + np.uint64(place)]
         if best >> VERTEX_SHIFT < FIRST:
             break
     return vertex, best
-
-
-@fused
-def _travel(length: int, step: float, record: Array, w: Array) -> None:
-    """One step along the direction of a vertex; four places at a time, so that they need not wait."""
-    for quarter in range(length // 4):
-        a, b, c, d = 4 * quarter, 4 * quarter + 1, 4 * quarter + 2, 4 * quarter + 3
-        w[a], w[b], w[c], w[d] = (
-            w[a] + step * record[a],
-            w[b] + step * record[b],
-            w[c] + step * record[c],
-            w[d] + step * record[d],
-        )

@@ -53,7 +53,6 @@ class Ambiguity:
     upper: float  # an upper bound of the samples' diameter
     pair: tuple[int, int]  # indices of two outcomes that are this far apart
     direction: Array  # (nv,) most uncertain direction of motion, of unit kinetic-energy norm
-    deviation: float  # standard deviation of the outcomes along it
     explained: float  # its share of the total variance
     mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among terminated ones
 
@@ -83,7 +82,7 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
     if rows.size == 0:
         nan = np.nan
         direction, modes = np.full(problem.nv, nan), np.full((problem.nc, 3), nan)
-        return Ambiguity(nan, nan, False, nan, (0, 0), direction, nan, nan, modes)
+        return Ambiguity(nan, nan, False, nan, (0, 0), direction, nan, modes)
     points = outcomes.v[rows] @ problem.cholesky  # kinetic-energy norm made Euclidean, (k, nv)
     centred = points - points.mean(axis=0)
     _, values, axes = np.linalg.svd(centred, full_matrices=False)
@@ -99,7 +98,6 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
         upper=upper,
         pair=(int(rows[i]), int(rows[j])),
         direction=_oriented(direction) if moving else np.zeros(problem.nv),
-        deviation=float(values[0] / np.sqrt(len(rows))),
         explained=float(values[0] ** 2 / total) if moving else 0.0,
         mode_probability=np.stack([(modes == mode).mean(axis=0) for mode in range(3)], axis=1),
     )

@@ -24,26 +24,6 @@ Control = Callable[[float, Array, Array], ArrayLike]
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What still counts as rounding and discretisation; reasons in `routh.tolerances`.
-
-    The defaults fit a trajectory made with the default tolerances of `routh.simulate`.
-    """
-
-    gap: float = tolerances.VERIFY_GAP  # m, penetration, and distance of a contact that carries force
-    closed: float = tolerances.CLOSED_GAP  # m, up to which a contact takes part in an impact
-    law: float = (
-        tolerances.VERIFY_REST
-    )  # share of the speed at an event: what a law or a mode may take for none
-    integrator: float = tolerances.VERIFY_INTEGRATOR  # share of the greatest speed, and of the configuration
-    force: float = tolerances.VERIFY_FORCE  # share of the largest force: cone, dissipation
-    dynamics: float = tolerances.VERIFY_DYNAMICS  # share of the forces in the middle of an interval
-    momentum: float = tolerances.VERIFY_MOMENTUM  # share of momentum: balance over an impact
-    zeno: float = tolerances.VERIFY_ZENO  # share of momentum: balance over an accumulation of impacts
-    energy: float = tolerances.VERIFY_ENERGY  # share of the energy that changes hands
-
-
-@dataclass(frozen=True)
 class Violation:
     """One condition that one sample or interval breaks."""
 
@@ -72,10 +52,10 @@ class Book:
 class Evidence:
     """The trajectory, the model's answers at its states, and the book of conditions."""
 
-    def __init__(self, model: Model, trajectory: Trajectory, control: Control | None, limits: Limits) -> None:
+    def __init__(self, model: Model, trajectory: Trajectory, control: Control | None) -> None:
         assert trajectory.s is not None
         assert trajectory.impulses is not None
-        self.model, self.trajectory, self.control, self.limits = model, trajectory, control, limits
+        self.model, self.trajectory, self.control = model, trajectory, control
         self.s, self.impulses = trajectory.s, trajectory.impulses
         self.book = Book()
         self._kept: dict[bytes, tuple[Array, Array]] = {}
@@ -119,7 +99,7 @@ class Evidence:
 
     def noise(self, q: Array, settling: float = 0.0, more: float = 0.0) -> Array:
         """Contact velocities (nc,) m/s that are no motion: what integrator and event may leave over."""
-        share = self.limits.integrator * self.fastest + self.limits.law * settling + more
+        share = tolerances.VERIFY_INTEGRATOR * self.fastest + tolerances.VERIFY_REST * settling + more
         return self.root(q) * share
 
     def root(self, q: Array) -> Array:
@@ -139,12 +119,12 @@ class Evidence:
 
     def may_touch(self, k: int) -> np.ndarray:
         """Contacts that may carry force at sample k, (nc,) bool."""
-        return np.asarray(self.gaps[k] <= self.limits.gap * self.reach[k])
+        return np.asarray(self.gaps[k] <= tolerances.VERIFY_GAP * self.reach[k])
 
     def cone(self, i: int, c: int, force: Array, size: float) -> None:
         """Coulomb's cone; ``size`` is the force (N) or impulse (N s) that its error is a share of."""
         excess = max(float(np.linalg.norm(force[1:]) - self.mu[c] * force[0]), -float(force[0]))
-        allowed = self.limits.force * size * max(1.0, float(self.mu[c]))
+        allowed = tolerances.VERIFY_FORCE * size * max(1.0, float(self.mu[c]))
         self.book.note("friction cone", i, excess, allowed)
 
     def dissipation(
@@ -163,7 +143,7 @@ class Evidence:
         least = -speed if directions is None else float((directions @ slip).min())
         defect = float(force[1:] @ slip) - self.mu[c] * float(force[0]) * least
         # a contact that sticks may creep by the noise, at which friction is anywhere in its cone
-        allowed = size * max(1.0, float(self.mu[c])) * (self.limits.force * speed + 2.0 * noise)
+        allowed = size * max(1.0, float(self.mu[c])) * (tolerances.VERIFY_FORCE * speed + 2.0 * noise)
         self.book.note("maximal dissipation", i, defect, allowed)
 
     def momentum(

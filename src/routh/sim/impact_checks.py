@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh import tolerances
 from routh.friction import facet_directions
 from routh.paths import PathKind
 from routh.sim.evidence import Evidence
@@ -25,16 +26,16 @@ def check_impact(e: Evidence, i: int) -> None:
     unexplained = M @ (after - before) - np.tensordot(impulse, J, axes=2)
     # an impulse that s is too coarse to count is recorded with the next sample
     unresolved = float(np.spacing(e.s[i])) * np.abs(J).sum(axis=(0, 1))
-    e.momentum("momentum of impacts", i, unexplained, e.limits.momentum, unresolved)
+    e.momentum("momentum of impacts", i, unexplained, tolerances.VERIFY_MOMENTUM, unresolved)
     closed = e.may_touch(i)
     if not np.any(e.restitution[closed] > 0.0):
         gained = e.speed[i] - e.speed[i - 1]
-        e.book.note("impacts dissipate", i, gained, e.limits.law * e.before_impact[i])
+        e.book.note("impacts dissipate", i, gained, tolerances.VERIFY_REST * e.before_impact[i])
         slowest = float((J[closed, 0] @ before / noise[closed]).min(initial=np.inf))
         e.book.note("impact only where nothing separates", i, slowest, 1.0)
     size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
     for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
-        e.book.note("force at a distance", i, e.gaps[i, c], e.limits.gap * e.reach[i])
+        e.book.note("force at a distance", i, e.gaps[i, c], tolerances.VERIFY_GAP * e.reach[i])
         e.cone(i, c, impulse[c], size)
         _law(e, i, c, event, impulse[c], J[c] @ before, J[c] @ after, size, float(noise[c]))
 
@@ -88,7 +89,7 @@ def check_accumulation(e: Evidence, i: int, event: Event) -> None:
     push = np.tensordot(e.impulses[i], e.J(q), axes=2)
     smooth = skipped * e.smooth_force(trajectory.t[i], q, v1)
     unexplained = e.model.mass(q) @ (v1 - v0) - push - smooth
-    e.momentum("momentum at accumulations", i, unexplained, e.limits.zeno)
+    e.momentum("momentum at accumulations", i, unexplained, tolerances.VERIFY_ZENO)
     size = float(np.abs(e.impulses[i]).max(initial=0.0))
     for c in range(len(e.mu)):
         e.cone(i, c, e.impulses[i, c], size)
@@ -100,6 +101,6 @@ def check_outcomes(e: Evidence) -> None:
     for i in range(1, len(t)):
         ends = t[i] == t[i - 1] and (i + 1 == len(t) or t[i + 1] > t[i])
         if ends and e.trajectory.ok:
-            q, closed = e.trajectory.q[i], e.gaps[i] <= e.limits.closed
+            q, closed = e.trajectory.q[i], e.gaps[i] <= tolerances.CLOSED_GAP
             approach = -(e.J(q)[:, 0] @ e.trajectory.v[i]) / e.noise(q, e.before_impact[i])
             e.book.note("no approach after impacts", i, float(approach[closed].max(initial=0.0)), 1.0)

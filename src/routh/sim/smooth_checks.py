@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from routh import tolerances
 from routh.friction import facet_directions
 from routh.sim.evidence import Evidence
 from routh.validation import Array
@@ -37,7 +38,7 @@ def check_smooth(e: Evidence, i: int) -> None:
         reached = e.model.integrate(reached, move, 1.0)
     drift = float(np.abs(reached - q1).max())
     moved = float(np.abs(whole).max())
-    allowed = e.limits.integrator * e.reach[i] + e.limits.dynamics * moved
+    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + tolerances.VERIFY_DYNAMICS * moved
     e.book.note("dq = v dt", i, drift, allowed)
 
 
@@ -56,7 +57,7 @@ def _acceleration(e: Evidence, t: float, q: Array, v: Array, force: Array) -> Ar
 
 def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None:
     """(12) and (16) at sample k, an end of interval i; ``size`` (N) is the largest force there."""
-    pushing = np.flatnonzero(np.abs(force).max(axis=1, initial=0.0) > e.limits.force * size)
+    pushing = np.flatnonzero(np.abs(force).max(axis=1, initial=0.0) > tolerances.VERIFY_FORCE * size)
     if not len(pushing):
         return
     q = e.trajectory.q[k]
@@ -67,7 +68,7 @@ def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None
     size = max(size, float(np.sqrt(free @ np.linalg.solve(e.model.mass(q), free))) / e.root(q).max())
     for c in map(int, pushing):
         e.cone(i, c, force[c], size)
-        e.book.note("force at a distance", i, e.gaps[k, c], e.limits.gap * e.reach[k])
+        e.book.note("force at a distance", i, e.gaps[k, c], tolerances.VERIFY_GAP * e.reach[k])
         e.book.note("force while separating", i, abs(float(velocities[c, 0])), float(noise[c]))
         e.dissipation(i, c, force[c], velocities[c, 1:], size=size, noise=float(noise[c]))
 
@@ -83,11 +84,11 @@ def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None
     metric = np.linalg.inv(np.linalg.cholesky(M))  # measure generalized forces in the metric of M^-1
     target, free = metric @ (M @ a - smooth), float(np.linalg.norm(metric @ smooth))
     misfit = float(np.linalg.norm(target))
-    discretised = e.limits.dynamics * h * max(free, float(np.linalg.norm(target)))
+    discretised = tolerances.VERIFY_DYNAMICS * h * max(free, float(np.linalg.norm(target)))
     rays = _allowed(e, i, q, v, discretised)
     if len(rays):
         misfit = _distance_to_cone((rays @ metric.T).T, target)
-    left_over = e.limits.integrator * e.fastest + e.limits.law * e.settling[i - 1]
+    left_over = tolerances.VERIFY_INTEGRATOR * e.fastest + tolerances.VERIFY_REST * e.settling[i - 1]
     allowed = discretised + 1.5 * left_over  # the cubic's acceleration has 1.5 (v1 - v0) / h
     e.book.note("inclusion (53)", i, misfit * h, allowed)
     if not len(e.mu):
@@ -95,7 +96,7 @@ def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None
     start, end = e.trajectory.forces["contacts after"][i - 1], e.trajectory.forces["contacts"][i]
     implied = 1.5 * e.impulses[i] - 0.25 * h * (start + end)
     explained = metric @ np.tensordot(implied, e.J(q), axes=2)
-    rounding = e.limits.integrator * max(1.0, float(e.s[i])) * np.abs(metric @ e.J(q)[:, 0].T).max()
+    rounding = tolerances.VERIFY_INTEGRATOR * max(1.0, float(e.s[i])) * np.abs(metric @ e.J(q)[:, 0].T).max()
     e.book.note("impulses of forces", i, float(np.linalg.norm(explained - h * target)), allowed + rounding)
 
 

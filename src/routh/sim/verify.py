@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from routh import tolerances
 from routh.models.base import Model
-from routh.sim.evidence import Control, Evidence, Limits, Violation
+from routh.sim.evidence import Control, Evidence, Violation
 from routh.sim.impact_checks import check_accumulation, check_impact, check_outcomes
 from routh.sim.smooth_checks import check_smooth
 from routh.sim.trajectory import Trajectory
@@ -45,9 +46,7 @@ class Verdict:
         return "\n".join(lines)
 
 
-def verify(
-    model: Model, trajectory: Trajectory, *, control: Control | None = None, limits: Limits | None = None
-) -> Verdict:
+def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
     """Hold a trajectory of `routh.simulate` against HP23 (53), sample by sample.
 
     ``control`` must be the one that the trajectory was made with. Energy is checked where the model knows its
@@ -58,7 +57,7 @@ def verify(
     faults = tuple(Violation("finite numbers", i, np.inf) for i in _not_finite(trajectory))
     if faults:
         return Verdict(faults, {"finite numbers": np.inf}, {"finite numbers": len(trajectory)})
-    evidence = Evidence(model, trajectory, control, limits or Limits())
+    evidence = Evidence(model, trajectory, control)
     _check_samples(evidence)
     zeno = {event.index: event for event in trajectory.events if event.kind == "zeno"}
     for i in range(1, len(trajectory)):
@@ -86,7 +85,7 @@ def _check_samples(e: Evidence) -> None:
     """Lemma 4: no sample penetrates; ds = dt + sum of normal impulse; time never runs back or ahead of s."""
     for i, gaps in enumerate(e.gaps):
         if len(gaps):
-            e.book.note("penetration", i, float(-gaps.min()), e.limits.gap * e.reach[i])
+            e.book.note("penetration", i, float(-gaps.min()), tolerances.VERIFY_GAP * e.reach[i])
     for i, (dt, ds) in enumerate(zip(np.diff(e.trajectory.t), np.diff(e.s), strict=True), start=1):
         normal = float(e.impulses[i, :, 0].sum())
         rounding = 1e-12 * max(1.0, e.s[i])
@@ -109,7 +108,7 @@ def _check_energy(e: Evidence) -> None:
     lowest = 0
     for k in range(1, len(kept)):
         # interpolation errs once, the integrator with every step, which has a dozen samples
-        allowed = e.limits.energy + e.limits.integrator * (k - lowest) / 12.0
+        allowed = tolerances.VERIFY_ENERGY + tolerances.VERIFY_INTEGRATOR * (k - lowest) / 12.0
         change = float(total[kept[k]] - total[kept[lowest]])
         e.book.note("energy", int(kept[k]), change, allowed * unit + rounding)
         lowest = k if change < 0.0 else lowest

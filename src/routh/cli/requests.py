@@ -1,0 +1,91 @@
+"""What ``scan``, ``sweep`` and ``animate`` are asked: their own options, see `routh.cli.groups`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from routh.cli import options, robots
+
+_defaults_told = partial(typer.Option, show_default=False)
+Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")]
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Which contacts of a landing count, and which states are refused."""
+
+    window: robots.Window = None
+    deepest: robots.Deepest = robots.DEEPEST
+    past_limit: robots.PastLimit = robots.PAST_LIMIT
+
+
+@dataclass(frozen=True)
+class ScanRequest:
+    """How to scan."""
+
+    over: options.Over = ()
+    near: Nearness = field(default_factory=Nearness)
+    samples: Samples = 256
+    seed: options.Seed = 0
+    budget: options.Budget = None
+
+
+@dataclass(frozen=True)
+class SweepRequest:
+    """How to compute a study."""
+
+    over: options.Over = ()
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
+    window: robots.Window = None
+    resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the study in this folder.")] = (
+        None
+    )
+    executor: Annotated[
+        str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
+    ] = "local"
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None
+    samples: Samples = 4096
+    seed: options.Seed = 0
+    budget: options.Budget = None
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """What of a film is for robots only."""
+
+    window: robots.Window = None
+    rigid: Annotated[
+        bool,
+        typer.Option(
+            "--rigid",
+            help="Follow the ghosts with rigid contacts throughout; slow.",
+            rich_help_panel="Robots",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class FilmRequest:
+    """What to film."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
+    ] = None
+    futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8
+    duration: Annotated[float | None, _defaults_told(help="How long to simulate, s. [2, of a robot 0.4]")] = (
+        None
+    )
+    speed: Annotated[
+        float | None, _defaults_told(help="Seconds of motion per second of film. [1, of a robot 0.2]")
+    ] = None
+    fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25
+    change: options.Change = None
+    robot: Rigid = field(default_factory=Rigid)
+    seed: options.Seed = 0
+    budget: options.Budget = None
