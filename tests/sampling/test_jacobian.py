@@ -97,6 +97,39 @@ def test_contacts_that_jam_and_slips_that_begin_slowly_have_their_derivatives():
     assert np.nanmax(errors) < 1e-6
 
 
+def four_contacts(*seed):
+    rng = np.random.default_rng(seed)
+    return problem_of_size(rng, 4, 2, rng.uniform(0.1, 1.0, 4), nv=6), rng
+
+
+def test_contacts_that_hit_for_ever_have_derivatives():
+    # with the weights of each hit held fixed derivatives grew with every hit, up to 1e21: there were none
+    problem, _ = four_contacts(14, 4, 11)
+    outcomes = routh.sample(problem, 9, seed=14, tolerance=1e-12)
+    found = outcomes.jacobian()
+    assert (outcomes.status == routh.Status.SOLVED).all()
+    assert found["one_sided"][[0, 1, 2, 4, 8]].all()
+    assert all(np.abs(found[field]).max() < 1e4 for field in DATA)
+    speed = np.sqrt(problem.v @ problem.M @ problem.v)
+    assert np.abs(found["v"] @ problem.v - outcomes.v).max() < 1e-5 * speed
+
+
+def test_weights_that_are_aimed_follow_the_problem():
+    # four contacts that end together: weights that are no decision were held fixed, which was off by 1e-3
+    problem, rng = four_contacts(3, 4, 5)
+    errors, one_sided, _, _ = compare(problem, 32, 3, rng, tolerance=1e-12)
+    assert one_sided[31]
+    assert np.nanmax(errors[31]) < 1e-6
+
+
+def test_slips_have_their_directions_where_a_curve_ends():
+    # these were read from a power of the series that an earlier step had left: off by a tenth
+    problem, rng = four_contacts(3, 4, 5)
+    errors, one_sided, _, _ = compare(problem, 55, 3, rng, tolerance=1e-12)
+    assert not one_sided[54]
+    assert errors[54].max() < 1e-6
+
+
 def test_outcomes_are_homogeneous_in_the_velocity_and_vjp_is_a_row_of_the_jacobian():
     rng = np.random.default_rng(8)
     problem = random_matrices(rng, 3).replace(restitution=0.4)

@@ -33,7 +33,7 @@ from routh.kernels.reverse_rates import (
 )
 
 LEFT_OVER = 1e-7  # normal velocities below this share of the speed come to rest together
-AS_AIMED = 1e-6  # weights that differ by more from those of this impulse were aimed in another way
+AS_AIMED = 1e-2  # weights that differ by more from those of this impulse were aimed in another way
 
 
 @kernel
@@ -158,13 +158,11 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
     total = aimed_impulse(record, k, given, own, m, impulse)
     mean = 0.0
     for i in range(nc):
-        weight = record.states[k, RATE, 3 * i]
-        if (
-            record.marks[k, ROLE, i] == DRIVEN
-            and not abs(impulse[3 * i] - weight * total) <= AS_AIMED * total
-        ):
-            return
-        mean += bars[OF_WEIGHT, i] * weight if record.marks[k, ROLE, i] == DRIVEN else 0.0
+        if record.marks[k, ROLE, i] == DRIVEN:
+            weight = record.states[k, RATE, 3 * i]
+            mean += bars[OF_WEIGHT, i] * weight
+            if not abs(impulse[3 * i] - weight * total) <= AS_AIMED * total:
+                return
     if not total > 0.0:
         return
     for a in range(n):
