@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,8 @@ from attacking.slow import blow_up
 from problems import colliding, problems, random_problem
 from routh import sampling
 from routh.kernels import algorithm1_host
+from routh.laws.set_valued import accumulate
 from routh.pointedness import pointedness
-from routh.sampling import algorithm1
 from routh.sampling.draws import Algorithm1Draw
 from routh.step import make_step
 
@@ -219,10 +221,11 @@ def test_the_kernel_agrees_with_the_reference(name):
     for points in ("random", "sobol"):
         fast = draw(name, 12, points=points)
         settings = Algorithm1Draw(system.problem, 12, system.paper.step, None, 0, points, "polyhedral", None)
-        v, _, steps, status, _ = algorithm1.reference_samples(settings, np.arange(12))
-        np.testing.assert_allclose(fast.v, v, atol=1e-11 * np.abs(system.problem.v).max())
-        np.testing.assert_array_equal(fast.steps, steps)
-        np.testing.assert_array_equal(fast.status, status)
+        solver = make_step(system.problem, friction="polyhedral")
+        for i in range(12):
+            slow = accumulate(system.problem, solver, partial(settings.lambda_max, i), settings.max_steps)
+            np.testing.assert_allclose(fast.v[i], slow.v, atol=1e-11 * np.abs(system.problem.v).max())
+            assert (fast.steps[i], fast.status[i]) == (len(slow.path.impulse), slow.status)
 
 
 def test_what_the_kernel_cannot_solve_costs_a_bounded_number_of_readable_steps(monkeypatch):

@@ -23,7 +23,7 @@ from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
-from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
 from routh.status import ModelError, StateError, Status
 from routh.validation import Array, Options, deadline_of, integer, real
 
@@ -208,7 +208,7 @@ class _Catcher:
         self, before: MjData, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
     ) -> Caught | None:
         try:
-            found = build(self.model, before, window=length, pairs=pairs, **self.options)
+            found = build(self.model, before, Rules(window=length, **self.options), pairs=pairs)
         except StateError as error:
             self.refused.append(f"{start:g} s: {error}")
             return None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from routh.compiling import distinct, inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.random import draw_bounds
@@ -18,6 +20,7 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, walk
 from routh.status import Status
 
 if TYPE_CHECKING:
+    from routh.kernels.elastic_arrays import Drawing
     from routh.kernels.step_arrays import (
         Pivoting,
         Samples,
@@ -45,9 +48,8 @@ def approaches(sizes: Sizes, c: Array, tolerance: float) -> bool:
 
 
 @inlined
-def step_bounds(sizes: Sizes, sampling: Sampling, row: int, step: int, bound: Array) -> None:
+def step_bounds(nc: int, sampling: Sampling | Drawing, row: int, step: int, bound: Array) -> None:
     """``lambda_max`` from the given points where they reach, else from the generator."""
-    nc = sizes[0]
     if (step + 1) * nc <= sampling.points.shape[1]:
         for i in range(nc):
             bound[i] = sampling.size[i] * sampling.points[row, step * nc + i]
@@ -73,22 +75,20 @@ def take_up(
 
 
 @inlined
-def put_down(sizes: Sizes, samples: Samples, vectors: Vectors, row: int) -> None:
-    """Keep the total impulse of a sample that stays PENDING."""
-    width = 1 + sizes[1]
-    for i in range(sizes[0]):
-        for d in range(width):
-            samples.impulse[row, i, d] = vectors.total[i * width + d]
-
-
-@inlined
-def write_outcome(sizes: Sizes, sampling: Sampling, samples: Samples, total: Array, row: int) -> None:
-    """Impulses in N s and the velocity ``v + M^-1 J^T impulse`` of one sample."""
+def put_down(
+    sizes: Sizes, sampling: Sampling, samples: Samples, total: Array, row: int,
+    ended: int, count: int, worst: float,
+) -> None:  # fmt: skip
+    """What became of a sample: impulses in N s, ``v + M^-1 J^T impulse``; scaled where it stays PENDING."""
     width = 1 + sizes[1]
     impulse, v = samples.impulse, samples.v
+    samples.steps[row], samples.status[row], samples.residual[row] = count, ended, worst
     for i in range(sizes[0]):
+        unit = 1.0 if ended == PENDING else sampling.unit[i]
         for d in range(width):
-            impulse[row, i, d] = total[i * width + d] * sampling.unit[i]
+            impulse[row, i, d] = total[i * width + d] * unit
+    if ended == PENDING:
+        return
     for r in range(v.shape[1]):
         value = sampling.before[r]
         for i in range(sizes[0]):
@@ -141,7 +141,7 @@ def run_known(
             if count >= sampling.max_steps:
                 ended = MAX_STEPS
                 break
-            step_bounds(sizes, sampling, row, count, inputs[n:])
+            step_bounds(nc, sampling, row, count, inputs[n:])
             vertex = wide(vertices.roots[first_ray(sizes, step, inputs, vectors.values)])
             link = wide(0)
             if vertex >= FIRST:
@@ -149,7 +149,7 @@ def run_known(
             if link >> VERTEX_SHIFT != END:
                 ended = PENDING
                 break
-            final = vertices.finals[vertex]
+            final = np.uint64(vertices.finals[vertex])
             residual = read_solution(
                 sizes, step, sampling.start, vertices.states[final], vertices.operators[final], vectors
             )
@@ -160,14 +160,8 @@ def run_known(
             worst = max(worst, residual)
             for j in range(n):
                 total[j], inputs[j] = vectors.reached[j], vectors.after[j]
-        samples.steps[row] = count
-        samples.status[row] = ended
-        samples.residual[row] = worst
-        if ended == PENDING:
-            left += 1
-            put_down(sizes, samples, vectors, row)
-        else:
-            write_outcome(sizes, sampling, samples, total, row)
+        left += 1 if ended == PENDING else 0
+        put_down(sizes, sampling, samples, total, row, ended, count, worst)
     return left
 
 
@@ -194,7 +188,7 @@ def run_pivoted(
             elif taken >= most:
                 break
             else:
-                step_bounds(sizes, sampling, row, count, inputs[n:])
+                step_bounds(sizes[0], sampling, row, count, inputs[n:])
                 outcome, residual = solve(step, sampling.start, table, grow, vectors, work)
                 count += 1
                 taken += 1
@@ -203,10 +197,4 @@ def run_pivoted(
                     total[j], inputs[j] = vectors.reached[j], vectors.after[j]
                 if not residual < sampling.limit:
                     ended = wide(NUMERICAL if outcome == SOLVED else outcome)
-        samples.steps[row] = count
-        samples.status[row] = ended
-        samples.residual[row] = worst
-        if ended == PENDING:
-            put_down(sizes, samples, vectors, row)
-        else:
-            write_outcome(sizes, sampling, samples, total, row)
+        put_down(sizes, sampling, samples, total, row, ended, count, worst)

@@ -28,7 +28,7 @@ from routh.problem import ImpactProblem
 from routh.rng import uniforms
 from routh.status import Status
 from routh.step import make_step
-from routh.validation import Array, choice
+from routh.validation import Array, choice, deadline_of, seconds_left
 
 TABLE_PAYS = 1024  # samples; a table costs about as much as pivoting this many
 GROWING = 1024  # samples that grow a table before one asks whether it has anything new; then twice as many
@@ -75,7 +75,7 @@ def run(
     """
     choice("friction", friction, ("polyhedral", "cone"))
     choice("device", device, ("cpu", "cuda"))
-    deadline = float("inf") if budget is None else time.monotonic() + budget
+    deadline = deadline_of(budget)
     scaled = scaled_problem(problem, directions)
     size = np.asarray(step, dtype=np.float64) / scaled.impulse
     given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
@@ -156,37 +156,27 @@ def _run_polyhedral(
     threads: int | None,
     deadline: float,
 ) -> None:
-    n = len(samples.status)
-    if table is None:
-        _run_pivoted(scaled, sampling, samples, threads, deadline)
-        return
+    """Along the table, where there is one; what leaves it, and else all steps, by the step solver."""
+    known = empty_table(scaled, sampling.size, grows=False) if table is None else table
     lengths = shape_lengths(scaled)
 
-    def work(begin: int, end: int, solver: StepSolver) -> None:
-        known = (lengths, scaled.step, table.vertices, sampling, samples, solver.vectors, begin, end)
-        while _walk(*known) and time.monotonic() < deadline:
-            solver(table, (begin, end), most=1)
+    def walk(begin: int, end: int, solver: StepSolver) -> None:
+        walked = (lengths, scaled.step, known.vertices, sampling, samples, solver.vectors, begin, end)
+        while _walk(*walked) and time.monotonic() < deadline:
+            solver(known, (begin, end), most=1)
 
-    run_slices(
-        n, lambda: StepSolver(scaled, sampling, samples), work, threads=threads, budget=_left(deadline)
-    )
-
-
-def _run_pivoted(
-    scaled: ScaledProblem, sampling: Sampling, samples: Samples, threads: int | None, deadline: float
-) -> None:
-    """All steps by the step solver, without a table."""
-    table = empty_table(scaled, sampling.size, grows=False)
-
-    def work(begin: int, end: int, solver: StepSolver) -> None:
+    def pivot(begin: int, end: int, solver: StepSolver) -> None:
         for row in range(begin, end):
             while samples.status[row] == PENDING and time.monotonic() < deadline:
-                rows = (row, end) if solver.compiled(table) else (row, row + 1)
-                solver(table, rows, most=STEPS_AT_A_TIME)
+                rows = (row, end) if solver.compiled(known) else (row, row + 1)
+                solver(known, rows, most=STEPS_AT_A_TIME)
 
-    n = len(samples.status)
     run_slices(
-        n, lambda: StepSolver(scaled, sampling, samples), work, threads=threads, budget=_left(deadline)
+        len(samples.status),
+        lambda: StepSolver(scaled, sampling, samples),
+        pivot if table is None else walk,
+        threads=threads,
+        budget=seconds_left(deadline),
     )
 
 
@@ -342,7 +332,3 @@ def _walk(*known: Foreign) -> int:
     if left < 0:
         raise RuntimeError("sampling: arrays do not have the shapes of the problem; this is a fault of routh")
     return left
-
-
-def _left(deadline: float) -> float | None:
-    return None if deadline == float("inf") else max(deadline - time.monotonic(), 0.0)

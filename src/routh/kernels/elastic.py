@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from routh.compiling import kernel
+from routh.kernels.algorithm1 import MAX_STEPS, NO_IMPACT, NUMERICAL, step_bounds
 from routh.kernels.elastic_arrays import (
     ABOVE,
     BELOW,
@@ -32,17 +33,13 @@ from routh.kernels.elastic_arrays import (
     TOTAL,
     VALUE,
 )
-from routh.kernels.random import uniform_pair
+from routh.kernels.step_solver import SOLVED
 from routh.kernels.sweeps import ENOUGH, move, sweep_surely
 from routh.kernels.tableau import lemke, natural_residual, read_solution
-from routh.status import Status
 
 if TYPE_CHECKING:
     from routh.kernels.elastic_arrays import Drawing, Elastic, ElasticSamples, Scratch
     from routh.validation import Array
-
-SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
-MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 
 EVENT_SOLVES = 60
 USED_UP = 1e-12
@@ -237,17 +234,6 @@ def increment(problem: Elastic, scratch: Scratch) -> float:
 
 
 @kernel
-def draw_rates(drawing: Drawing, sample: int, drawn: int, work: Array) -> None:
-    """The rates of one interval: the size times the points while they last, then `routh.rng`."""
-    for i in range(len(drawing.size)):
-        if drawn < drawing.points.shape[1]:
-            work[RATE, i] = drawing.size[i] * drawing.points[sample, drawn, i]
-        else:
-            first, second = uniform_pair(drawing.key, sample, drawn, i // 2)
-            work[RATE, i] = drawing.size[i] * (first if i % 2 == 0 else second)
-
-
-@kernel
 def run_sample(problem: Elastic, drawing: Drawing, sample: int, scratch: Scratch) -> tuple[int, int]:
     """One outcome: (status, increments). TOTAL holds its impulse, STORED and RETURNED its work."""
     nc, nt = len(problem.mu), problem.directions.shape[1]
@@ -270,7 +256,7 @@ def run_sample(problem: Elastic, drawing: Drawing, sample: int, scratch: Scratch
         if count == drawing.max_steps:
             break
         if left == 0.0:
-            draw_rates(drawing, sample, drawn, work)
+            step_bounds(nc, drawing, sample, drawn, work[RATE])
             left, drawn = 1.0, drawn + 1
         used = increment(problem, scratch)
         if used == 0.0:

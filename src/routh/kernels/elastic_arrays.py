@@ -45,7 +45,8 @@ class Drawing(NamedTuple):
     """What is drawn."""
 
     size: Array  # (nc,) the box of the rates
-    points: Array  # (samples, intervals, nc) numbers in (0, 1) of the first intervals; then by `key`
+    points: Array  # (samples, intervals * nc) numbers in (0, 1) of the first intervals; then by `key`
+    first: int  # row r is sample first + r
     key: Key
     max_steps: int
 

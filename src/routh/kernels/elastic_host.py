@@ -79,8 +79,8 @@ def run(
     elastic = make_elastic(problem, hypothesis, facets)
     unit, nc, nt = problem.scaling, problem.nc, problem.nt
     key = (np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32), np.uint32(row))
-    given = np.zeros((n, 0, nc)) if points is None else points
-    drawing = Drawing(step / unit.impulse, given, key, max_steps)
+    given = np.zeros((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
+    drawing = Drawing(step / unit.impulse, given, 0, key, max_steps)
     samples = ElasticSamples(
         np.zeros((n, nc * (1 + nt))),
         np.zeros((n, 2, nc)),

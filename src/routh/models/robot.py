@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.models.simultaneity import Rules
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
 from routh.validation import Array, real
@@ -76,12 +77,8 @@ class RobotProblem(ImpactProblem):
         unrepresented: Sequence[str] = (),
     ) -> None:
         self._adopt(problem)
-        for name, value in {
-            "contacts": tuple(contacts),
-            "basis": _frozen(basis),
-            "qvel": _frozen(qvel),
-            "unrepresented": tuple(unrepresented),
-        }.items():
+        told = {"contacts": tuple(contacts), "unrepresented": tuple(unrepresented)}
+        for name, value in {**told, "basis": _frozen(basis), "qvel": _frozen(qvel)}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -138,17 +135,7 @@ def time_to_contact(dist: Array, approach: Array) -> Array:
 
 
 def assemble(
-    M: Array,
-    qvel: Array,
-    rows: Sequence[ContactRow],
-    *,
-    equality: Array,
-    gap: float,
-    window: float | None = None,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
-    deepest: float | None = None,
-    past_limit: float | None = None,
-    unrepresented: Sequence[str] = (),
+    M: Array, qvel: Array, rows: Sequence[ContactRow], rules: Rules, *, equality: Array
 ) -> RobotProblem:
     """The impact of the simultaneous contacts among ``rows``, reduced to what ``equality`` allows.
 
@@ -156,34 +143,24 @@ def assemble(
     ----------
     M : (nv, nv) mass matrix; qvel : (nv,) velocity before.
     equality : (ne, nv) rows that velocities must be orthogonal to.
-    gap, window : which contacts are simultaneous, see `routh.models.simultaneity`.
-    restitution : a number, one per contact, or a mapping from names (others get 0).
-    deepest, past_limit : how far bodies may overlap (m) and joints be past their limits (rad); None: any.
     """
     basis = allowed_velocities(equality)
     reduced_mass = basis.T @ M @ basis
     v = _allowed_part(M, reduced_mass, basis, qvel)
-    notes = list(unrepresented)
+    notes = []
     drift = _energy_norm(M, qvel - basis @ v)
     if drift > tolerances.CONSTRAINT_DRIFT * _energy_norm(M, qvel):
         notes.append(
             f"a velocity that breaks the equality constraints (by {drift:.2g} of {_energy_norm(M, qvel):.2g} "
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
-    kept = _simultaneous(rows, basis, v, gap, window)
-    refuse_impossible([row.contact for row in kept], deepest, past_limit)
+    kept = _simultaneous(rows, basis, v, rules.gap, rules.window)
+    refuse_impossible([row.contact for row in kept], rules.deepest, rules.past_limit)
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
-    names = [contact.name for contact in contacts]
-    plain = ImpactProblem(
-        reduced_mass,
-        J[:, 0],
-        tangents,
-        [row.mu for row in kept],
-        v,
-        restitution=_restitution(restitution, names),
-        names=names,
-    )
+    names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
+    elastic = _restitution(rules.restitution, names)
+    plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
 

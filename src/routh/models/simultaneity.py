@@ -6,6 +6,7 @@ seconds at the present velocity. The default is the gap alone, `DEFAULT_GAP`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,18 @@ DEEPEST, PAST_LIMIT = 0.02, 0.1
 #: The same for rows of batches and for rollouts, whose soft contacts go deeper: of random Walker2d states
 #: 39 % are deeper than 5 mm, some 65 mm.
 DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY = 0.1, 0.4
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which contacts take part in an impact, how elastic they are, and which states are refused."""
+
+    gap: float = DEFAULT_GAP  # m; rad for limits of hinges
+    window: float | None = None  # s
+    limits: bool = True  # of joints and tendons
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0  # of all, by name, or one each
+    deepest: float | None = DEEPEST  # m; None: any
+    past_limit: float | None = PAST_LIMIT  # rad; None: any
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.friction import facet_directions
 from routh.laws.base import require_inelastic
-from routh.laws.set_valued import accumulate, impulse_step
+from routh.laws.set_valued import impulse_step
 from routh.problem import ImpactProblem
 from routh.sampling.draws import Algorithm1Draw, Arrays
 from routh.sampling.elastic import elastic_outcomes
@@ -151,18 +150,3 @@ def _kernel_samples(draw: Algorithm1Draw, device: str, threads: int | None, budg
         row=draw.row,
         budget=budget,
     )
-
-
-def reference_samples(draw: Algorithm1Draw, samples: np.ndarray) -> Arrays:
-    """Algorithm 1, sample by sample, in plain Python: what every kernel is compared with."""
-    problem = draw.problem
-    solver = make_step(problem, friction=draw.friction, facets=draw.facets)
-    n, nc = len(samples), problem.nc
-    v = np.empty((n, problem.nv))
-    impulse = np.empty((n, nc, 1 + problem.nt))
-    steps, status, residual = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
-    for i, index in enumerate(samples):
-        result = accumulate(problem, solver, partial(draw.lambda_max, int(index)), draw.max_steps)
-        v[i], impulse[i], steps[i] = result.v, result.impulse, len(result.path.impulse)
-        status[i], residual[i] = result.status, result.residual
-    return v, impulse, steps, status, residual

@@ -13,7 +13,7 @@ from routh.sampling.draws import Algorithm1Draw
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.step import make_step
-from routh.validation import Array
+from routh.validation import Array, deadline_of, seconds_left
 
 # Below this many samples compiling or loading the kernel costs more than it saves.
 FEW = 4
@@ -57,7 +57,7 @@ def reference_elastic_samples(
     are not begun within ``budget`` seconds have Status.OUT_OF_TIME; ``max_steps`` stands for the draw's.
     """
     most = draw.max_steps if max_steps is None else max_steps
-    deadline = float("inf") if budget is None else time.monotonic() + budget
+    deadline = deadline_of(budget)
     problem = draw.problem
     solver = make_step(problem, friction=draw.friction, facets=draw.facets)
     n, nc = len(which), problem.nc
@@ -82,7 +82,7 @@ def _kernel_samples(
     """All samples by the compiled kernel; those that rounding spoiled are done again by the reference."""
     from routh.kernels.elastic_host import run
 
-    deadline = float("inf") if budget is None else time.monotonic() + budget
+    deadline = deadline_of(budget)
     found = run(
         draw.problem,
         draw.n,
@@ -99,9 +99,8 @@ def _kernel_samples(
     )
     spoiled = np.flatnonzero(found.status == Status.NUMERICAL)[:REDRAWN]
     if spoiled.size:
-        left = None if budget is None else deadline - time.monotonic()
         most = min(draw.max_steps, REDRAWN_STEPS)
-        again = reference_elastic_samples(draw, hypothesis, spoiled, left, most)
+        again = reference_elastic_samples(draw, hypothesis, spoiled, seconds_left(deadline), most)
         ended = again[3] == Status.SOLVED
         for array, values in zip(found, again, strict=True):
             array[spoiled[ended]] = values[ended]

@@ -12,26 +12,8 @@ from routh.compiling import compiled, cuda_kernel, find_cuda, on_device
 from routh.compiling.foreign import Foreign
 from routh.kernels.slices import run_slices
 from routh.status import Status
-from routh.two_body import _layout
-from routh.two_body._layout import (
-    ARC_SHAPE,
-    DONE,
-    EVENTS,
-    JX,
-    JY,
-    JZ,
-    MAX_EVENTS,
-    PHASE,
-    RESIDUAL,
-    RETURNED,
-    SEGMENTS,
-    SERIES_SHAPE,
-    STATE_SIZE,
-    STORED,
-    Impacts,
-    Work,
-    workspace,
-)
+from routh.two_body import _layout as at
+from routh.two_body._layout import ARC_SHAPE, SERIES_SHAPE, STATE_SIZE, Impacts, Work, workspace
 from routh.two_body._solve import make_contact, solve
 
 if TYPE_CHECKING:
@@ -67,16 +49,17 @@ def solve_one(impacts: Impacts, work: Work, i: int) -> int:
     con = make_contact(w, inverse, mu, impacts.e[i], impacts.hypothesis, impacts.near)
     solve(work.series, work.arc, state, con, v[0] / speed, v[1] / speed, v[2] / speed)
     impulse = speed * inverse
-    out[OUT_JX], out[OUT_JY], out[OUT_JZ] = state[JX] * impulse, state[JY] * impulse, state[JZ] * impulse
-    out[OUT_STORED] = state[STORED] * speed * impulse
-    out[OUT_RETURNED] = state[RETURNED] * speed * impulse
-    out[OUT_RESIDUAL], out[OUT_SEGMENTS] = state[RESIDUAL], state[SEGMENTS]
-    impacts.codes[i, 0] = int(state[EVENTS])
-    if not math.isfinite(state[JX] + state[JY] + state[JZ] + state[STORED] + state[RETURNED]):
+    out[OUT_JX], out[OUT_JY] = state[at.JX] * impulse, state[at.JY] * impulse
+    out[OUT_JZ] = state[at.JZ] * impulse
+    out[OUT_STORED] = state[at.STORED] * speed * impulse
+    out[OUT_RETURNED] = state[at.RETURNED] * speed * impulse
+    out[OUT_RESIDUAL], out[OUT_SEGMENTS] = state[at.RESIDUAL], state[at.SEGMENTS]
+    impacts.codes[i, 0] = int(state[at.EVENTS])
+    if not math.isfinite(state[at.JX] + state[at.JY] + state[at.JZ] + state[at.STORED] + state[at.RETURNED]):
         return _NUMERICAL
-    if state[PHASE] != DONE:
+    if state[at.PHASE] != at.DONE:
         return _MAX_STEPS
-    return _SOLVED if state[RESIDUAL] <= MISMATCH else _NUMERICAL
+    return _SOLVED if state[at.RESIDUAL] <= MISMATCH else _NUMERICAL
 
 
 def run_range(impacts: Impacts, work: Work, begin: int, end: int) -> None:
@@ -98,12 +81,11 @@ def cpu_range() -> Foreign:
 def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
     """All impacts on threads, in slices that an interrupt ends."""
     work_on = cpu_range()
-    run_slices(
-        len(impacts.mu),
-        workspace,
-        lambda begin, end, work: work_on(impacts, work, begin, end),
-        threads=threads,
-    )
+
+    def piece(begin: int, end: int, work: Work) -> None:
+        work_on(impacts, work, begin, end)
+
+    run_slices(len(impacts.mu), workspace, piece, threads=threads)
 
 
 @functools.cache
@@ -139,9 +121,9 @@ def run_cuda(impacts: Impacts) -> None:
 def decode(code: int) -> str:
     """The letters of an event code, in order."""
     letters = ""
-    for _ in range(MAX_EVENTS + 1):
+    for _ in range(at.MAX_EVENTS + 1):
         if code == 0:
             break
-        letters = _layout.LETTERS[code % 8] + letters
+        letters = at.LETTERS[code % 8] + letters
         code //= 8
     return letters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -39,28 +37,20 @@ def impact(
     event_tolerance : angle in rad within which event l is declared, since an invariant direction is
         approached but never reached. It never changes the answer.
     """
-    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
-    velocity = real_array("v", v, [(3,)], "shape (3,)")
-    friction = real("mu", mu, at_least=0.0)
-    restitution = real("e", e, at_least=0.0, at_most=1.0)
-    kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
-    near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
-    impacts = _impacts(w[None], velocity[None], np.array([friction]), np.array([restitution]), kind, near)
-    status = _kernel.solve_one(impacts, workspace(), 0)
-    impacts.status[0] = status
+    impacts = checked_one(W, v, mu, e, hypothesis, event_tolerance)
+    impacts.status[0] = _kernel.solve_one(impacts, workspace(), 0)
     many = _collect(impacts)
-    energy = Energy(*(float(np.asarray(part)[0]) for part in _parts(many.energy)))
     return TwoBodyImpact(
-        w,
-        velocity,
-        friction,
-        restitution,
+        impacts.W[0],
+        impacts.v[0],
+        float(impacts.mu[0]),
+        float(impacts.e[0]),
         hypothesis,
         many.impulse[0],
         many.contact_velocity[0],
         many.events(0),
-        energy,
-        Status(int(status)),
+        Energy(*(float(part[0]) for part in vars(many.energy).values())),
+        Status(int(many.status[0])),
         float(many.margin[0]),
         float(many.residual[0]),
     )
@@ -82,6 +72,41 @@ def batch(
     Bad input raises; a failure to solve is a status of its impact. ``device`` is "cpu" (threads) or "cuda".
     The other arguments are as in `impact`.
     """
+    impacts = checked(W, v, mu, e, hypothesis, event_tolerance)
+    choice("device", device, ("cpu", "cuda"))
+    if threads is not None and device != "cpu":
+        raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
+    if len(impacts.mu) and device == "cuda":
+        _kernel.run_cuda(impacts)
+    elif len(impacts.mu):
+        _kernel.run_cpu(impacts, None if threads is None else integer("threads", threads, at_least=1))
+    return _collect(impacts)
+
+
+def checked_one(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: float,
+    e: float,
+    hypothesis: str = "energetic",
+    event_tolerance: float = EVENT_TOLERANCE,
+) -> Impacts:
+    """One impact, its arguments as in `impact`."""
+    real_array("W", W, [(3, 3)], "shape (3, 3)")
+    real_array("v", v, [(3,)], "shape (3,)")
+    friction, restitution = real("mu", mu, at_least=0.0), real("e", e, at_least=0.0, at_most=1.0)
+    return checked(W, v, friction, restitution, hypothesis, event_tolerance)
+
+
+def checked(
+    W: ArrayLike,
+    v: ArrayLike,
+    mu: ArrayLike,
+    e: ArrayLike,
+    hypothesis: str = "energetic",
+    event_tolerance: float = EVENT_TOLERANCE,
+) -> Impacts:
+    """The impacts of `batch`, with places for what comes of them."""
     given = real_array("W", W, [(3, 3), (None, 3, 3)], "shape (3, 3) or (n, 3, 3)")
     velocity = real_array("v", v, [(3,), (None, 3)], "shape (3,) or (n, 3)")
     friction = real_array("mu", mu, [(), (None,)], "a number or shape (n,)")
@@ -95,28 +120,19 @@ def batch(
         raise ValueError(f"e: got {bad}; wanted coefficients between 0 and 1")
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
-    choice("device", device, ("cpu", "cuda"))
-    if threads is not None and device != "cpu":
-        raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
     # fresh arrays: the compiled loop knows writable ones in C order only
-    w = np.array(np.broadcast_to(w, (n, 3, 3)), order="C")
-    velocity = np.array(np.broadcast_to(velocity, (n, 3)), order="C")
-    friction = np.array(np.broadcast_to(friction, (n,)), order="C")
-    restitution = np.array(np.broadcast_to(restitution, (n,)), order="C")
-    impacts = _impacts(w, velocity, friction, restitution, kind, near)
-    if n and device == "cuda":
-        _kernel.run_cuda(impacts)
-    elif n:
-        _kernel.run_cpu(impacts, None if threads is None else integer("threads", threads, at_least=1))
-    return _collect(impacts)
-
-
-def _impacts(W: Array, v: Array, mu: Array, e: Array, hypothesis: int, near: float) -> Impacts:
-    """These impacts, with places for what comes of them."""
-    n = len(mu)
+    shapes = ((w, (n, 3, 3)), (velocity, (n, 3)), (friction, (n,)), (restitution, (n,)))
+    w, velocity, friction, restitution = (np.array(np.broadcast_to(*one), order="C") for one in shapes)
     out, codes = np.zeros((n, _kernel.OUT_SIZE)), np.zeros((n, 1), dtype=np.int64)
     status = np.full(n, int(Status.INCOMPLETE), dtype=np.int8)
-    return Impacts(W, v, mu, e, hypothesis, near, out, codes, status)
+    return Impacts(w, velocity, friction, restitution, kind, near, out, codes, status)
+
+
+def approaching(velocity: Array) -> Array:
+    """The contact velocity (3,), if it is one of approach."""
+    if not velocity[2] < 0.0:
+        raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
+    return velocity
 
 
 def inverse_inertia_checked(w: Array) -> Array:
@@ -143,10 +159,6 @@ def _length(**leading: tuple[int, ...]) -> int:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ValueError(f"n: got {listed}; wanted one number of impacts")
     return next(iter(sizes.values()), 1)
-
-
-def _parts(energy: Energy) -> tuple[Any, Any, Any]:
-    return energy.stored, energy.returned, energy.friction
 
 
 def _collect(impacts: Impacts) -> TwoBodyBatch:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.models.spatial.rotations import skew, tangents
 from routh.validation import Array, real, real_array
 
 
@@ -71,14 +72,8 @@ def contact_frame(normal: ArrayLike) -> Array:
     length = float(np.linalg.norm(n))
     if not length > 0.0:
         raise ValueError("normal: got zero; wanted a direction")
-    n = n / length
-    axis = np.zeros(3)
-    axis[np.argmin(np.abs(n))] = 1.0
-    if np.argmax(np.abs(n)) == 2 and n[2] == 1.0:
-        axis = np.array([1.0, 0.0, 0.0])
-    x = axis - n * (axis @ n)
-    x /= np.linalg.norm(x)
-    return np.array([x, np.cross(n, x), n])
+    x, y, _ = tangents(n[None] / length)
+    return np.vstack([x, y, n / length])
 
 
 def inverse_inertia(body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike) -> Array:
@@ -91,7 +86,7 @@ def inverse_inertia(body_a: Body, body_b: Body | None, point: ArrayLike, normal:
     w = np.zeros((3, 3))
     for body in (body_a, body_b):
         if body is not None:
-            cross = _cross(c - body.position)
+            cross = skew((c - body.position)[None])[0]
             w += np.eye(3) / body.mass - cross @ body.inverse_inertia() @ cross  # JW17 (3), (5)
     w = frame @ w @ frame.T
     return 0.5 * (w + w.T)
@@ -126,7 +121,3 @@ def _pushed(body: Body, point: Array, impulse: Array) -> Body:
         velocity=body.velocity + impulse / body.mass,
         angular_velocity=body.angular_velocity + turn,
     )
-
-
-def _cross(r: Array) -> Array:
-    return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])

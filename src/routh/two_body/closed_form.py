@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.two_body.api import inverse_inertia_checked
-from routh.validation import Array, real, real_array
+from routh.two_body.api import approaching, checked_one
+from routh.validation import Array
 
 
 def frictionless(W: ArrayLike, v: ArrayLike, e: float) -> Array:
     """The impulse (3,) of an impact without friction, JW17 section 2.4: -m v_z (1 + e), m = 1 / W_zz."""
-    w, velocity, restitution = _checked(W, v, e)
-    return np.array([0.0, 0.0, -velocity[2] * (1.0 + restitution) / w[2, 2]])
+    given = checked_one(W, v, 0.0, e)
+    return np.array([0.0, 0.0, -approaching(given.v[0])[2] * (1.0 + given.e[0]) / given.W[0, 2, 2]])
 
 
 def central(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> Array:
@@ -21,9 +21,8 @@ def central(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> Array:
     Friction cannot change v_z, so the normal impulse is that without friction; sliding is straight and ends,
     for good, when the normal impulse has reached |gamma| / (mu b).
     """
-    w, velocity, restitution = _checked(W, v, e)
-    friction = real("mu", mu, at_least=0.0)
-    b = w[0, 0]
+    given = checked_one(W, v, mu, e)
+    w, velocity, friction, restitution = given.W[0], approaching(given.v[0]), given.mu[0], given.e[0]
     uneven = max(abs(w[0, 1]), abs(w[0, 0] - w[1, 1]), abs(w[0, 2]), abs(w[1, 2]))
     if not uneven <= 1e-12 * np.abs(w).max():
         raise ValueError("W: wanted a central impact, a diagonal matrix with W[0, 0] = W[1, 1]")
@@ -31,13 +30,5 @@ def central(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> Array:
     speed = float(np.hypot(velocity[0], velocity[1]))
     if speed == 0.0:
         return np.array([0.0, 0.0, normal])
-    tangential = min(friction * normal, speed / b)
+    tangential = min(friction * normal, speed / w[0, 0])
     return np.array([*(-tangential * velocity[:2] / speed), normal])
-
-
-def _checked(W: ArrayLike, v: ArrayLike, e: float) -> tuple[Array, Array, float]:
-    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
-    velocity = real_array("v", v, [(3,)], "shape (3,)")
-    if not velocity[2] < 0.0:
-        raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
-    return w, velocity, real("e", e, at_least=0.0, at_most=1.0)

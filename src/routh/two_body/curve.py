@@ -7,32 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.problem import HYPOTHESES
 from routh.status import RouthError
-from routh.two_body import _layout, _solve
+from routh.two_body import _layout as at
+from routh.two_body import _solve
 from routh.two_body._kernel import decode
-from routh.two_body._layout import (
-    ARC_SHAPE,
-    DONE,
-    ENERGY,
-    EVENT_TOLERANCE,
-    EVENTS,
-    JX,
-    JY,
-    JZ,
-    MAX_SEGMENTS,
-    P_E,
-    P_JX,
-    P_JY,
-    P_JZ,
-    P_VZ,
-    PHASE,
-    SERIES_SHAPE,
-    STATE_SIZE,
-)
+from routh.two_body._layout import EVENT_TOLERANCE, Contact, Work, workspace
 from routh.two_body._segments import evaluate
-from routh.two_body.api import inverse_inertia_checked
-from routh.validation import Array, choice, integer, real, real_array
+from routh.two_body.api import approaching, checked_one
+from routh.validation import Array, integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,57 +40,39 @@ def hodograph(
     points: int = 40,
 ) -> Hodograph:
     """The course of an impact, with `points` points per segment; arguments as in `impact`."""
-    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
-    velocity = real_array("v", v, [(3,)], "shape (3,)")
-    if not velocity[2] < 0.0:
-        raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
+    given = checked_one(W, v, mu, e, hypothesis, event_tolerance)
+    w, velocity = given.W[0], approaching(given.v[0])
     integer("points", points, at_least=2)
-    kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
-    con = _solve.make_contact(
-        w,
-        1.0,
-        real("mu", mu, at_least=0.0),
-        real("e", e, at_least=0.0, at_most=1.0),
-        kind,
-        real("event_tolerance", event_tolerance, above=0.0, at_most=0.1),
-    )
-    series, arc, state = np.zeros(SERIES_SHAPE), np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE)
-    _solve.begin(arc, state, con, *velocity)
+    con = _solve.make_contact(w, 1.0, given.mu[0], given.e[0], given.hypothesis, given.near)
+    work = workspace()
+    state = work.state
+    _solve.begin(work.arc, state, con, *velocity)
     rows: list[Array] = []
-    for _ in range(MAX_SEGMENTS):
+    for _ in range(at.MAX_SEGMENTS):
         anchor = state.copy()
-        _solve.choose_segment(series, arc.copy(), anchor, con)  # the line's own numbers, where it is one
-        shape, end = _solve.run_segment(series, arc, state, con)
-        rows.append(_sample(series, arc, anchor, state, con, shape, end, points))
-        if state[PHASE] == DONE:
+        _solve.choose_segment(work.series, work.arc.copy(), anchor, con)  # a line's own numbers
+        shape, end = _solve.run_segment(work.series, work.arc, state, con)
+        rows.append(_sample(work, anchor, con, shape, end, points))
+        if state[at.PHASE] == at.DONE:
             break
     else:
-        raise RouthError(f"hodograph: the impact has not ended after {MAX_SEGMENTS} segments")
+        raise RouthError(f"hodograph: the impact has not ended after {at.MAX_SEGMENTS} segments")
     table = np.concatenate(rows)
     table[:, 3:5] = _sliding(w, velocity, table[:, :3])
-    events = decode(int(state[EVENTS]))
+    events = decode(int(state[at.EVENTS]))
     return Hodograph(table[:, :3], table[:, 3:5], table[:, 5], table[:, 6], events, _marks(table, events))
 
 
-def _sample(
-    series: Array,
-    arc: Array,
-    anchor: Array,
-    after: Array,
-    con: _layout.Contact,
-    shape: int,
-    end: float,
-    points: int,
-) -> Array:
-    """Points of one segment, (points, 7): impulse, two columns left empty, v_z, E."""
+def _sample(work: Work, anchor: Array, con: Contact, shape: int, end: float, points: int) -> Array:
+    """Points of one segment, (points, 7): impulse, two columns left empty, v_z, E; ``work`` is at its end."""
     rows = np.zeros((points, 7))
     for row, p in zip(rows, np.linspace(0.0, end, points), strict=True):
-        evaluate(series, arc, anchor, con, shape, p)
-        row[:3] = anchor[[JX, JY, JZ]] + anchor[[P_JX, P_JY, P_JZ]]
-        row[5:] = anchor[P_VZ], anchor[ENERGY] + anchor[P_E]
+        evaluate(work.series, work.arc, anchor, con, shape, p)
+        row[:3] = anchor[[at.JX, at.JY, at.JZ]] + anchor[[at.P_JX, at.P_JY, at.P_JZ]]
+        row[5:] = anchor[at.P_VZ], anchor[at.ENERGY] + anchor[at.P_E]
     # what the end of compression took off the stored energy within this segment
-    jump = rows[-1, 6] - after[ENERGY]
-    rows[(rows[:, 5] >= 0.0) & (anchor[PHASE] == _layout.COMPRESSION), 6] -= jump
+    jump = rows[-1, 6] - work.state[at.ENERGY]
+    rows[(rows[:, 5] >= 0.0) & (anchor[at.PHASE] == at.COMPRESSION), 6] -= jump
     return rows
 
 

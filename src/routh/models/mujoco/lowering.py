@@ -14,7 +14,7 @@ from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
-from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
+from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
 from routh.status import ModelError
 from routh.validation import Array, real
 
@@ -67,17 +67,9 @@ def landing(
         data.qvel[root.dof : root.dof + 3] = speed * down
     else:
         data.qvel[root.dof] = speed * float(root.axis @ down)
-    problem = build(
-        model,
-        data,
-        pairs=None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING),
-        gap=2.0 * TOUCHING,
-        window=window,
-        limits=limits,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
-    )
+    pairs = None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING)
+    rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
+    problem = build(model, data, rules, pairs=pairs)
     sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
@@ -151,15 +143,12 @@ def _single_joints(model: MjModel) -> dict[str, tuple[int, bool, tuple[float, fl
     """Hinges and slides by name: address in qpos, whether limited, range."""
     kinds = engine().mjtJoint
     single = (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE))
-    return {
-        str(model.joint(j).name): (
-            int(model.jnt_qposadr[j]),
-            bool(model.jnt_limited[j]),
-            (float(model.jnt_range[j][0]), float(model.jnt_range[j][1])),
-        )
-        for j in range(model.njnt)
-        if int(model.jnt_type[j]) in single
-    }
+    found = {}
+    for j in np.flatnonzero(np.isin(model.jnt_type, single)):
+        low, high = map(float, model.jnt_range[j])
+        place = int(model.jnt_qposadr[j])
+        found[str(model.joint(int(j)).name)] = (place, bool(model.jnt_limited[j]), (low, high))
+    return found
 
 
 def _outer_pairs(model: MjModel, data: MjData, root: Root, reach: float) -> set[tuple[str, str]]:

@@ -13,8 +13,8 @@ from routh.models.mujoco.engine import engine, take_environment, workspace
 from routh.models.mujoco.problem import build
 from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
-from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
-from routh.validation import Array, Options, real
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
+from routh.validation import Array, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -60,14 +60,8 @@ def problems(
     if window is None and _can_watch(model, data):
         batch = _watched(model, positions, velocities, reach, limits, (deepest, past_limit), data)
     else:
-        options = {
-            "gap": gap,
-            "window": window,
-            "limits": limits,
-            "deepest": deepest,
-            "past_limit": past_limit,
-        }
-        batch = _one_by_one(model, positions, velocities, data, options)
+        rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+        batch = _one_by_one(model, positions, velocities, data, rules)
     batch.set_restitution(restitution)
     if batch.unrepresented:
         text = "; ".join(batch.unrepresented)
@@ -84,7 +78,7 @@ def _can_watch(model: MjModel, data: MjData) -> bool:
     return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
 
 
-def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, options: Options) -> RobotBatch:
+def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
     """Each state by the code for a single one."""
     state = engine().MjData(model)
     if data is not None:
@@ -92,7 +86,7 @@ def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, options:
 
     def build_at(q: Array, v: Array) -> RobotProblem:
         state.qpos[:], state.qvel[:] = q, v
-        return build(model, state, **options)
+        return build(model, state, rules)
 
     return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
 

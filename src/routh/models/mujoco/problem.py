@@ -12,7 +12,7 @@ from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
 from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
 from routh.models.mujoco.unrepresented import unrepresented
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
-from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
+from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
 from routh.validation import real, real_array
 
 if TYPE_CHECKING:
@@ -52,16 +52,7 @@ def problem(
     What cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
     `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
-    result = build(
-        model,
-        data,
-        gap=gap,
-        window=window,
-        limits=limits,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
-    )
+    result = build(model, data, Rules(gap, window, limits, restitution, deepest, past_limit))
     if result.unrepresented:
         text = "; ".join(result.unrepresented)
         warnings.warn(f"not represented in the impact: {text}", UnrepresentedWarning, stacklevel=2)
@@ -69,39 +60,20 @@ def problem(
 
 
 def build(
-    model: MjModel,
-    data: MjData,
-    *,
-    gap: float,
-    window: float | None = None,
-    limits: bool = True,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
-    deepest: float | None = None,
-    past_limit: float | None = None,
-    pairs: Collection[tuple[str, str]] | None = None,
+    model: MjModel, data: MjData, rules: Rules, *, pairs: Collection[tuple[str, str]] | None = None
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
-    reach = real("gap", gap, at_least=0.0)
+    reach = real("gap", rules.gap, at_least=0.0)
     real_array("qpos", data.qpos, [(model.nq,)], f"shape ({model.nq},)")
     qvel = real_array("qvel", data.qvel, [(model.nv,)], f"shape ({model.nv},)")
     near = look_around(model, data, np.nextafter(reach, np.inf))
-    if window is not None:
-        wider = 2.0 * speed_bound(near) * real("window", window, at_least=0.0)
+    if rules.window is not None:
+        wider = 2.0 * speed_bound(near) * real("window", rules.window, at_least=0.0)
         near = look_around(model, data, wider) if wider > reach else near
     rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
-    if limits:
-        rows += limit_rows(near)
-    candidates = assemble(
-        mass_matrix(near.model, near.data),
-        qvel,
-        rows,
-        equality=equality_rows(near),
-        gap=gap,
-        window=window,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
-    )
+    rows += limit_rows(near) if rules.limits else []
+    M = mass_matrix(near.model, near.data)
+    candidates = assemble(M, qvel, rows, rules, equality=equality_rows(near))
     present = {_pair(contact) for contact in candidates.contacts}
     notes = (*unrepresented(near, present), *candidates.unrepresented)
     return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, turned
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import Points, as_points, feet, named_points, shape_points
-from routh.models.pinocchio.problem import DEFAULT_MU, problem
-from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT
+from routh.models.pinocchio.points import Points, named_points, shape_points
+from routh.models.pinocchio.problem import DEFAULT_MU, Surroundings, build, look_up
+from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -50,38 +50,26 @@ def landing(
     _place_joints(model, at, pose.joints)
     wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
     at[3:7] = wxyz[[1, 2, 3, 0]]
-    lowest = _lowest(model, at, real("ground", ground), points, geometry)
+    around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
+    lowest = _lowest(around, at)
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
     v[:3] = rotation.T @ np.array([0.0, 0.0, -speed])  # a free-flyer's velocity is in its body's frame
-    found = problem(
-        model,
-        at,
-        v,
-        ground=ground,
-        gap=2.0 * TOUCHING,
-        window=window,
-        points=points,
-        geometry=geometry,
-        mu=mu,
-        limits=limits,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
-    )
+    rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
+    found = build(around, at, v, rules)
     return Landing(model, at, v, found, speed, window, -lowest)
 
 
-def _lowest(model: Model, q: Array, ground: float, points: Points | None, geometry: GeometryModel) -> float:
+def _lowest(around: Surroundings, q: Array) -> float:
     """Height of the lowest point that can touch over the ground, m."""
-    pin, data = engine(), model.createData()
+    pin, model, data, ground = engine(), around.model, around.data, around.ground
+    assert ground is not None
     pin.forwardKinematics(model, data, q)
     pin.updateFramePlacements(model, data)
-    chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
-    touching = named_points(model, data, chosen, ground)
-    if geometry is not None:
-        touching += shape_points(data, geometry, ground, np.inf)
+    touching = named_points(model, data, around.points, ground)
+    if around.geometry is not None:
+        touching += shape_points(data, around.geometry, ground, np.inf)
     if not touching:
         raise ModelError("model: has no point that can touch; wanted points= or geometry=")
     return min(point.dist for point in touching)

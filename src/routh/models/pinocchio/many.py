@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up
 from routh.models.robot_batch import RobotBatch, state_arrays
-from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY
+from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -47,9 +47,9 @@ def problems(
     The others are those of `routh.models.pinocchio.problem`.
     """
     configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
-    around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu, limits=limits)
-    options = {"gap": gap, "window": window, "deepest": deepest, "past_limit": past_limit}
-    build_at = partial(build, around, **options)  # type: ignore[arg-type]
+    around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
+    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    build_at = partial(build, around, rules=rules)
     batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at)
     batch.set_restitution(restitution)
     return batch

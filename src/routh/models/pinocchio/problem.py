@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from routh.models.pinocchio.points import (
     shape_points,
 )
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
-from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT
+from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
 from routh.models.spatial.rotations import tangents
 from routh.validation import Array, real, real_array
 
@@ -75,17 +75,9 @@ def problem(
     """
     configuration = real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
     velocity = real_array("v", v, [(model.nv,)], f"shape ({model.nv},)")
-    surroundings = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu, limits=limits)
-    return build(
-        surroundings,
-        configuration,
-        velocity,
-        gap=gap,
-        window=window,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
-    )
+    around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
+    rules = Rules(gap, window, limits, restitution, deepest, past_limit)
+    return build(around, configuration, velocity, rules)
 
 
 class Surroundings(NamedTuple):
@@ -97,7 +89,6 @@ class Surroundings(NamedTuple):
     points: tuple[ContactPoint, ...]
     geometry: GeometryModel
     mu: float | Mapping[str, float]
-    limits: bool
 
 
 def look_up(
@@ -107,25 +98,24 @@ def look_up(
     points: Points | None,
     geometry: GeometryModel,
     mu: float | Mapping[str, float],
-    limits: bool,
 ) -> Surroundings:
     """The checked parts of `problem` that have nothing to do with the state."""
     if ground is not None:
         real("ground", ground)
     chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
-    return Surroundings(model, model.createData(), ground, chosen, geometry, mu, limits)
+    return Surroundings(model, model.createData(), ground, chosen, geometry, mu)
 
 
-def build(around: Surroundings, q: Array, v: Array, *, gap: float, **options: Any) -> RobotProblem:
-    """The problem of one state; ``options`` are those of `routh.models.robot.assemble`."""
+def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProblem:
+    """The problem of one state."""
     pin = engine()
     model, data, ground = around.model, around.data, around.ground
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     M = mass_matrix(model, data, q)
-    reach, window = real("gap", gap, at_least=0.0), options.get("window")
-    if window is not None:  # every shape that is near enough is looked at; the window itself decides later
-        reach = np.inf if real("window", window, at_least=0.0) > 0.0 else reach
+    reach = real("gap", rules.gap, at_least=0.0)
+    if rules.window is not None:  # every shape is looked at; the window itself decides later
+        reach = np.inf if real("window", rules.window, at_least=0.0) > 0.0 else reach
     rows: list[ContactRow] = []
     if ground is not None:
         touching = named_points(model, data, around.points, ground)
@@ -134,9 +124,9 @@ def build(around: Surroundings, q: Array, v: Array, *, gap: float, **options: An
         rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], around.mu)
     if around.geometry is not None:
         rows += _pair_rows(model, data, around.geometry, reach, around.mu)
-    if around.limits:
+    if rules.limits:
         rows += _limit_rows(model, q, reach)
-    return assemble(M, v, rows, equality=np.zeros((0, model.nv)), gap=gap, **options)
+    return assemble(M, v, rows, rules, equality=np.zeros((0, model.nv)))
 
 
 def mass_matrix(model: Model, data: Data, q: Array) -> Array:
