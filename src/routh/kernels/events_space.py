@@ -18,8 +18,20 @@ from routh.kernels.random import event_key, event_number
 from routh.kernels.record import Record, note_aim
 from routh.kernels.slices import run_slices
 from routh.kernels.space_curve import FINE
-from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
+from routh.kernels.space_draws import (
+    AIMED,
+    AIMS,
+    AS_DRAWN,
+    BARE,
+    CUT,
+    FINE_AIMS,
+    IN_TURN,
+    SHARE,
+    draw_roles,
+    fewer_roles,
+)
 from routh.kernels.space_names import (
+    AIMED_BY,
     BOUNCE,
     BROKEN,
     BUDGET,
@@ -113,6 +125,7 @@ def run_event(
     kind = BROKEN
     # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
     work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+    work.values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
     if draw_roles(work, nc, draw.rates, custom, key, phase):
         if record is not None and phase == AIMED and list_pushing(work, nc) > 1:
             note_aim(record)
