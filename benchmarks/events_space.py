@@ -21,9 +21,9 @@ from multiprocessing import get_context
 import numpy as np
 
 import routh
-from problems import problem_of_size
+from problems import cone_violation, problem_of_size
 from routh import two_body
-from routh.friction import cone_violation, facet_directions
+from routh.friction import facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run
 

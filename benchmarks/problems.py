@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from routh.exact.rational import RationalProblem
+from routh.friction import facet_directions
 from routh.problem import ImpactProblem
 
 # Inelastic impacts
@@ -254,3 +255,17 @@ def direction_rate(w, mu, theta):
     fx = w[:, 0, 2, None] - mu[:, None] * (wxx * c + wxy * s)
     fy = w[:, 1, 2, None] - mu[:, None] * (wxy * c + wyy * s)
     return c * fy - s * fx
+
+
+def cone_violation(impulse, mu):
+    """How far impulses (..., nc, 1 + nt) lie outside Coulomb's cone, N s, (..., nc); 0 inside."""
+    normal = impulse[..., 0]
+    excess = np.linalg.norm(impulse[..., 1:], axis=-1) - mu * np.maximum(normal, 0.0)
+    return np.maximum(np.maximum(excess, -normal), 0.0)
+
+
+def cone_generators(problem, facets=None):
+    """Generalized forces of unit normal impulse at the edges of each polyhedral friction cone, (nc k, nv)."""
+    directions = facet_directions(problem.nt, facets)
+    edges = np.einsum("i,kt,itv->ikv", problem.mu, directions, problem.Jt)
+    return (problem.Jn[:, None, :] + edges).reshape(-1, problem.nv)

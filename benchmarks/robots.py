@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import routh
+from problems import cone_violation
 from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, urdf_path, urdf_roots
-from routh.friction import cone_violation
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mj
 from routh.models import pinocchio as pn

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import routh
-from routh.friction import ContactMode, cone_violation, facet_directions, project_disc, uses_true_cone
+from problems import cone_violation
+from routh.friction import ContactMode, facet_directions, project_disc, uses_true_cone
 
 
 @pytest.mark.parametrize("facets", [4, 6, 8, 32])

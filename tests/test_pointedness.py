@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
-from problems import problems
+from problems import cone_generators, problems
 from routh import systems
-from routh.pointedness import cone_generators, is_pointed, pointedness
+from routh.pointedness import is_pointed, pointedness
 from routh.termination import terminates
 
 

@@ -61,10 +61,3 @@ def project_disc(vector: Array, radius: Array) -> Array:
     length = np.linalg.norm(vector, axis=-1)
     shrink = np.where(length > radius, radius / np.where(length > 0.0, length, 1.0), 1.0)
     return vector * shrink[..., None]
-
-
-def cone_violation(impulse: Array, mu: Array) -> Array:
-    """How far impulses (..., nc, 1 + nt) lie outside Coulomb's cone, N s, (..., nc); 0 inside."""
-    normal = impulse[..., 0]
-    excess = np.linalg.norm(impulse[..., 1:], axis=-1) - mu * np.maximum(normal, 0.0)
-    return np.maximum(np.maximum(excess, -normal), 0.0)

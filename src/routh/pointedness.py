@@ -60,13 +60,6 @@ class Pointedness:
         return self.problem.cholesky @ (unit / generators.least(unit))  # HP23 (77)
 
 
-def cone_generators(problem: ImpactProblem, facets: int | None = None) -> Array:
-    """Generalized forces of unit normal impulse at the edges of each polyhedral friction cone, (nc k, nv)."""
-    directions = facet_directions(problem.nt, facets)
-    edges = np.einsum("i,kt,itv->ikv", problem.mu, directions, problem.Jt)
-    return (problem.Jn[:, None, :] + edges).reshape(-1, problem.nv)
-
-
 def pointedness(problem: ImpactProblem, *, friction: str = "cone", facets: int | None = None) -> Pointedness:
     """Assumption 2: is there a direction along which every contact force leans?
 

@@ -5,11 +5,11 @@ import pytest
 from numba import njit
 
 import routh
-from problems import FAMILIES, family_problem, problem_of_size
+from problems import FAMILIES, cone_violation, family_problem, problem_of_size
 from routh import two_body
 from routh.compiling import interpreted
 from routh.exact.facets import friction_directions
-from routh.friction import cone_violation, facet_directions
+from routh.friction import facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import begin, load_row, run
 from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C, workspace

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 import routh
-from problems import colliding, problems, random_problem
+from problems import colliding, cone_generators, problems, random_problem
 from routh import laws, sampling
-from routh.pointedness import cone_generators, pointedness
+from routh.pointedness import pointedness
 from routh.step.unique import uniqueness
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,8 @@ class RobotContact:
     geom1: str
     geom2: str
     dist: float  # signed distance: m, or rad for the limit of a hinge
-    pos: Array  # (3,) m, world: the middle of the gap
-    frame: Array  # (3, 3), rows: normal and two tangents, world
+    pos: Array = field(default_factory=lambda: np.full(3, np.nan))  # (3,) m, world: the middle of the gap
+    frame: Array = field(default_factory=lambda: np.full((3, 3), np.nan))  # rows: normal, two tangents, world
     unit: str = "m"  # of the distance: "m" or "rad"
 
 
@@ -168,16 +168,16 @@ def refuse_impossible(
     contacts: Sequence[RobotContact], deepest: float | None, past_limit: float | None
 ) -> None:
     """Raise `StateError` where a contact is deeper than ``deepest`` (m), or a joint ``past_limit`` (rad)."""
-    for unit, field, limit in (("m", "deepest", deepest), ("rad", "past_limit", past_limit)):
+    for unit, option, limit in (("m", "deepest", deepest), ("rad", "past_limit", past_limit)):
         found = [contact for contact in contacts if contact.unit == unit]
         if limit is None or not found:
             continue
         worst = min(found, key=lambda contact: contact.dist)
-        if not -worst.dist <= real(field, limit, at_least=0.0):
+        if not -worst.dist <= real(option, limit, at_least=0.0):
             how = "deep" if worst.kind == "contact" else "past its limit"
             raise StateError(
                 f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; "
-                f"wanted at most {limit:g} {unit} ({field}=)"
+                f"wanted at most {limit:g} {unit} ({option}=)"
             )
 
 

@@ -17,7 +17,6 @@ from routh.validation import Array, real, real_array
 
 CONTACT, JOINT_LIMIT = 0, 1
 _SIDES = ("lower", "upper")
-_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
 _PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
 
 #: Why a row with a NaN in it is refused.
@@ -149,7 +148,7 @@ class RobotBatch(ImpactBatch):
         name, dist = labels.name(kind, pair, ordinal), float(self.dist[row, i])
         if kind == JOINT_LIMIT:
             joint, side, unit = labels.joints[pair[0]], _SIDES[pair[1]], labels.units[pair[0]]
-            return RobotContact(name, "joint-limit", joint, side, dist, *_NOWHERE, unit)
+            return RobotContact(name, "joint-limit", joint, side, dist, unit=unit)
         pos, frame = own["pos"][row, i].copy(), own["frame"][row, i].copy()
         return RobotContact(name, "contact", labels.geoms[pair[0]], labels.geoms[pair[1]], dist, pos, frame)
 

@@ -80,14 +80,9 @@ def spring_mass_damper(
         stiffness=stiffness,
         damping=damping,
     )
-    return _motion(
-        "spring-mass-damper",
-        PlanarModel([body], gravity=(0.0, 0.0)),
-        State(np.array([real("start", start)]), np.zeros(1)),
-        constraints=(spring,),
-        dt=dt,
-        duration=50 * dt,
-    )
+    model = PlanarModel([body], gravity=(0.0, 0.0))
+    state = State(np.array([real("start", start)]), np.zeros(1))
+    return _motion("spring-mass-damper", model, state, constraints=(spring,), dt=dt, duration=50 * dt)
 
 
 @register("pendulum-by-constraint")
@@ -122,13 +117,9 @@ def pendulum_by_constraint(
         stiffness=stiffness,
         damping=damping,
     )
-    return _motion(
-        "pendulum-by-constraint",
-        PlanarModel([disc("bob", radius, mass=mass)]),
-        State(np.array([length, 0.0, math.pi / 2]), np.zeros(3)),
-        constraints=(pin,),
-        dt=dt,
-    )
+    model = PlanarModel([disc("bob", radius, mass=mass)])
+    state = State(np.array([length, 0.0, math.pi / 2]), np.zeros(3))
+    return _motion("pendulum-by-constraint", model, state, constraints=(pin,), dt=dt)
 
 
 @register("pendulum-with-limit")
@@ -145,13 +136,8 @@ def pendulum_with_limit(
     """A pendulum that may not pass below: ``theta >= 0`` with a spring of N m/rad, D19 5.4, Fig. 6."""
     arm = link("arm", real("length", length, above=0.0), mass=mass, centre=length, joint=Revolute())
     limit = coordinate_limit("limit", 0, 1, lower=0.0, stiffness=stiffness, damping=damping)
-    return _motion(
-        "pendulum-with-limit",
-        PlanarModel([arm]),
-        State(np.array([real("angle", angle)]), np.array([real("rate", rate)])),
-        constraints=(limit,),
-        dt=dt,
-    )
+    state = State(np.array([real("angle", angle)]), np.array([real("rate", rate)]))
+    return _motion("pendulum-with-limit", PlanarModel([arm]), state, constraints=(limit,), dt=dt)
 
 
 @register("cube-on-foundation")
@@ -182,14 +168,10 @@ def cube_on_foundation(
         down = rotation_matrices(state.q[None, 3:7])[0].T @ np.array([0.0, 0.0, -push])
         return np.concatenate([[0.0, 0.0, -push], cross(arm[None], down[None])[0]])
 
-    return _motion(
-        "cube-on-foundation",
-        SpatialModel([cube]),
-        State(np.array([0.0, 0.0, edge / 2, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)),
-        constraints=(ElasticFoundation(points, stiffness=stiffness, damping=damping),),
-        force=force,
-        dt=dt,
-    )
+    state = State(np.array([0.0, 0.0, edge / 2, 1.0, 0.0, 0.0, 0.0]), np.zeros(6))
+    springs = ElasticFoundation(points, stiffness=stiffness, damping=damping)
+    model = SpatialModel([cube])
+    return _motion("cube-on-foundation", model, state, constraints=(springs,), force=force, dt=dt)
 
 
 @register("block-on-incline")
@@ -225,13 +207,9 @@ def block_on_incline(
     share = mass * GRAVITY * math.cos(slope) / 4  # what each foot carries, N
     stiffness = Hertz(modulus, foot).secant(share)
     centre = (np.asarray(size)[2] / 2 - share / stiffness) * np.asarray(ramp.normal)
-    return _motion(
-        "block-on-incline",
-        SpatialModel([block], contacts),
-        State(np.concatenate([centre, quaternion]), np.zeros(6)),
-        compliance=Compliance(stiffness=stiffness, damping=damping),
-        dt=dt,
-    )
+    model, state = SpatialModel([block], contacts), State(np.concatenate([centre, quaternion]), np.zeros(6))
+    compliance = Compliance(stiffness=stiffness, damping=damping)
+    return _motion("block-on-incline", model, state, compliance=compliance, dt=dt)
 
 
 @register("sphere-stack")
@@ -266,11 +244,6 @@ def sphere_stack(
     q = np.zeros((n, 7))
     q[:, 2] = r + apart + (2 * r + apart) * np.arange(n) - np.cumsum(pressed)
     q[:, 3] = 1.0
-    return _motion(
-        "sphere-stack",
-        SpatialModel(bodies, contacts),
-        State(q.ravel(), np.zeros(6 * n)),
-        compliance=Compliance(stiffness, damping, anticipate=anticipate),
-        dt=dt,
-        duration=5.0,
-    )
+    model, state = SpatialModel(bodies, contacts), State(q.ravel(), np.zeros(6 * n))
+    compliance = Compliance(stiffness, damping, anticipate=anticipate)
+    return _motion("sphere-stack", model, state, compliance=compliance, dt=dt, duration=5.0)

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from mujoco import MjContact, MjData, MjModel
 
 
-_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
-
-
 def geom_name(model: MjModel, geom: int) -> str:
     """The geom's name; where it has none, its body's, with a number if the body has several geoms."""
     name = model.geom(geom).name
@@ -83,22 +80,15 @@ def limit_rows(near: Near) -> list[ContactRow]:
     kinds = engine().mjtConstraint
     words = {int(kinds.mjCNSTR_LIMIT_JOINT): "joint", int(kinds.mjCNSTR_LIMIT_TENDON): "tendon"}
     rows = []
-    for J, kind, index, dist in zip(near.J, near.kind, near.index, near.dist, strict=True):
-        word = words.get(int(kind))
+    for J, row_kind, index, dist in zip(near.J, near.kind, near.index, near.dist, strict=True):
+        word = words.get(int(row_kind))
         if word is None:
             continue
         item = near.model.jnt(int(index)) if word == "joint" else near.model.tendon(int(index))
         owner = item.name or f"{word}{int(index)}"
         side = _side(near, word, int(index), J)
-        contact = RobotContact(
-            f"{owner}:{side}",
-            f"{word}-limit",
-            owner,
-            side,
-            float(dist),
-            *_NOWHERE,
-            _unit(near, word, int(index)),
-        )
+        name, kind, unit = f"{owner}:{side}", f"{word}-limit", _unit(near, word, int(index))
+        contact = RobotContact(name, kind, owner, side, float(dist), unit=unit)
         rows.append(ContactRow(contact, np.vstack([J, np.zeros((2, len(J)))]), 0.0))
     return rows
 

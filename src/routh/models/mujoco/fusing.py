@@ -2,6 +2,9 @@
 
 Many URDFs have a root link with a made-up inertia that no body has, and the real one in a link fixed to it.
 MuJoCo judges each link by itself and refuses; Pinocchio adds them up first, and so does this.
+
+Inertias here are pseudo-inertias (4, 4), the sum of ``m (x, 1) (x, 1)^T`` over the mass of a body: those of
+several bodies add up, and with a placement T that of a body becomes ``T P T^T``.
 """
 
 from __future__ import annotations
@@ -20,9 +23,6 @@ if TYPE_CHECKING:
     from mujoco import MjsBody, MjSpec
 
 
-Inertia = tuple[float, Array, Array]  # mass, first moment (3,) and second moments about the origin (3, 3)
-
-
 def fuse_fixed_links(spec: MjSpec) -> None:
     """Move the inertia of every link that is fixed to another one to the link that carries it.
 
@@ -32,27 +32,39 @@ def fuse_fixed_links(spec: MjSpec) -> None:
         _fuse_below(body)
 
 
+def moments_of(body: MjsBody) -> Array:
+    """The inertia matrix (3, 3) about the centre of mass, in the frame that the link gives it in."""
+    xx, yy, zz, xy, xz, yz = np.array(body.fullinertia, dtype=np.float64)
+    if np.isfinite(xx):
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return np.diag(np.array(body.inertia, dtype=np.float64))
+
+
+def set_moments(body: MjsBody, moments: Array) -> None:
+    """Write an inertia matrix (3, 3)."""
+    body.fullinertia = [*np.diag(moments), moments[0, 1], moments[0, 2], moments[1, 2]]
+
+
 def _fuse_below(body: MjsBody) -> None:
     fixed = list(_fixed_to(body))
-    if body.explicitinertial or any(child.explicitinertial for child, _, _ in fixed):
+    if body.explicitinertial or any(child.explicitinertial for child, _ in fixed):
         carried = _own(body)
-        for child, rotation, position in fixed:
-            carried = _add(carried, _moved(_own(child), rotation, position))
+        for child, placed in fixed:
+            carried = carried + placed @ _own(child) @ placed.T
             _clear(child)
         _assign(body, carried)
     for child in _next_moving(body):
         _fuse_below(child)
 
 
-def _fixed_to(body: MjsBody) -> Iterator[tuple[MjsBody, Array, Array]]:
-    """Links fixed to a body, directly or by others, with their placement in its frame."""
+def _fixed_to(body: MjsBody) -> Iterator[tuple[MjsBody, Array]]:
+    """Links fixed to a body, directly or by others, with their placement (4, 4) in its frame."""
     for child in body.bodies:
-        if any(True for _ in child.joints):
-            continue
-        rotation, position = _rotation(child.quat), np.array(child.pos, dtype=np.float64)
-        yield child, rotation, position
-        for further, turn, offset in _fixed_to(child):
-            yield further, rotation @ turn, position + rotation @ offset
+        if not any(True for _ in child.joints):
+            placed = _placement(child.quat, child.pos)
+            yield child, placed
+            for further, there in _fixed_to(child):
+                yield further, placed @ there
 
 
 def _next_moving(body: MjsBody) -> Iterator[MjsBody]:
@@ -63,47 +75,30 @@ def _next_moving(body: MjsBody) -> Iterator[MjsBody]:
             yield from _next_moving(child)
 
 
-def _own(body: MjsBody) -> Inertia:
-    """A link's inertia about the origin of its own frame; nothing where it has none."""
+def _own(body: MjsBody) -> Array:
+    """A link's pseudo-inertia in its own frame; zero where it has none."""
+    second = np.zeros((4, 4))
     if not body.explicitinertial or body.mass == 0.0:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
+        return second
     if not 0.0 < body.mass < np.inf:
         raise ModelError(f"the link {body.name!r} has mass {body.mass:g} kg; wanted >= 0")
-    xx, yy, zz, xy, xz, yz = np.array(body.fullinertia, dtype=np.float64)
-    if np.isfinite(xx):
-        moments = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    else:
-        moments = np.diag(np.array(body.inertia, dtype=np.float64))
-    turn, centre = _rotation(body.iquat), np.array(body.ipos, dtype=np.float64)
-    return body.mass, body.mass * centre, turn @ moments @ turn.T + body.mass * _spread(centre)
+    moments = moments_of(body)
+    second[:3, :3] = 0.5 * np.trace(moments) * np.eye(3) - moments
+    second[3, 3] = body.mass
+    placed = _placement(body.iquat, body.ipos)
+    return placed @ second @ placed.T
 
 
-def _moved(inertia: Inertia, rotation: Array, position: Array) -> Inertia:
-    """The same inertia in a frame in which its own frame is placed so."""
-    mass, first, second = inertia
-    if mass == 0.0:
-        return inertia
-    centre = first / mass
-    about_centre = second - mass * _spread(centre)
-    place = position + rotation @ centre
-    return mass, mass * place, rotation @ about_centre @ rotation.T + mass * _spread(place)
-
-
-def _add(left: Inertia, right: Inertia) -> Inertia:
-    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
-
-
-def _assign(body: MjsBody, inertia: Inertia) -> None:
-    mass, first, second = inertia
+def _assign(body: MjsBody, inertia: Array) -> None:
+    mass = inertia[3, 3]
     if mass == 0.0:
         _clear(body)
         return
-    centre = first / mass
-    about_centre = second - mass * _spread(centre)
+    centre = inertia[:3, 3] / mass
+    about_centre = inertia[:3, :3] - mass * np.outer(centre, centre)
     body.explicitinertial = True
     body.mass, body.ipos, body.iquat = mass, centre, [1.0, 0.0, 0.0, 0.0]
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = about_centre
-    body.fullinertia = [xx, yy, zz, xy, xz, yz]
+    set_moments(body, np.trace(about_centre) * np.eye(3) - about_centre)
 
 
 def _clear(body: MjsBody) -> None:
@@ -115,12 +110,8 @@ def _clear(body: MjsBody) -> None:
         geom.mass = 0.0
 
 
-def _spread(point: Array) -> Array:
-    """Second moments of a unit mass at a point: |p|^2 I - p p^T."""
-    return float(point @ point) * np.eye(3) - np.outer(point, point)
-
-
-def _rotation(quat: Array) -> Array:
-    unit = np.array(quat, dtype=np.float64)
+def _placement(quat: Array, pos: Array) -> Array:
+    unit, placed = np.array(quat, dtype=np.float64), np.eye(4)
     engine().mju_normalize4(unit)
-    return np.asarray(rotation_matrices(unit[None])[0])
+    placed[:3, :3], placed[:3, 3] = rotation_matrices(unit[None])[0], pos
+    return placed

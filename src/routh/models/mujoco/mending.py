@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.validation import Array
+from routh.models.mujoco.fusing import moments_of, set_moments
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsJoint, MjSpec
@@ -45,7 +45,7 @@ def _mend(spec: MjSpec, body: MjsBody, changed: list[str]) -> float:
         _give(body, _LITTLE * below)
     elif body.explicitinertial and 0.0 >= (least := _least_moment(body)) >= -1e-12 * own:
         changed.append(f"link {body.name!r} has a principal inertia of {least:.3g} kg m^2: made positive")
-        _spread(body, _LITTLE * (own + below) * _RADIUS**2)
+        set_moments(body, moments_of(body) + _LITTLE * (own + below) * _RADIUS**2 * np.eye(3))
     return own + below
 
 
@@ -65,24 +65,10 @@ def _mass(body: MjsBody) -> float:
 
 
 def _least_moment(body: MjsBody) -> float:
-    return float(np.linalg.eigvalsh(_moments(body))[0])
-
-
-def _moments(body: MjsBody) -> Array:
-    xx, yy, zz, xy, xz, yz = np.array(body.fullinertia, dtype=np.float64)
-    if np.isfinite(xx):
-        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return np.diag(np.array(body.inertia, dtype=np.float64))
+    return float(np.linalg.eigvalsh(moments_of(body))[0])
 
 
 def _give(body: MjsBody, mass: float) -> None:
     body.explicitinertial = True
     body.mass, body.ipos = mass, [0.0, 0.0, 0.0]
-    moment = mass * _RADIUS**2
-    body.fullinertia = [moment, moment, moment, 0.0, 0.0, 0.0]
-
-
-def _spread(body: MjsBody, moment: float) -> None:
-    mended = _moments(body) + moment * np.eye(3)
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = mended
-    body.fullinertia = [xx, yy, zz, xy, xz, yz]
+    set_moments(body, mass * _RADIUS**2 * np.eye(3))

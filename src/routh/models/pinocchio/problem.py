@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MU = 1.0  # a URDF knows no friction; MuJoCo takes 1 for it too
-_NOWHERE = (np.full(3, np.nan), np.full((3, 3), np.nan))
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -186,9 +185,8 @@ def _pair_rows(
             - point_jacobian(model, data, first.parentJoint, middle)
         )
         name = f"{second.name}/{first.name}"
-        contact = RobotContact(
-            name, "contact", first.name, second.name, float(found.min_distance), middle, frame
-        )
+        dist = float(found.min_distance)
+        contact = RobotContact(name, "contact", first.name, second.name, dist, middle, frame)
         rows.append(ContactRow(contact, J, friction(mu, name)))
     return rows
 
@@ -218,9 +216,8 @@ def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
             J[0, column] = sign
             name = f"{model.names[joint]}:{side}"
             unit = "m" if model.joints[joint].shortname().startswith("JointModelP") else "rad"  # prismatic
-            contact = RobotContact(
-                name, "joint-limit", model.names[joint], side, float(dist), *_NOWHERE, unit
-            )
+            owner = model.names[joint]
+            contact = RobotContact(name, "joint-limit", owner, side, float(dist), unit=unit)
             rows.append(ContactRow(contact, J, 0.0))
     return rows
 
