@@ -30,7 +30,7 @@ _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
 # what compiled code can depend on
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/*/*.py")
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "lcp/*.py", "two_body/*.py", "models/*/*.py")
 
 
 class Kernel(CPUDispatcher):

@@ -195,13 +195,15 @@ def alone_series(
                 values[GRAM + at, at] * n + values[GRAM + at, at + 1] * p0 + values[GRAM + at, at + 2] * p1
             )
             series[first + WORKED, k + 1] = weight * by_clock(series, i, first + NORMAL, k)
-        if are_enough(work, m, books, k + 1, power, reach, allowed):
+        enough = are_enough(work, m, books, k + 1, power, reach, allowed)
+        if m > 1 or not enough:  # beside others `clear_length` asks for the last power of the slip, too
+            series[u, k + 1] = share * (c0 * s + a00 * t0 + a01 * t1)
+            series[w, k + 1] = share * (c1 * s + a10 * t0 + a11 * t1)
+            series[slip, k + 1] = slip_size(series, first, k + 1, inverse)
+        if enough:
             degree = k + 1
             break
         power *= reach
-        series[u, k + 1] = share * (c0 * s + a00 * t0 + a01 * t1)
-        series[w, k + 1] = share * (c1 * s + a10 * t0 + a11 * t1)
-        series[slip, k + 1] = slip_size(series, first, k + 1, inverse)
     if size > 0:
         rates_of_others(work, nc, m, i, size, degree)
     return degree
