@@ -11,29 +11,16 @@ whose independent residual (recomputed from impulse and velocity alone) is above
 
 import argparse
 import time
-from functools import cache
-from types import FunctionType
 
-import numba
 import numpy as np
 from scipy.optimize import linprog
 
 import routh
 from problems import cone_generators, hard_families, hard_problem
-from routh.lcp import lemke
+from routh.kernels.lemke import pivots
 from routh.pointedness import pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
-
-
-@cache
-def compiled_pivoting():
-    """`routh.lcp.lemke.lemke_pivots` compiled by numba, for runs over many thousands of steps."""
-    names = dict(vars(lemke))
-    for name in ("_lexicographically_less", "_pivot", "_leaving_row", "lemke_pivots"):  # callees first
-        plain = getattr(lemke, name)
-        names[name] = numba.njit(FunctionType(plain.__code__, names, name, plain.__defaults__))
-    return names["lemke_pivots"]
 
 
 def hull_distance(problem):
@@ -135,11 +122,7 @@ def main():
             count = options.count
             if friction == "cone":
                 count = options.count // 10 if options.cone is None else options.cone
-            row = (
-                run_family(arguments, count, options.seed, friction, compiled_pivoting())
-                if count
-                else ["-"] * 8
-            )
+            row = run_family(arguments, count, options.seed, friction, pivots) if count else ["-"] * 8
             peer = (
                 run_peer(arguments, options.peer, options.seed)
                 if options.peer and friction == "polyhedral"

@@ -61,7 +61,7 @@ def test_every_sample_ends_and_no_energy_is_gained(name):
 
 def test_a_check_can_fail():
     outcomes = sample(_slippery_block(), 200)
-    found = {statement.claim: statement.holds for statement in statements("rocking-block", outcomes)}
+    found = statements("rocking-block", outcomes)
     assert not found["every outcome is a scaled-down sequential one"]
 
 

@@ -74,9 +74,7 @@ class EnergyBound(OuterBound):
         problem, c = self.problem, certificate
         cone = self._cone_excess(c.p).max(initial=0.0)
         signs = -np.delete(c.w, c.last).min(initial=0.0)
-        value = float(c.p @ problem.v) + problem.speed * self.dual_norm(
-            c.direction + problem.Jn.T @ c.w - c.p
-        )
+        value = self._proved(c.direction, c.p, c.w)
         scale = problem.speed * self.dual_norm(c.direction) or 1.0
         return float(max(cone, signs, (value - c.bound) / scale, 0.0))
 
@@ -102,8 +100,7 @@ class EnergyBound(OuterBound):
         found = own._solved(d @ back / size, last)
         p = np.asarray(size * np.linalg.solve(back.T, found.p), dtype=np.float64)
         w = size * found.w / normal
-        bound = float(p @ self.problem.v) + self.problem.speed * self.dual_norm(d + self.problem.Jn.T @ w - p)
-        return Certificate(d, last, p, w, max(bound, size * found.bound))
+        return Certificate(d, last, p, w, max(self._proved(d, p, w), size * found.bound))
 
     @cached_property
     def _own_units(self) -> tuple[EnergyBound, Array, Array]:
@@ -136,8 +133,12 @@ class EnergyBound(OuterBound):
         if solution is not None:
             p, w = self._repaired(solution[:nv]), solution[nv + 1 :]
             w[free] = np.maximum(w[free], 0.0)
-        bound = float(p @ problem.v) + problem.speed * self.dual_norm(d + problem.Jn.T @ w - p)
-        return Certificate(d, last, p, w, bound)
+        return Certificate(d, last, p, w, self._proved(d, p, w))
+
+    def _proved(self, d: Array, p: Array, w: Array) -> float:
+        """The bound on ``d . v+`` that a covector and weights prove, see the module's head."""
+        problem = self.problem
+        return float(p @ problem.v) + problem.speed * self.dual_norm(d + problem.Jn.T @ w - p)
 
     def _repaired(self, p: Array) -> Array:
         """p moved into the polar cone; zero, which always proves something, where that is impossible."""

@@ -94,12 +94,12 @@ def fused(function: Function) -> Function:
     return _marked(function, forceinline=True, fastmath={"contract"})
 
 
-def compiled(function: Plain, **options: Foreign) -> Foreign:
+def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **options: Foreign) -> Foreign:
     """A plain function of routh, and every plain function of routh that it calls, as kernels.
 
-    ``options`` are numba's, for all of them.
+    ``instead``: pairs of a function and the kernel in its place; ``options`` are numba's, for all of them.
     """
-    return _rebuilt(function, lambda copy: _marked(copy, **options), {})
+    return _rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
 
 
 def interpreted(function: Plain) -> Foreign:

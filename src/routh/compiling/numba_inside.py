@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from numba.core import compiler
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
@@ -30,7 +31,7 @@ _SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
 # what compiled code can depend on
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "two_body/*.py", "models/*/*.py")
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "lcp/*.py", "two_body/*.py", "models/*/*.py")
 
 
 class Kernel(CPUDispatcher):
@@ -127,9 +128,16 @@ class EntryLibrary(JITCodeLibrary):
         super().finalize()
 
     def _optimize_final_module(self) -> None:
-        """Once: numba's first, cheap pass serves reference counts, of which kernels have none."""
-        passes, builder = self._codegen._module_pass_manager(opt=self._effort, slp_vectorize=True)
-        passes.run(self._final_module, builder)
+        """Once: numba's first, cheap pass serves reference counts, of which kernels have none.
+
+        Large programs have many short loops: unrolled and in vectors they would take a quarter longer to
+        compile, and run hardly faster.
+        """
+        options = llvm.create_pipeline_tuning_options(speed_level=self._effort)
+        options.slp_vectorization = True
+        options.loop_vectorization = options.loop_unrolling = self._effort == 3
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 class _CacheFile(IndexDataCacheFile):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from routh.validation import Array, DenseOrSparse, real_array
+from routh.validation import Array, DenseOrSparse, Options, real_array
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -39,13 +39,9 @@ class _Rows:
         matrix = _jacobian("G", G, None)
         n = matrix.shape[0]
         _set(self, G=matrix, phi=real_array("phi", phi, [(n,)], f"shape ({n},), one per row of G"))
-        _set(
-            self,
-            stiffness=_coefficient("stiffness", stiffness, n),
-            damping=_coefficient("damping", damping, n),
-        )
-        rate = np.zeros(n) if bias is None else real_array("bias", bias, [(n,)], f"shape ({n},), dG/dt v")
-        _set(self, bias=rate, name=type(self).__name__.lower() if name is None else str(name))
+        _set(self, stiffness=_coefficient("stiffness", stiffness, n))
+        _set(self, damping=_coefficient("damping", damping, n), bias=_or_zeros("bias", bias, (n,)))
+        _set(self, name=type(self).__name__.lower() if name is None else str(name))
 
     @classmethod
     def trusted(cls, G: Array, phi: Array, stiffness: Array, damping: Array, bias: Array, name: str) -> Self:
@@ -153,13 +149,10 @@ class Contact:
         tangents, nt = _tangents(Jt, nc, nv, nt)
         _set(self, Jn=normals, Jt=tangents, nt=nt, anticipate=bool(anticipate), name=str(name))
         _set(self, phi=real_array("phi", phi, [(nc,)], f"shape ({nc},), one per contact"))
-        _set(self, mu=_coefficient("mu", mu, nc), stiffness=_coefficient("stiffness", stiffness, nc))
-        _set(self, damping=_coefficient("damping", damping, nc))
-        _set(self, tangential_stiffness=_coefficient("tangential_stiffness", tangential_stiffness, nc))
-        damper = (
-            None if tangential_damping is None else _coefficient("tangential_damping", tangential_damping, nc)
-        )
-        _set(self, tangential_damping=damper)
+        given: Options = {"mu": mu, "stiffness": stiffness, "damping": damping}
+        given |= {"tangential_stiffness": tangential_stiffness, "tangential_damping": tangential_damping}
+        for field, value in given.items():
+            _set(self, **{field: None if value is None else _coefficient(field, value, nc)})
         _set(self, deformation=_or_zeros("deformation", deformation, (nc, nt)))
         _set(self, bias=_or_zeros("bias", bias, (nc, 1 + nt)))
 
@@ -185,7 +178,7 @@ def _set(target: object, **values: object) -> None:
         object.__setattr__(target, name, value)
 
 
-def _or_zeros(field: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
+def _or_zeros(field: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     return np.zeros(shape) if value is None else real_array(field, value, [shape], f"shape {shape}")
 
 

@@ -17,7 +17,7 @@ from math import lcm
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from routh.exact.checker_parts import LINE, Form, Proof, Vector, along, friction_status, velocity_change
+from routh.exact.checker_parts import LINE, Form, Proof, Vector, along, effect, friction_status
 from routh.exact.loading import load_ppl
 from routh.exact.rational import RationalProblem
 
@@ -128,9 +128,7 @@ def _cells(
 
 def _effect(problem: RationalProblem, i: int, direction: Vector) -> list[int]:
     """Direction of v' for a unit normal force at contact i with full friction against ``direction``."""
-    none = (Fraction(0),) * (1 + problem.nt)
-    impulse = (Fraction(1), *(-problem.mu[i] * x for x in direction))
-    change = velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
+    change = effect(problem, i, (Fraction(1), *(-problem.mu[i] * x for x in direction)))
     scale = lcm(*(x.denominator for x in change))
     return [int(x * scale) for x in change]
 

@@ -82,6 +82,12 @@ def velocity_change(problem: RationalProblem, impulses: Sequence[Impulse]) -> Ve
     return solve_exact([list(row) for row in problem.M], force)
 
 
+def effect(problem: RationalProblem, i: int, impulse: Impulse) -> Vector:
+    """What an impulse at contact i alone does to the velocity."""
+    none = (Fraction(0),) * len(impulse)
+    return velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
+
+
 def rate(row: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
     """``row . v``."""
     total = Fraction(0)

@@ -13,11 +13,11 @@ from routh.exact.checker_parts import (
     Impulse,
     Vector,
     along,
+    effect,
     eliminate,
     friction_status,
     rate,
     velocity_after,
-    velocity_change,
 )
 from routh.exact.rational import RationalProblem
 
@@ -50,11 +50,7 @@ class PathProgram:
             )
             self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
         self.segments = len(statuses)
-        none = tuple(Fraction(0) for _ in range(1 + problem.nt))
-        self.effects = [
-            velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
-            for _, i, impulse in self.columns
-        ]
+        self.effects = [effect(problem, i, impulse) for _, i, impulse in self.columns]
 
     def _contact(self, k: int, i: int, word: str) -> None:
         problem, polygon = self.problem, self.polygon

@@ -64,8 +64,6 @@ from routh.kernels.space_names import (
     SIZE,
     SLIDE,
     SLIP_ZERO,
-    UNIT0,
-    UNIT1,
     ZERO,
     Books,
     C,
@@ -187,8 +185,7 @@ def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, 
         normal = power_sum(series, first + RATE0, h, degree - 1)
     record.states[k, book.RATE, at] = normal
     if work.marks[MOVES, i] == SLIDE and not straight:
-        u0 = power_sum(series, first + UNIT0, h, degree)
-        u1 = power_sum(series, first + UNIT1, h, degree)
+        u0, u1 = record.states[k, book.C, at + 1], record.states[k, book.C, at + 2]
         push = -work.values[MU, i] * normal / math.sqrt(u0 * u0 + u1 * u1)
         record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2] = push * u0, push * u1
         return

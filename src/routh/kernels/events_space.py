@@ -15,11 +15,23 @@ from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.callback import rates_function
 from routh.kernels.random import event_key, event_number
-from routh.kernels.record import Record, note_margin
+from routh.kernels.record import Record, note_aim
 from routh.kernels.slices import run_slices
 from routh.kernels.space_curve import FINE
-from routh.kernels.space_draws import AIMED, AS_DRAWN, BARE, CUT, IN_TURN, SHARE, draw_roles, fewer_roles
+from routh.kernels.space_draws import (
+    AIMED,
+    AIMS,
+    AS_DRAWN,
+    BARE,
+    CUT,
+    FINE_AIMS,
+    IN_TURN,
+    SHARE,
+    draw_roles,
+    fewer_roles,
+)
 from routh.kernels.space_names import (
+    AIMED_BY,
     BOUNCE,
     BROKEN,
     BUDGET,
@@ -113,9 +125,10 @@ def run_event(
     kind = BROKEN
     # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
     work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+    work.values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
     if draw_roles(work, nc, draw.rates, custom, key, phase):
         if record is not None and phase == AIMED and list_pushing(work, nc) > 1:
-            note_margin(record, 0.0)  # the weights depend on the problem
+            note_aim(record)
         kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
     if kind == BROKEN and used == 0:
         fewer_roles(work, nc, key)

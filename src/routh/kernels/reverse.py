@@ -17,7 +17,6 @@ from routh.kernels.record import (
     CORNER,
     CURVE,
     DIRECTION,
-    ENTRIES,
     EVENT,
     FACE,
     IDLE,
@@ -41,8 +40,10 @@ from routh.kernels.record import (
     C,
     Record,
 )
+from routh.kernels.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.reverse_curve import back_along_curve, back_through_cone, back_through_rate, list_slides
 from routh.kernels.reverse_rates import (
+    AIMED,
     BEFORE,
     FALLEN,
     LEFT,
@@ -50,6 +51,7 @@ from routh.kernels.reverse_rates import (
     OF_CHANGE,
     OF_MU,
     OF_RATE,
+    OF_WEIGHT,
     PUSH,
     STAGE,
     STATE,
@@ -208,7 +210,7 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
     ``curved``: None where no piece is a curve.
     """
     clear_bars(own)
-    back_from(record, given, own, curved, int(record.total[ENTRIES]) - 1)
+    back_from(record, given, own, curved, begin_backwards(record, given, own))
 
 
 @kernel
@@ -219,7 +221,7 @@ def clear_bars(own: ReverseWork) -> None:
         for b in range(n):
             own.of_G[a, b] = 0.0
         bars[STATE, a] = bars[LEFT, a] = bars[OF_MU, a] = bars[OF_BOUNCE, a] = bars[STAGE, a] = 0.0
-        bars[FALLEN, a] = 0.0
+        bars[FALLEN, a] = bars[AIMED, a] = bars[OF_WEIGHT, a] = 0.0
 
 
 @kernel
@@ -232,3 +234,5 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
         elif record.head[k, EVENT] != AHEAD:
             own.bars[FALLEN, 0] = 0.0
             back_through_piece(record, k, given, own, curved)
+        if own.bars[AIMED, 0] > 0.0:
+            end_stage(record, k, given, own)

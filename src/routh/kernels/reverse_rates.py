@@ -17,6 +17,7 @@ from routh.compiling import kernel
 from routh.kernels.events_rates import solve_linear
 from routh.kernels.record import (
     CHANGE,
+    DRIVEN,
     EDGE,
     FACE,
     FREE,
@@ -35,9 +36,9 @@ from routh.validation import Array
 # rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
 # multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
 # Along curves: the state and its rates at a point; how many e-folds the bars of angles fell since an event
-# (first entry)
+# (first entry). Where weights were aimed: whether they are (first entry), and the weights of contacts
 STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, POINT, POINT_RATE = range(12)
-FALLEN = 12
+FALLEN, AIMED, OF_WEIGHT = range(12, 15)
 # rows of a node of `ReverseWork.nodes`, a point of a curve: rates; size and direction of slips; the bars of
 # rates, and of the state, that do not depend on the state's own; the state's own; how turning slips change
 # the rates, contact by contact, and then how they change the velocities
@@ -59,7 +60,7 @@ class Given(NamedTuple):
 class ReverseWork(NamedTuple):
     """Scratch and results of one thread."""
 
-    bars: Array  # (13, n)
+    bars: Array  # (15, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
@@ -78,7 +79,7 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
     return ReverseWork(
-        np.zeros((13, n)),
+        np.zeros((15, n)),
         np.zeros((n, n)),
         np.zeros((nc, width - 1)),
         np.zeros((n, width)),
@@ -227,6 +228,22 @@ def pull_rates(
                 a = width * i + part
                 bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
                 bars[OF_MU, i] -= weight * rate[width * i] * (own.units[i, part - 1] * bars[OF_RATE, a])
+    if bars[AIMED, 0] > 0.0:
+        pull_weights(record, k, given, own, weight)
+
+
+@kernel
+def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight: float) -> None:
+    """The bars of the weights of driven contacts, times ``weight``, at the end of `pull_rates`."""
+    bars, width = own.bars, own.rows.shape[1]
+    for i in range(len(given.mu)):
+        if record.marks[k, ROLE, i] == DRIVEN:
+            at = width * i
+            value = bars[OF_RATE, at] + times_G(given, bars[LEVER], at)
+            if is_given(record.marks[k, FACE, i]):
+                for part in range(1, width):
+                    value -= given.mu[i] * own.units[i, part - 1] * bars[OF_RATE, at + part]
+            bars[OF_WEIGHT, i] += weight * value
 
 
 @kernel

@@ -38,11 +38,11 @@ from routh.kernels.space_names import (
     WHOSE,
     WORKED,
     Books,
+    C,
     SpaceWork,
 )
 from routh.kernels.space_powers import are_enough
-from routh.kernels.space_series import by_clock
-from routh.validation import Array
+from routh.kernels.space_series import by_clock, slip_size
 
 Motion = tuple[float, float, float, float, float, float]
 
@@ -107,27 +107,11 @@ def motion(work: SpaceWork, nc: int, m: int, i: int, size: int) -> Motion:
 
 
 @kernel
-def slip_size(series: Array, first: int, k: int, inverse: float) -> float:
-    """Power k of ``|t|`` from the lower ones and from those of ``t / |t(0)|`` up to k; half of each sum."""
-    u, w, size = first + UNIT0, first + UNIT1, first + SIZE
-    value, grown = series[u, 0] * series[u, k] + series[w, 0] * series[w, k], 0.0
-    for j in range(1, (k + 1) // 2):
-        value += series[u, j] * series[u, k - j] + series[w, j] * series[w, k - j]
-        grown += series[size, j] * series[size, k - j]
-    if k % 2 == 0:
-        j = k // 2
-        value += 0.5 * (series[u, j] * series[u, j] + series[w, j] * series[w, j])
-        grown += 0.5 * series[size, j] * series[size, j]
-    return series[size, 0] * value - inverse * grown
-
-
-@kernel
 def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> None:
     """Power k + 1 of the impulses of the contacts beside i."""
     values, marks, series = work.values, work.marks, work.series
     slip, share, first = series[CHANNELS * i + SIZE, k], 1.0 / (k + 1), GRAM + 3 * nc
-    scale = series[CHANNELS * i + SIZE, 0]
-    t0, t1 = scale * series[CHANNELS * i + UNIT0, k], scale * series[CHANNELS * i + UNIT1, k]
+    t0, t1 = series[CHANNELS * i + TURN0, k], series[CHANNELS * i + TURN1, k]
     for a in range(m):
         j = marks[LIST, a]
         if j != i:
@@ -142,17 +126,16 @@ def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> 
 
 @kernel
 def rates_of_others(work: SpaceWork, nc: int, m: int, i: int, size: int, degree: int) -> None:
-    """Powers below ``degree`` of the direction ``u = t / |t|``, into TURN, and of the rates that follow."""
+    """Powers up to ``degree`` of the direction ``u = t / |t|``, and those of the rates that follow it."""
     values, marks, series = work.values, work.marks, work.series
     own, first, inverse = CHANNELS * i, GRAM + 3 * nc, 1.0 / series[CHANNELS * i + SIZE, 0]
-    series[own + TURN0, 0], series[own + TURN1, 0] = series[own + UNIT0, 0], series[own + UNIT1, 0]
-    for k in range(1, degree):
-        u0, u1 = 0.0, 0.0
+    for k in range(1, degree + 1):
+        u0, u1 = series[own + TURN0, k], series[own + TURN1, k]
         for j in range(1, k + 1):
-            u0 += series[own + SIZE, j] * series[own + TURN0, k - j]
-            u1 += series[own + SIZE, j] * series[own + TURN1, k - j]
-        u0, u1 = series[own + UNIT0, k] - inverse * u0, series[own + UNIT1, k] - inverse * u1
-        series[own + TURN0, k], series[own + TURN1, k] = u0, u1
+            u0 -= series[own + SIZE, j] * series[own + UNIT0, k - j]
+            u1 -= series[own + SIZE, j] * series[own + UNIT1, k - j]
+        u0, u1 = inverse * u0, inverse * u1
+        series[own + UNIT0, k], series[own + UNIT1, k] = u0, u1
         for a in range(m):
             j = CHANNELS * marks[LIST, a]
             if j != own:
@@ -170,26 +153,31 @@ def alone_series(
 ) -> int:
     """`fill_series` in the time of the slip of contact i, which alone slides; with ``books``, alone pushes.
 
-    UNIT is the slip as a share of its first size, which has its direction; the clock goes by t.
+    TURN holds the slip, and where nothing else pushes UNIT does too, as a share of its first size.
     """
     values, series = work.values, work.series
     at, first, path = 3 * i, CHANNELS * i, CHANNELS * nc
-    u, w, slip = first + UNIT0, first + UNIT1, first + SIZE
-    scale = series[slip, 0]
-    inverse = 1.0 / scale
-    weight, push = values[WEIGHT, i], -values[MU, i] * values[WEIGHT, i] * scale
+    t, r, slip = first + TURN0, first + TURN1, first + SIZE
+    inverse = 1.0 / series[slip, 0]
+    weight, push = values[WEIGHT, i], -values[MU, i] * values[WEIGHT, i]
     if size > 0:
         answers(work, nc, m, i, size)
     c0, c1, a00, a01, a10, a11 = motion(work, nc, m, i, size)
-    c0, c1 = c0 * inverse, c1 * inverse
     series[path, 0], power, degree = 0.0, 1.0, ORDER
+    s, t0, t1 = series[slip, 0], values[C, at + 1], values[C, at + 2]
+    series[t, 0], series[r, 0] = t0, t1
     for k in range(ORDER):
-        s, t0, t1, share = series[slip, k], series[u, k], series[w, k], 1.0 / (k + 1)
+        share = 1.0 / (k + 1)
         series[path, k + 1] = share * s
         n, p0, p1 = share * weight * s, share * push * t0, share * push * t1
         series[first + PUSH0, k + 1], series[first + PUSH1, k + 1], series[first + PUSH2, k + 1] = n, p0, p1
         if m > 1:
             push_others(work, nc, m, i, size, k)
+        t0, t1 = share * (c0 * s + a00 * t0 + a01 * t1), share * (c1 * s + a10 * t0 + a11 * t1)
+        series[t, k + 1], series[r, k + 1] = t0, t1
+        series[first + UNIT0, k + 1], series[first + UNIT1, k + 1] = inverse * t0, inverse * t1
+        s = slip_size(series, first, k + 1, t0, t1, inverse)
+        series[slip, k + 1] = s
         if books is not None:
             series[first + NORMAL, k + 1] = (
                 values[GRAM + at, at] * n + values[GRAM + at, at + 1] * p0 + values[GRAM + at, at + 2] * p1
@@ -199,9 +187,6 @@ def alone_series(
             degree = k + 1
             break
         power *= reach
-        series[u, k + 1] = share * (c0 * s + a00 * t0 + a01 * t1)
-        series[w, k + 1] = share * (c1 * s + a10 * t0 + a11 * t1)
-        series[slip, k + 1] = slip_size(series, first, k + 1, inverse)
     if size > 0:
         rates_of_others(work, nc, m, i, size, degree)
     return degree

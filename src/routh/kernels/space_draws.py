@@ -12,9 +12,11 @@ from routh.kernels.callback import call_rates
 from routh.kernels.random import event_number
 from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
+    AIMED_BY,
     BUDGET,
     DRIVEN,
     FREE,
+    GLOBAL,
     GRAM,
     HELD,
     KEPT,
@@ -39,7 +41,7 @@ KEEP_CHANCE = 0.1  # weights stay as they were
 ALONE, FACE = 0.9, 0.95  # below: one contact alone; below: a random face; else all of them
 HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below the second, else left alone
 AS_DRAWN, IN_TURN, AIMED, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
-AIMS = 60  # sweeps for the weights of AIMED, at most
+AIMS, FINE_AIMS = 60.0, 1000.0  # sweeps for the weights of AIMED at most; where derivatives are wanted
 AIMED_AT = 1e-12  # of the largest impulse: what moves less has settled
 
 
@@ -113,7 +115,7 @@ def aim(work: SpaceWork, nc: int) -> None:
         values[RATE, 3 * i], values[RATE, 3 * i + 1], values[RATE, 3 * i + 2] = 1.0, push * t0, push * t1
         for row in range(3 * i, 3 * i + 3):
             values[TRY, row] = 0.0
-    for _ in range(AIMS):
+    for _ in range(int(values[GLOBAL, AIMED_BY])):
         moved, most = 0.0, 0.0
         for a in range(m):
             at = 3 * marks[LIST, a]

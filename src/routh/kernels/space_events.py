@@ -53,6 +53,8 @@ PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
 EARLY = 0.125  # of the way to the first of these points: where friction is looked at before
 LOOKS, SHORTER = 8, 4  # points of a step at which slips and friction are looked at; shorter steps tried
 
+Three = tuple[float, float, float]
+
 
 @kernel
 def highest_power(work: SpaceWork) -> int:
@@ -70,7 +72,7 @@ def power_sum(series: Array, row: int, at: float, degree: int) -> float:
 
 
 @kernel
-def three_sums(series: Array, row: int, at: float, degree: int) -> tuple[float, float, float]:
+def three_sums(series: Array, row: int, at: float, degree: int) -> Three:
     """`power_sum` of three rows, which takes hardly longer than one."""
     x, y, z = 0.0, 0.0, 0.0
     for k in range(degree, -1, -1):
@@ -247,34 +249,39 @@ def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
 
 
 @kernel
-def change_at_most(series: Array, row: int, h: float, degree: int) -> float:
-    """A bound of how far a row's power series goes from its beginning within a step of length h."""
-    value = 0.0
-    for k in range(degree, 0, -1):
-        value = (value + abs(series[row, k])) * h
-    return value
+def at_three(series: Array, row: int, at: Three, degree: int) -> Three:
+    """`power_sum` of a row at three points, which takes hardly longer than one."""
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(degree, -1, -1):
+        value = series[row, k]
+        x, y, z = x * at[0] + value, y * at[1] + value, z * at[2] + value
+    return x, y, z
 
 
 @kernel
 def is_clear(work: SpaceWork, m: int, h: float) -> bool:
-    """Whether sums of powers' sizes say at once that `clear_length` finds nothing in a step of length h."""
-    series, degree = work.series, highest_power(work)
-    for a in range(m):
-        i = work.marks[LIST, a]
-        first = CHANNELS * i
-        slip, slides = series[first + SIZE, 0], work.marks[MOVES, i] == SLIDE
-        if slides and not change_at_most(series, first + SIZE, h, degree) < slip:
-            return False
-        least = series[first + RATE0, 0]
-        if work.marks[ROLE, i] == HELD:
-            least -= change_at_most(series, first + RATE0, h, degree - 1)
-            if not least > 0.0:
-                return False
-        if work.marks[MOVES, i] == ZERO:
-            f0 = abs(series[first + RATE1, 0]) + change_at_most(series, first + RATE1, h, degree - 1)
-            f1 = abs(series[first + RATE2, 0]) + change_at_most(series, first + RATE2, h, degree - 1)
-            if not f0 * f0 + f1 * f1 < (work.values[MU, i] * least) ** 2:
-                return False
+    """Whether nothing shows at all the points where `clear_length` looks; three of them at a time."""
+    series, marks, degree = work.series, work.marks, highest_power(work)
+    for point in range(0, LOOKS + 1, 3):
+        at = h * max(point, EARLY) / LOOKS, h * (point + 1) / LOOKS, h * (point + 2) / LOOKS
+        for a in range(m):
+            i = marks[LIST, a]
+            first, held, sticks = CHANNELS * i, marks[ROLE, i] == HELD, marks[MOVES, i] == ZERO
+            if marks[MOVES, i] == SLIDE:
+                x, y, z = at_three(series, first + SIZE, at, degree)
+                if not (x > 0.0 and y > 0.0 and z > 0.0):
+                    return False
+            if held or sticks:
+                x, y, z = at_three(series, first + RATE0, at, degree - 1)
+                if not (x > 0.0 and y > 0.0 and z > 0.0):
+                    return False
+                if sticks:
+                    mu = work.values[MU, i]
+                    p, q, r = at_three(series, first + RATE1, at, degree - 1)
+                    s, t, u = at_three(series, first + RATE2, at, degree - 1)
+                    x, y, z = mu * x, mu * y, mu * z
+                    if not (p * p + s * s < x * x and q * q + t * t < y * y and r * r + u * u < z * z):
+                        return False
     return True
 
 

@@ -47,9 +47,9 @@ VALUE_ROWS = 29
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
 # trace, the highest power of the step's series, whether rates stay where a slip vanishes, the normal rate at
-# which a held contact jams
-ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED = named(7)
-GLOBALS = 7
+# which a held contact jams, sweeps for weights that are aimed
+ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED, AIMED_BY = named(8)
+GLOBALS = 8
 
 # rows of `marks`: of contacts; then of unknowns
 ROLE, SLIP, CORNER, LIST, MOVES = named(5)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh import laws, systems
-from routh.auditing.comparison import compare
+from routh.auditing.comparison import Comparison, compare
 from routh.exact.build import exact_set
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
@@ -17,7 +17,6 @@ from routh.exact.result import ExactSet
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep
 from routh.reproduce.sampled import draw
-from routh.sampling.outcomes import Outcomes
 from routh.validation import Array
 from routh.viz.velocity import velocity_figure
 
@@ -33,17 +32,6 @@ SAMPLES = {True: 2**10, False: 2**14}  # quick, full
 RATIOS: Array = np.logspace(-5.0, 5.0, 11)  # of stiffness, ten decades
 
 
-def single_outcomes(exact: ExactSet) -> dict[str, Array]:
-    """The simultaneous outcome and both sequences, by name."""
-    problem = exact.problem
-    a, b = problem.names[:2]
-    return {
-        "simultaneous": laws.Simultaneous()(problem).v,
-        f"{a} before {b}": laws.Sequential((0, 1))(problem).v,
-        f"{b} before {a}": laws.Sequential((1, 0))(problem).v,
-    }
-
-
 def _maker(name: str) -> Callable[[Settings], Exhibit]:
     def make(settings: Settings) -> Exhibit:
         system = systems.get(name)
@@ -51,20 +39,20 @@ def _maker(name: str) -> Callable[[Settings], Exhibit]:
         exact = exact_set(system.rational)
         spent = time.process_time() - started
         n = min(SAMPLES[settings.quick], system.paper.samples or SAMPLES[settings.quick])
-        outcomes = draw(exact.problem, n, settings, system.paper.step)
-        singles = single_outcomes(exact)
-        figure = velocity_figure(compare(outcomes, ways=False), exact=exact, view="ends")
-        return Exhibit({f"exact-{name}": figure}, _rows(exact, outcomes, singles, spent), _TEXT)
+        found = compare(draw(exact.problem, n, settings, system.paper.step), ways=False)
+        figure = velocity_figure(found, exact=exact, view="ends")
+        return Exhibit({f"exact-{name}": figure}, _rows(exact, found, spent), _TEXT)
 
     return make
 
 
-def _rows(exact: ExactSet, outcomes: Outcomes, singles: dict[str, Array], spent: float) -> tuple[Row, ...]:
-    cover = coverage(outcomes, exact)
+def _rows(exact: ExactSet, found: Comparison, spent: float) -> tuple[Row, ...]:
+    cover = coverage(found.outcomes, exact)
     kinds = [check_member(exact.rational, v, exact.statuses_to(v)).kind for v in exact.vertices()]
     outer = [piece.vertices for piece in exact.outer]
     sealed = verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
-    inside = all(bool(exact.contains(v, tol=1e-6)) for v in singles.values())
+    singles = (*found.sequential.values(), *found.simultaneous)
+    inside = all(bool(exact.contains(single.v, tol=1e-6)) for single in singles)
     springs = [laws.LZB((1.0, ratio))(exact.problem).v for ratio in RATIOS]
     farthest = max(float(exact.outer.violation(v)) for v in springs)
     pieces = ", ".join(f"{len(p.vertices)} vertices in {p.dimension}-D" for p in exact.inner)

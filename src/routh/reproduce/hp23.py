@@ -83,10 +83,8 @@ def rows_of(found: SetStudy) -> tuple[Row, ...]:
     """The paper's statements about a set, and how near the classical outcomes are to it."""
     name = found.system.name
     rows = [
-        Row(statement.claim, "yes", "yes" if statement.holds else "no", _WHY.get(statement.claim, ""))
-        if not statement.holds
-        else Row(statement.claim, "yes", "yes")
-        for statement in statements(name, found.wide)
+        Row(claim, "yes", "yes") if holds else Row(claim, "yes", "no", _WHY.get(claim, ""))
+        for claim, holds in statements(name, found.wide).items()
     ]
     for law, distance in classical_distances(found.wide).items():
         rows.append(Row(f"distance of {law} from the samples (share of the speed before)", None, distance))

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Sequence
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 import routh
@@ -31,9 +31,7 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:
-    packages = ", ".join(
-        f"{name} {found}" for name in ("numpy", "scipy", "numba") if (found := _version(name))
-    )
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
     seconds = sum(result.seconds for result in results)
     mode = "quick (fewer samples)" if settings.quick else "full"
     lines = [
@@ -113,10 +111,3 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -101,7 +101,7 @@ def _gap_hits(
         lowest = t1
         if a.rate[j] < 0.0 < b.rate[j] and min(a.gap[j], b.gap[j]) < (t1 - t0) * (b.rate[j] - a.rate[j]):
             lowest = course.crossing("rate", j, t0, t1)
-        depth = _distance(course, j, lowest) if lowest < t1 else np.inf
+        depth = next(iter(course.looks([lowest]))).gap[j] if lowest < t1 else np.inf
         if not (b.gap[j] < -slack or depth < -slack):
             if a.gap[j] > gap >= depth:
                 hits.append((lowest, "graze", (contact,)))
@@ -125,7 +125,3 @@ def _hop(course: Course, j: int, rate: float, t0: float, t1: float, slack: float
     times = [t0 + (t1 - t0) * 0.5**k for k in range(1, _HALVINGS)]
     looks = course.looks(times)
     return next((t for t, look in zip(times, looks, strict=True) if look.gap[j] > slack), None)
-
-
-def _distance(course: Course, j: int, t: float) -> float:
-    return float(next(iter(course.looks([t]))).gap[j])

@@ -135,9 +135,9 @@ class Run:
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
-        problem = self.mechanism.model.problem(
-            State(self.q, self.v, self.t), gap=max(self.settings.options.gap, float(self._gaps().min()))
-        )
+        model = self.mechanism.model
+        gap = max(self.settings.options.gap, float(model.gaps(self.q).min()))
+        problem = model.problem(State(self.q, self.v, self.t), gap=gap)
         approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
         names = [self.mechanism.names[i] for i in without_collision]
         result = self.settings.law(problem, self.settings.rng, without_collision=names)
@@ -246,13 +246,14 @@ class Run:
             return
         back = zeno.pattern([impact.contacts for impact in self.impacts], found.cycle)
         cycle = self.impacts[-back - 1 :]
-        contacts = tuple(sorted({c for impact in cycle[1:] for c in impact.contacts} | self._closed()))
+        closed = np.flatnonzero(self._contacts()[0]).tolist()
+        contacts = tuple(sorted({*closed, *(c for impact in cycle[1:] for c in impact.contacts)}))
         # what a cycle leaves behind (impulses of impacts and of sustained contact) decays like its duration
         rows = np.array(self.record.impulses[cycle[0].index + 1 : cycle[-1].index + 1])
         impulse = rows.sum(axis=0) * found.rest(back)
         left = cycle[-1].approach
         v = self.mechanism.hold(self.q, self.v, [], contacts)
-        slip = np.linalg.norm(np.einsum("ijk,k->ij", self._tangents(), v), axis=1)
+        slip = np.linalg.norm(self.mechanism.J(self.q)[:, 1:] @ v, axis=1)
         sticking = [c for c in contacts if slip[c] <= 3.0 * left]
         v = self.mechanism.hold(self.q, v, sticking, [c for c in contacts if c not in sticking])
         q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
@@ -295,15 +296,6 @@ class Run:
     def _still(self) -> bool:
         """Whether nothing moves, by what the integrator can tell."""
         return self.mechanism.speed(self.q, self.v) <= tolerances.STILL * self.fastest
-
-    def _closed(self) -> set[int]:
-        return {int(i) for i in np.flatnonzero(self._gaps() <= self.settings.options.gap)}
-
-    def _gaps(self) -> Array:
-        return self.mechanism.model.gaps(self.q)
-
-    def _tangents(self) -> Array:
-        return self.mechanism.model.jacobians(self.q)[1]
 
     def _stop(self, status: Status, reason: str) -> None:
         """End early, and say so in the log and in the status of the last sample."""
