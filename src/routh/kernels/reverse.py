@@ -17,6 +17,7 @@ from routh.kernels.record import (
     CORNER,
     CURVE,
     DIRECTION,
+    ENTRIES,
     EVENT,
     FACE,
     IDLE,
@@ -210,7 +211,10 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
     ``curved``: None where no piece is a curve.
     """
     clear_bars(own)
-    back_from(record, given, own, curved, begin_backwards(record, given, own))
+    last = int(record.total[ENTRIES]) - 1
+    if curved is not None:
+        last = begin_backwards(record, given, own)
+    back_from(record, given, own, curved, last)
 
 
 @kernel

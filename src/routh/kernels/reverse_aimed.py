@@ -188,8 +188,6 @@ def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
 def begin_backwards(record: Record, given: Given, own: ReverseWork) -> int:
     """The last entry to be gone through, after what is left from there on has come to rest together."""
     bars, last = own.bars, int(record.total[ENTRIES]) - 1
-    if own.rows.shape[1] != 3:
-        return last
     bars[AIMED, 0] = 1.0 if record.total[AIMED_FROM] >= 0.0 else 0.0
     k = find_rest(record, given)
     if k < 0:
