@@ -15,6 +15,7 @@ PACKAGE = Path(routh.__file__).parent
 ROOT = Path(__file__).parents[1]
 # A part imports only parts that stand above it.
 ORDER = [
+    "lazily",
     "status",
     "tolerances",
     "validation",
@@ -189,13 +190,16 @@ def test_what_benchmarks_and_examples_import_is_there(path):
 
 
 def test_type_checkers_see_the_names_that_resolve():
-    """The block for type checkers and the table for the interpreter name the same things."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.asname: node.module for node in block.body for alias in node.names}
-    assert all(alias.name == alias.asname for node in block.body for alias in node.names)
-    assert {name: module for name, module in seen.items() if module != "routh"} == routh._PUBLIC
-    assert {name for name, module in seen.items() if module == "routh"} == routh._SUBMODULES
+    """What is resolved comes from the stubs: each name is exported under its own name, and is there."""
+    for stub in PACKAGE.rglob("__init__.pyi"):
+        package = importlib.import_module(".".join(("routh", *stub.parent.relative_to(PACKAGE).parts)))
+        nodes = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
+        names = {alias.name for node in nodes for alias in node.names}
+        assert names == {alias.asname for node in nodes for alias in node.names}
+        assert names == set(package.__all__) - {"__version__"}
+        assert all(getattr(package, name) is not None for name in names)
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            package.nothing  # noqa: B018
 
 
 def test_mypy_resolves_the_public_names(tmp_path):

@@ -15,7 +15,7 @@ from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_parts, write_parts
 from routh.text import for_terminal
-from routh.validation import Array, Options, integer, real_array
+from routh.validation import Array, Options, frozen, integer, real_array
 
 if TYPE_CHECKING:
     from routh.preparing import Problems
@@ -110,7 +110,7 @@ class ImpactBatch:
 
     def _fill(self, arrays: dict[str, np.ndarray], status: np.ndarray, reasons: dict[int, str]) -> None:
         for name in _ARRAYS:
-            object.__setattr__(self, name, _frozen(arrays[name]))
+            object.__setattr__(self, name, frozen(arrays[name]))
         refused, alone = status == Status.REFUSED, self.size[:, 1] == 0
         found, approaching = self._check(refused | alone)
         bad = np.flatnonzero(found)
@@ -119,7 +119,7 @@ class ImpactBatch:
             raise ValueError(f"{field}: row {bad[0]} {wrong}")
         status[~refused & (approaching == 0)] = Status.NO_IMPACT
         status[~refused & alone] = Status.NO_CONTACT
-        object.__setattr__(self, "status", _frozen(status))
+        object.__setattr__(self, "status", frozen(status))
         object.__setattr__(self, "reasons", reasons)
 
     def _check(self, skip: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -277,7 +277,7 @@ def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
 
 
 def _taken(value: np.ndarray | tuple[object, ...], rows: np.ndarray) -> np.ndarray | tuple[object, ...]:
-    return _frozen(value[rows]) if isinstance(value, np.ndarray) else tuple(value[int(row)] for row in rows)
+    return frozen(value[rows]) if isinstance(value, np.ndarray) else tuple(value[int(row)] for row in rows)
 
 
 def _checked_arrays(
@@ -367,9 +367,3 @@ def empty_arrays(n: int, nv: int, nc: int, nt: int) -> dict[str, np.ndarray]:
         "present": np.zeros((n, nc), dtype=bool),
         "size": np.zeros((n, 3), dtype=np.int32),
     }
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array

@@ -74,7 +74,11 @@ def padded(columns: int) -> int:
 
 def scratch(problems: Problems) -> Scratch:
     """A workspace for the largest row."""
-    _, nc, nt, nv = problems.Jt.shape
+    return scratch_for(*problems.Jt.shape[1:])
+
+
+def scratch_for(nc: int, nt: int, nv: int) -> Scratch:
+    """A workspace for rows of these sizes."""
     wide = padded(max(nc * (1 + nt), 1))
     return Scratch(np.empty((nv, nv)), np.empty((1, nv)), np.empty((nv + 2, wide)))
 

@@ -15,13 +15,14 @@ from routh import tolerances
 from routh.results import Drawable
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal
-from routh.validation import Array, per_contact, real_array
+from routh.validation import Array, choice, frozen, per_contact, real_array
 
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
 HYPOTHESES = ("energetic", "poisson", "newton")
 
 LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
 _TOLD = 4  # contacts that a repr names
+_ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution")
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,9 @@ class ImpactProblem(Drawable):
             raise ValueError(
                 f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along"
             )
-        tangents = real_array(
-            "Jt",
-            Jt,
-            [(nc, nv), (nc, 1, nv), (nc, 2, nv)],
-            f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
-        ).reshape(nc, -1, nv)
+        shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
+        wanted = f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2"
+        tangents = real_array("Jt", Jt, shapes, wanted).reshape(nc, -1, nv)
         friction = per_contact("mu", mu, nc)
         if not min(friction.tolist()) >= 0.0:
             raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
@@ -106,27 +104,18 @@ class ImpactProblem(Drawable):
         if not all(0.0 <= e <= 1.0 for e in elasticity.tolist()):
             bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
             raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
-        velocity = real_array("v", v, [(nv,)], f"shape ({nv},)")
+        velocity = real_array("v", v, [(nv,)])
         for field, array in (("Jn", normals), ("Jt", tangents), ("mu", friction), ("v", velocity)):
             _refuse_huge(field, array)
 
-        values = {
-            "M": mass,
-            "Jn": normals,
-            "Jt": tangents,
-            "mu": friction,
-            "v": velocity,
-            "restitution": elasticity,
-            "_factor": factor,
-        }
-        for name, array in values.items():
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        values = mass, normals, tangents, friction, velocity, elasticity, factor
+        for name, array in zip((*_ARRAYS, "_factor"), values, strict=True):
+            object.__setattr__(self, name, frozen(array))
         object.__setattr__(self, "names", _contact_names(names, nc))
 
     def _adopt(self, other: ImpactProblem) -> None:
         """Take over the fields of a problem, which were checked when it was made."""
-        for name in ("M", "Jn", "Jt", "mu", "v", "restitution", "names", "_factor"):
+        for name in (*_ARRAYS, "names", "_factor"):
             object.__setattr__(self, name, other.__dict__[name])
 
     @property
@@ -152,26 +141,26 @@ class ImpactProblem(Drawable):
     @cached_property
     def J(self) -> Array:
         """Contact Jacobians with the normal first, (nc, 1 + nt, nv)."""
-        return _frozen(np.concatenate([self.Jn[:, None, :], self.Jt], axis=1))
+        return frozen(np.concatenate([self.Jn[:, None, :], self.Jt], axis=1))
 
     @cached_property
     def delassus(self) -> Array:
         """``J M^-1 J^T`` in 1/kg, (nc (1 + nt), nc (1 + nt)), contact by contact with the normal first."""
         # LAPACK's solver for triangular matrices wakes threads even for tiny ones, the general one does not
         half = np.linalg.solve(self.cholesky, self.J.reshape(-1, self.nv).T)  # L^-1 J^T
-        return _frozen(half.T @ half)
+        return frozen(half.T @ half)
 
     @cached_property
     def response(self) -> Array:
         """``M^-1 J^T``: velocity change per unit impulse, (nv, nc (1 + nt))."""
-        return _frozen(self.solve_mass(self.J.reshape(-1, self.nv).T))
+        return frozen(self.solve_mass(self.J.reshape(-1, self.nv).T))
 
     @cached_property
     def scaling(self) -> Scaling:
         """The problem's own units, see `Scaling`."""
         normal_diagonal = np.diag(self.delassus)[:: 1 + self.nt]
         speed = self.speed
-        return Scaling(speed if speed > 0.0 else 1.0, _frozen(1.0 / normal_diagonal))
+        return Scaling(speed if speed > 0.0 else 1.0, frozen(1.0 / normal_diagonal))
 
     @property
     def speed(self) -> float:
@@ -214,43 +203,29 @@ class ImpactProblem(Drawable):
     def index(self, contact: int | str) -> int:
         """The index of a contact given by index or by name."""
         if isinstance(contact, str):
-            if contact not in self.names:
-                raise ValueError(
-                    f"contact: got {contact!r}; wanted one of {', '.join(map(repr, self.names))}"
-                )
-            return self.names.index(contact)
-        if (
-            isinstance(contact, bool)
-            or not isinstance(contact, (int, np.integer))
-            or not 0 <= contact < self.nc
-        ):
+            return self.names.index(choice("contact", contact, self.names))
+        whole = isinstance(contact, (int, np.integer)) and not isinstance(contact, bool)
+        if not whole or not 0 <= contact < self.nc:
             raise ValueError(f"contact: got {contact!r}; wanted a name or an index from 0 to {self.nc - 1}")
         return int(contact)
 
     def replace(self, **changes: Any) -> ImpactProblem:
         """A new problem with some fields changed; the rest is kept."""
-        fields = {"M", "Jn", "Jt", "mu", "v", "restitution", "names"}
-        unknown = set(changes) - fields
+        fields = sorted({*_ARRAYS, "names"})
+        unknown = sorted(set(changes).difference(fields))
         if unknown:
-            raise ValueError(
-                f"replace: got {sorted(unknown)[0]!r}; wanted one of {', '.join(sorted(fields))}"
-            )
+            raise ValueError(f"replace: got {unknown[0]!r}; wanted one of {', '.join(fields)}")
         return ImpactProblem(**{name: changes.get(name, getattr(self, name)) for name in fields})
 
     def subset(self, contacts: Sequence[int | str]) -> ImpactProblem:
         """The same bodies with only some of the contacts, in the order given."""
         rows = [self.index(contact) for contact in contacts]
-        return self.replace(
-            Jn=self.Jn[rows],
-            Jt=self.Jt[rows],
-            mu=self.mu[rows],
-            restitution=self.restitution[rows],
-            names=[self.names[row] for row in rows],
-        )
+        kept = {name: getattr(self, name)[rows] for name in ("Jn", "Jt", "mu", "restitution")}
+        return self.replace(**kept, names=[self.names[row] for row in rows])
 
     def save(self, path: str | Path) -> None:
         """Write the fields to an ``.npz`` file, readable without pickle."""
-        arrays = {name: getattr(self, name) for name in ("M", "Jn", "Jt", "mu", "v", "restitution")}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
         write_arrays(path, {"names": np.array(self.names), **arrays})
 
     @classmethod
@@ -259,7 +234,7 @@ class ImpactProblem(Drawable):
 
         ``max_bytes`` is the most that its arrays may need unpacked; a ValueError names the file.
         """
-        wanted = ("M", "Jn", "Jt", "mu", "v")
+        wanted = _ARRAYS[:5]
         data = read_arrays(path, wanted, optional=("restitution", "names"), max_bytes=max_bytes)
         try:
             names = names_from(data["names"]) if "names" in data else None
@@ -300,11 +275,6 @@ def names_from(array: np.ndarray) -> list[str]:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise ValueError(f"names: got shape {array.shape} of {array.dtype}; wanted a list of text")
     return [str(name) for name in array]
-
-
-def _frozen(array: Array) -> Array:
-    array.setflags(write=False)
-    return array
 
 
 def _refuse_huge(field: str, array: Array) -> None:

@@ -7,12 +7,13 @@ import numbers
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Anything = TypeVar("Anything", bound=np.ndarray)
 Options: TypeAlias = dict[str, Any]  # keywords of a function that knows their types
 DenseOrSparse: TypeAlias = Any  # a NumPy array or a SciPy sparse matrix, and SciPy has no types
 
@@ -23,15 +24,16 @@ def real_array(
     field: str,
     value: ArrayLike,
     shapes: Sequence[tuple[int | None, ...]],
-    wanted: str,
+    wanted: str = "",
     *,
     finite: bool = True,
 ) -> Array:
     """A fresh float64 C-order copy of ``value`` whose shape matches one of ``shapes`` (None: any length).
 
-    ``wanted`` describes the accepted shapes in words for the error message; ``finite=False`` leaves NaN and
-    infinity to the caller's own check.
+    ``wanted`` describes the accepted shapes in words for the error message, by default the first of them;
+    ``finite=False`` leaves NaN and infinity to the caller's own check.
     """
+    wanted = wanted or f"shape {shapes[0]}"
     try:
         raw = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -44,6 +46,12 @@ def real_array(
     if finite and not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
+    return array
+
+
+def frozen(array: Anything) -> Anything:
+    """The array itself, which nobody can write to from now on."""
+    array.setflags(write=False)
     return array
 
 
@@ -65,13 +73,11 @@ def real(
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.floating, np.integer)):
         raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted a real number")
     number = float(value)
-    bounds = _bounds_text(above, at_least, at_most)
     # written so that NaN fails
-    good = np.isfinite(number)
-    good = good and (above is None or number > above)
-    good = good and (at_least is None or number >= at_least)
-    good = good and (at_most is None or number <= at_most)
+    good = math.isfinite(number) and (above is None or number > above)
+    good = good and (at_least is None or number >= at_least) and (at_most is None or number <= at_most)
     if not good:
+        bounds = _bounds_text(above, at_least, at_most)
         raise ValueError(f"{field}: got {number}; wanted a finite number{bounds}")
     return number
 
@@ -132,11 +138,6 @@ def _describe_type(value: object, raw: np.ndarray) -> str:
 
 
 def _bounds_text(above: float | None, at_least: float | None, at_most: float | None) -> str:
-    parts = []
-    if above is not None:
-        parts.append(f"> {above:g}")
-    if at_least is not None:
-        parts.append(f">= {at_least:g}")
-    if at_most is not None:
-        parts.append(f"<= {at_most:g}")
+    bounds = ((">", above), (">=", at_least), ("<=", at_most))
+    parts = [f"{sign} {bound:g}" for sign, bound in bounds if bound is not None]
     return " " + " and ".join(parts) if parts else ""

@@ -17,7 +17,7 @@ from routh.kernels.arrays import IMPULSE, Outputs, make_outputs
 from routh.kernels.events_each import run
 from routh.kernels.judging import keep_laws
 from routh.models.mujoco.lookout import Arrival
-from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch
+from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
 from routh.sampling.redrawing import make_settings, with_default
 from routh.status import Status
 from routh.validation import Array
@@ -89,7 +89,7 @@ class Drawer:
             rows = empty_rows(1, nv, nc, nt)
             restitution, present = np.full((1, nc), self.restitution), np.ones((1, nc), dtype=bool)
             size = np.array([[nv, nc, nt]], dtype=np.int32)
-            own = Scratch(np.empty((nv, nv)), np.empty((nc * (1 + nt), nv)), np.empty(nc))
+            own = scratch_for(nc, nt, nv)
             found = make_outputs(rows, n, elastic=self.restitution > 0.0)
             self._rooms[key] = _Room(np.zeros(1, dtype=bool), restitution, present, size, own, rows, found)
         return self._rooms[key]

@@ -91,10 +91,15 @@ class Model(Protocol):
         ...
 
 
+def vector(values: ArrayLike) -> Array:
+    """The values as an array, without a copy where they are one."""
+    return values if type(values) is np.ndarray else np.asarray(values, dtype=np.float64)
+
+
 def fitting_state(model: Model, state: State) -> State:
     """The state, if its shapes are the model's and its numbers finite."""
-    q = real_array("state.q", state.q, [(model.nq,)], f"shape ({model.nq},)")
-    v = real_array("state.v", state.v, [(model.nv,)], f"shape ({model.nv},)")
+    q = real_array("state.q", state.q, [(model.nq,)])
+    v = real_array("state.v", state.v, [(model.nv,)])
     return State(q, v, real("state.t", float(state.t)))
 
 

@@ -13,7 +13,7 @@ from routh import tolerances
 from routh.models.simultaneity import Rules
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
-from routh.validation import Array, real
+from routh.validation import Array, frozen, real
 
 
 class UnrepresentedWarning(UserWarning):
@@ -78,7 +78,7 @@ class RobotProblem(ImpactProblem):
     ) -> None:
         self._adopt(problem)
         told = {"contacts": tuple(contacts), "unrepresented": tuple(unrepresented)}
-        for name, value in {**told, "basis": _frozen(basis), "qvel": _frozen(qvel)}.items():
+        for name, value in {**told, "basis": frozen(basis), "qvel": frozen(qvel)}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -283,8 +283,3 @@ def listed(where: Sequence[str]) -> str:
     names = list(dict.fromkeys(where))
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
-
-
-def _frozen(array: Array) -> Array:
-    array.setflags(write=False)
-    return array

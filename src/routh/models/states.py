@@ -40,10 +40,10 @@ def read_state(path: str | Path, nq: int, nv: int, *, max_bytes: int = MAX_BYTES
         data = _read_json(file, shown)
     else:
         raise ValueError(f"state: got {shown!r}; wanted .npz or .json with qpos and qvel")
-    qpos = real_array(f"qpos of {shown}", data["qpos"], [(nq,)], f"shape ({nq},)")
+    qpos = real_array(f"qpos of {shown}", data["qpos"], [(nq,)])
     qvel = data.get("qvel")
     if qvel is not None:
-        qvel = real_array(f"qvel of {shown}", qvel, [(nv,)], f"shape ({nv},)")
+        qvel = real_array(f"qvel of {shown}", qvel, [(nv,)])
     return RobotState(qpos, qvel)
 
 

@@ -57,7 +57,7 @@ def bouncing_ball(
     r = real("radius", radius, above=0.0)
     contact = PlaneContact("A", "ball", radius=r, mu=mu, restitution=restitution)
     model = PlanarModel([disc("ball", r, mass=mass)], [contact])
-    v = real_array("velocity", velocity, [(3,)], "shape (3,)")
+    v = real_array("velocity", velocity, [(3,)])
     above = real("height", height, at_least=0.0)
     landing_speed = math.sqrt(v[1] ** 2 + 2 * _GRAVITY * above)
     landing = State(np.array([0.0, r, 0.0]), np.array([v[0], -landing_speed, v[2]]))
@@ -159,8 +159,8 @@ def box_drop(
     ``size`` (3,) m; ``velocity`` (3,) m/s is the first linear velocity. Contacts A to H are the corners, the
     four lower ones first. The problem is the landing, with the contacts A to D.
     """
-    edges = real_array("size", size, [(3,)], "shape (3,)")
-    v = real_array("velocity", velocity, [(3,)], "shape (3,)")
+    edges = real_array("size", size, [(3,)])
+    v = real_array("velocity", velocity, [(3,)])
     body = spatial.box("box", edges, mass=mass)
     model = spatial.SpatialModel([body], spatial.corner_contacts(body, mu=mu))
     fall, half = real("height", height, at_least=0.0), edges[2] / 2

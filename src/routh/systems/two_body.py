@@ -68,7 +68,7 @@ def icosahedron_tetrahedron(
     """
     chosen = ICOSAHEDRON_VARIATIONS[choice("figure", figure, tuple(ICOSAHEDRON_VARIATIONS))]
     given = chosen.velocity if velocity is None else velocity
-    shift = real_array("velocity", given, [(3,)], "shape (3,)") - ICOSAHEDRON_VARIATIONS["4a"].velocity
+    shift = real_array("velocity", given, [(3,)]) - ICOSAHEDRON_VARIATIONS["4a"].velocity
     friction = chosen.mu if mu is None else real("mu", mu, at_least=0.0)
     problem = contact_problem(np.array(ICOSAHEDRON_W), ICOSAHEDRON_V + shift, friction, restitution)
     paper = PaperSettings(f"JW17 Fig. {figure}")
@@ -81,7 +81,7 @@ def bowling(*, mu: float = 0.7, restitution: float = 0.7, velocity: ArrayLike = 
 
     ``velocity`` is the pin's, (3,) m/s.
     """
-    shift = real_array("velocity", velocity, [(3,)], "shape (3,)") - (-0.1, 0.2, -0.5)
+    shift = real_array("velocity", velocity, [(3,)]) - (-0.1, 0.2, -0.5)
     problem = contact_problem(np.array(BOWLING_W), BOWLING_V + shift, mu, restitution)
     return catalogued("bowling", None, None, problem)
 
@@ -101,8 +101,8 @@ def sphere_half_space(
     Coordinates are the centre's velocity (m/s) and the spin (rad/s), in the world with z up.
     """
     m, rho = real("mass", mass, above=0.0), real("radius", radius, above=0.0)
-    linear = real_array("velocity", velocity, [(3,)], "shape (3,)")
-    angular = real_array("spin", spin, [(3,)], "shape (3,)")
+    linear = real_array("velocity", velocity, [(3,)])
+    angular = real_array("spin", spin, [(3,)])
     mass_matrix = np.diag(np.repeat([m, 0.4 * m * rho * rho], 3))
     # the contact is at -rho z from the centre: its velocity is V + omega x (-rho z)
     jn = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])

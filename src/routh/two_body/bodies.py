@@ -47,16 +47,16 @@ class Body:
         off = np.abs(matrix - matrix.T).max()
         if not (off <= tolerances.SYMMETRY * np.abs(matrix).max() and np.linalg.eigvalsh(matrix)[0] > 0.0):
             raise ValueError("inertia: wanted a symmetric, positive definite matrix")
-        turn = real_array("rotation", np.eye(3) if rotation is None else rotation, [(3, 3)], "shape (3, 3)")
+        turn = real_array("rotation", np.eye(3) if rotation is None else rotation, [(3, 3)])
         if not np.abs(turn @ turn.T - np.eye(3)).max() <= 1e-9 or not np.linalg.det(turn) > 0.0:
             raise ValueError("rotation: wanted an orthogonal matrix with determinant 1")
         values = {
             "mass": real("mass", mass, above=0.0),
             "inertia": matrix,
-            "position": real_array("position", position, [(3,)], "shape (3,)"),
+            "position": real_array("position", position, [(3,)]),
             "rotation": turn,
-            "velocity": real_array("velocity", velocity, [(3,)], "shape (3,)"),
-            "angular_velocity": real_array("angular_velocity", angular_velocity, [(3,)], "shape (3,)"),
+            "velocity": real_array("velocity", velocity, [(3,)]),
+            "angular_velocity": real_array("angular_velocity", angular_velocity, [(3,)]),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -68,7 +68,7 @@ class Body:
 
 def contact_frame(normal: ArrayLike) -> Array:
     """Rows x, y, normal of a right-handed frame, (3, 3); x is chosen from the normal alone."""
-    n = real_array("normal", normal, [(3,)], "shape (3,)")
+    n = real_array("normal", normal, [(3,)])
     length = float(np.linalg.norm(n))
     if not length > 0.0:
         raise ValueError("normal: got zero; wanted a direction")
@@ -81,7 +81,7 @@ def inverse_inertia(body_a: Body, body_b: Body | None, point: ArrayLike, normal:
 
     ``normal`` points out of b into a, so that an impulse with a positive normal component pushes a away.
     """
-    c = real_array("point", point, [(3,)], "shape (3,)")
+    c = real_array("point", point, [(3,)])
     frame = contact_frame(normal)
     w = np.zeros((3, 3))
     for body in (body_a, body_b):
@@ -94,7 +94,7 @@ def inverse_inertia(body_a: Body, body_b: Body | None, point: ArrayLike, normal:
 
 def contact_velocity(body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike) -> Array:
     """The velocity of a relative to b at the contact, (3,) in the contact frame, JW17 (2)."""
-    c = real_array("point", point, [(3,)], "shape (3,)")
+    c = real_array("point", point, [(3,)])
     v = body_a.velocity + np.cross(body_a.angular_velocity, c - body_a.position)
     if body_b is not None:
         v = v - body_b.velocity - np.cross(body_b.angular_velocity, c - body_b.position)
@@ -105,8 +105,8 @@ def velocities_after(
     body_a: Body, body_b: Body | None, point: ArrayLike, normal: ArrayLike, impulse: ArrayLike
 ) -> tuple[Body, Body | None]:
     """Both bodies with their velocities after an impulse (3,) given in the contact frame, JW17 (1)."""
-    c = real_array("point", point, [(3,)], "shape (3,)")
-    push = contact_frame(normal).T @ real_array("impulse", impulse, [(3,)], "shape (3,)")
+    c = real_array("point", point, [(3,)])
+    push = contact_frame(normal).T @ real_array("impulse", impulse, [(3,)])
     after_a = _pushed(body_a, c, push)
     return after_a, None if body_b is None else _pushed(body_b, c, -push)
 

@@ -38,7 +38,7 @@ class InvariantDirections:
 
 def sticking(W: ArrayLike, mu: float) -> bool:
     """Whether a contact whose sliding velocity is zero sticks, JW17 section 5.1."""
-    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
+    w = inverse_inertia_checked(real_array("W", W, [(3, 3)])[None])[0]
     need = np.linalg.solve(w[:2, :2], w[:2, 2])
     return bool(np.linalg.norm(need) <= real("mu", mu, at_least=0.0))
 
@@ -49,7 +49,7 @@ def invariant_directions(W: ArrayLike, mu: float) -> InvariantDirections:
     With z = exp(i theta), 2 f = a z^2 + conj(a) / z^2 + b z + conj(b) / z is a quartic whose roots on the
     unit circle are the directions.
     """
-    w = inverse_inertia_checked(real_array("W", W, [(3, 3)], "shape (3, 3)")[None])[0]
+    w = inverse_inertia_checked(real_array("W", W, [(3, 3)])[None])[0]
     friction = real("mu", mu, at_least=0.0)
     b, d = friction * w[:2, :2], w[:2, 2]
     sticks = sticking(W, mu)

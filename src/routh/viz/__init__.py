@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from routh.lazily import public_names, resolving
 
-if TYPE_CHECKING:
-    from routh.viz.plotting import plot
-
-__all__ = ["plot"]
-
-
-if not TYPE_CHECKING:  # `plot` knows every result, so it is loaded when it is asked for
-
-    def __getattr__(name: str) -> object:
-        if name == "plot":
-            from routh.viz.plotting import plot
-
-            return plot
-        raise AttributeError(f"module 'routh.viz' has no attribute {name!r}")
+_PUBLIC = public_names(__file__)  # `plot` knows every result
+__all__ = sorted(_PUBLIC)
+__getattr__ = resolving("routh.viz", _PUBLIC)

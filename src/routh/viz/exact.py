@@ -37,7 +37,7 @@ def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str
     """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as broad lines."""
     from matplotlib.patches import Polygon
 
-    matrix = real_array("rows", rows, [(2, exact.rational.nv)], f"shape (2, {exact.rational.nv})")
+    matrix = real_array("rows", rows, [(2, exact.rational.nv)])
     name: str | None = label
     for image in exact.project(matrix):
         if len(image) > 2:

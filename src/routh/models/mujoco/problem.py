@@ -64,8 +64,8 @@ def build(
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
     reach = real("gap", rules.gap, at_least=0.0)
-    real_array("qpos", data.qpos, [(model.nq,)], f"shape ({model.nq},)")
-    qvel = real_array("qvel", data.qvel, [(model.nv,)], f"shape ({model.nv},)")
+    real_array("qpos", data.qpos, [(model.nq,)])
+    qvel = real_array("qvel", data.qvel, [(model.nv,)])
     near = look_around(model, data, np.nextafter(reach, np.inf))
     if rules.window is not None:
         wider = 2.0 * speed_bound(near) * real("window", rules.window, at_least=0.0)

@@ -45,7 +45,7 @@ def landing(
             "model: its base is fixed, so it cannot be dropped; wanted a free-flyer as its first joint "
             "(floating=True of routh.models.pinocchio.load)"
         )
-    at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
+    at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
     at = np.array(at, dtype=np.float64)
     _place_joints(model, at, pose.joints)
     wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)

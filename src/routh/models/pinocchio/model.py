@@ -73,7 +73,7 @@ class GroundedRobot:
         bias = engine().nonLinearEffects(self.robot, self._data, self._q(q), np.asarray(v, dtype=np.float64))
         if u is None:
             return np.array(bias)
-        return np.asarray(bias - real_array("u", u, [(self.nv,)], f"shape ({self.nv},)"))
+        return np.asarray(bias - real_array("u", u, [(self.nv,)]))
 
     def gaps(self, q: ArrayLike) -> Array:
         """Heights of the points above the ground, (nc,) m."""

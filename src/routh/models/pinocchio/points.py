@@ -64,7 +64,7 @@ def as_points(model: Model, points: Points) -> tuple[ContactPoint, ...]:
         if not model.existFrame(point.frame):
             names = ", ".join(repr(p.frame) for p in feet(model))
             raise ValueError(f"points: there is no frame {point.frame!r}; the limbs end in {names}")
-        real_array("offset", point.offset, [(3,)], "shape (3,)")
+        real_array("offset", point.offset, [(3,)])
     return tuple(given)
 
 

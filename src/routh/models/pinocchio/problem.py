@@ -72,8 +72,8 @@ def problem(
     ------
     ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
     """
-    configuration = real_array("q", q, [(model.nq,)], f"shape ({model.nq},)")
-    velocity = real_array("v", v, [(model.nv,)], f"shape ({model.nv},)")
+    configuration = real_array("q", q, [(model.nq,)])
+    velocity = real_array("v", v, [(model.nv,)])
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
     rules = Rules(gap, window, limits, restitution, deepest, past_limit)
     return build(around, configuration, velocity, rules)

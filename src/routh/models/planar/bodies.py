@@ -83,7 +83,7 @@ class Body:
         real(f"{self.name}.mass", self.mass, at_least=0.0)
         real(f"{self.name}.inertia", self.inertia, at_least=0.0)
         real(f"{self.name}.radius", self.radius, at_least=0.0)
-        real_array(f"{self.name}.com", self.com, [(2,)], "shape (2,)")
+        real_array(f"{self.name}.com", self.com, [(2,)])
 
 
 def box(
@@ -154,8 +154,8 @@ class HalfPlane:
     normal: Point = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        real_array(f"{self.name}.point", self.point, [(2,)], "shape (2,)")
-        normal = real_array(f"{self.name}.normal", self.normal, [(2,)], "shape (2,)")
+        real_array(f"{self.name}.point", self.point, [(2,)])
+        normal = real_array(f"{self.name}.normal", self.normal, [(2,)])
         length = math.hypot(*normal)
         if not length > 0.0:
             raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")

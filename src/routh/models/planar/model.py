@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.base import ContactInfo, State, impact_problem, vector
 from routh.models.planar.arrays import PlanarArrays, planar_arrays
 from routh.models.planar.bodies import Body, Free, FreePoint
 from routh.models.planar.contacts import Contact
@@ -49,7 +49,7 @@ class PlanarModel:
         self.coordinates = tuple(tree.coordinates)
         self.nq = self.nv = tree.nv
         self.actuated = self._actuated(actuated)
-        self._gravity = complex(*real_array("gravity", gravity, [(2,)], "shape (2,)"))
+        self._gravity = complex(*real_array("gravity", gravity, [(2,)]))
         self._input = np.eye(self.nv)[:, [self.coordinates.index(name) for name in self.actuated]]
 
         heavy = [body for body in bodies if body.mass > 0.0]
@@ -74,28 +74,28 @@ class PlanarModel:
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv)."""
-        return self._mass(_vector(q)) if self._constant is None else self._constant[0].copy()
+        return self._mass(vector(q)) if self._constant is None else self._constant[0].copy()
 
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``M dv/dt + bias = J^T lambda``: Coriolis and gravity forces less the inputs, (nv,)."""
-        forces = self._forces(_vector(q), _vector(v)) if self._constant is None else self._constant[1].copy()
-        return forces if u is None else forces - self._input @ _vector(u)
+        forces = self._forces(vector(q), vector(v)) if self._constant is None else self._constant[1].copy()
+        return forces if u is None else forces - self._input @ vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m."""
-        return self._touch.gaps(_vector(q))
+        return self._touch.gaps(vector(q))
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 1, nv)``; the tangent is the normal turned by -90 degrees."""
-        return self._touch.jacobians(_vector(q))
+        return self._touch.jacobians(vector(q))
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 2) m/s^2."""
-        return self._touch.jacobian_bias(_vector(q), _vector(v))
+        return self._touch.jacobian_bias(vector(q), vector(v))
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
         """``q + dt v``, (nq,)."""
-        return _vector(q) + dt * _vector(v)
+        return vector(q) + dt * vector(v)
 
     def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
         """The impact of the contacts that are closed at ``state`` (signed distance <= gap, m)."""
@@ -103,7 +103,7 @@ class PlanarModel:
 
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
-        positions = self._coms.positions(_vector(q))
+        positions = self._coms.positions(vector(q))
         return -float(self._masses @ (self._gravity.conjugate() * positions).real)
 
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
@@ -117,7 +117,7 @@ class PlanarModel:
 
     def poses(self, q: ArrayLike) -> Array:
         """Position (m) and angle (rad) of each body's frame, (nb, 3)."""
-        q = _vector(q)
+        q = vector(q)
         origins = self._frames.positions(q)
         return np.stack([origins.real, origins.imag, self._angles @ q + self._offsets], axis=1)
 
@@ -132,7 +132,7 @@ class PlanarModel:
 
     def contact_points(self, q: ArrayLike) -> Array:
         """The point of the (first) body that is nearest to touching, (nc, 2) m."""
-        points = self._touch.points(_vector(q))
+        points = self._touch.points(vector(q))
         return np.stack([points.real, points.imag], axis=1)
 
     def _mass(self, q: Array) -> Array:
@@ -155,7 +155,3 @@ class PlanarModel:
 
     def __repr__(self) -> str:
         return f"PlanarModel(nv={self.nv}, bodies={len(self.bodies)}, contacts={len(self.contacts)})"
-
-
-def _vector(values: ArrayLike) -> Array:
-    return values if type(values) is np.ndarray else np.asarray(values, dtype=np.float64)

@@ -59,7 +59,7 @@ def sphere(name: str, radius: float, *, mass: float, inertia: ArrayLike | None =
 
 def box(name: str, size: ArrayLike, *, mass: float, inertia: ArrayLike | None = None) -> Body:
     """A box with edges ``size`` (3,) along its axes, m and kg; uniform unless ``inertia`` is given."""
-    a, b, c = edges = real_array("size", size, [(3,)], "shape (3,)")
+    a, b, c = edges = real_array("size", size, [(3,)])
     if not np.all(edges > 0.0):
         raise ValueError(f"size: got {edges.min()}; wanted positive edges")
     squares = np.array([b * b + c * c, a * a + c * c, a * a + b * b])
@@ -76,8 +76,8 @@ class HalfSpace:
     normal: Point = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        real_array(f"{self.name}.point", self.point, [(3,)], "shape (3,)")
-        normal = real_array(f"{self.name}.normal", self.normal, [(3,)], "shape (3,)")
+        real_array(f"{self.name}.point", self.point, [(3,)])
+        normal = real_array(f"{self.name}.normal", self.normal, [(3,)])
         length = float(np.linalg.norm(normal))
         if not length > 0.0:
             raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")

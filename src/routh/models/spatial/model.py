@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.base import ContactInfo, State, impact_problem, vector
 from routh.models.spatial.bodies import Body, Contact
 from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
 from routh.models.spatial.touch import ContactKinematics
@@ -52,7 +52,7 @@ class SpatialModel:
         self._touch = ContactKinematics(bodies, contacts)
         self._masses = np.array([body.mass for body in bodies])
         self._inertias = np.array([body.inertia for body in bodies]).reshape(-1, 3, 3)
-        self._gravity = real_array("gravity", gravity, [(3,)], "shape (3,)")
+        self._gravity = real_array("gravity", gravity, [(3,)])
         self._weights = -self._masses[:, None] * self._gravity  # on the left side, (nb, 3)
         self._mass = np.zeros((self.nv, self.nv))
         for i, body in enumerate(bodies):
@@ -68,11 +68,11 @@ class SpatialModel:
 
         The inputs ``u`` (nv,) are forces in the world frame and torques in the bodies' frames.
         """
-        spin = _vector(v).reshape(-1, 6)[:, 3:]
+        spin = vector(v).reshape(-1, 6)[:, 3:]
         result = np.empty((len(spin), 6))
         result[:, :3] = self._weights
         result[:, 3:] = cross(spin, apply(self._inertias, spin))  # w x I w
-        return result.ravel() if u is None else result.ravel() - _vector(u)
+        return result.ravel() if u is None else result.ravel() - vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m."""
@@ -100,12 +100,12 @@ class SpatialModel:
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 3) m/s^2."""
-        return self._touch.jacobian_bias(*self._poses(q), _vector(v).reshape(-1, 6))
+        return self._touch.jacobian_bias(*self._poses(q), vector(v).reshape(-1, 6))
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
         """Positions move straight, quaternions by the exponential map and are normalised, (nq,)."""
         result = np.array(q, dtype=np.float64).reshape(-1, 7)
-        rates = _vector(v).reshape(-1, 6)
+        rates = vector(v).reshape(-1, 6)
         result[:, :3] += dt * rates[:, :3]
         turned = multiply(result[:, 3:], exponential(dt * rates[:, 3:]))
         result[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
@@ -117,7 +117,7 @@ class SpatialModel:
 
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
-        return float((self._weights * _vector(q).reshape(-1, 7)[:, :3]).sum())
+        return float((self._weights * vector(q).reshape(-1, 7)[:, :3]).sum())
 
     def poses(self, q: ArrayLike) -> Array:
         """Position (m) and unit quaternion (w, x, y, z) of each body, (nb, 7)."""
@@ -134,12 +134,8 @@ class SpatialModel:
         return self._touch.points(*self._poses(q))
 
     def _poses(self, q: ArrayLike) -> tuple[Array, Array]:
-        coordinates = _vector(q).reshape(-1, 7)
+        coordinates = vector(q).reshape(-1, 7)
         return coordinates[:, :3], rotation_matrices(coordinates[:, 3:])
 
     def __repr__(self) -> str:
         return f"SpatialModel(nv={self.nv}, bodies={len(self.bodies)}, contacts={len(self.contacts)})"
-
-
-def _vector(values: ArrayLike) -> Array:
-    return values if type(values) is np.ndarray else np.asarray(values, dtype=np.float64)

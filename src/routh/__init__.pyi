@@ -1,0 +1,41 @@
+# What type checkers and editors see, and what `routh.lazily` resolves.
+from routh import auditing as auditing
+from routh import bounds as bounds
+from routh import constraints as constraints
+from routh import exact as exact
+from routh import laws as laws
+from routh import lcp as lcp
+from routh import learn as learn
+from routh import models as models
+from routh import pointedness as pointedness
+from routh import robust as robust
+from routh import sampling as sampling
+from routh import sim as sim
+from routh import step as step
+from routh import systems as systems
+from routh import termination as termination
+from routh import two_body as two_body
+from routh import viz as viz
+from routh.auditing.membership import audit as audit
+from routh.auditing.scans import scan as scan
+from routh.batch import ImpactBatch as ImpactBatch
+from routh.bounds import outer_bound as outer_bound
+from routh.exact.build import exact_set as exact_set
+from routh.exact.coverage import coverage as coverage
+from routh.exact.result import ExactSet as ExactSet
+from routh.exact.snapping import snap as snap
+from routh.laws import ImpactResult as ImpactResult
+from routh.models import State as State
+from routh.problem import ImpactProblem as ImpactProblem
+from routh.sampling import Outcomes as Outcomes
+from routh.sampling import approximate as approximate
+from routh.sampling import sample as sample
+from routh.sampling.batch import BatchOutcomes as BatchOutcomes
+from routh.sampling.filling import fill as fill
+from routh.sim import Trajectory as Trajectory
+from routh.sim import simulate_many as simulate_many
+from routh.sim.simulate import simulate as simulate
+from routh.sim.step_through import step_through as step_through
+from routh.status import Status as Status
+
+__version__: str

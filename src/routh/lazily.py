@@ -1,0 +1,28 @@
+"""Public names that are resolved on first use: those of the stub (``.pyi``) that type checkers read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+
+def public_names(file: str) -> dict[str, str]:
+    """Name -> module that it is imported from in the stub beside ``__init__.py``, which is ``file``."""
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    found = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in found for alias in node.names}
+
+
+def resolving(package: str, names: Mapping[str, str]) -> Callable[[str], object]:
+    """The ``__getattr__`` of a package; what the stub imports from the package itself is a module of it."""
+
+    def resolve(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if names[name] == package:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(names[name]), name)
+
+    return resolve

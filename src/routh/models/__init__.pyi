@@ -1,0 +1,16 @@
+from routh.models import mujoco as mujoco
+from routh.models import pinocchio as pinocchio
+from routh.models import planar as planar
+from routh.models import simultaneity as simultaneity
+from routh.models import spatial as spatial
+from routh.models.base import ContactInfo as ContactInfo
+from routh.models.base import Model as Model
+from routh.models.base import State as State
+from routh.models.base import impact_problem as impact_problem
+from routh.models.dropping import landing as landing
+from routh.models.landed import Landing as Landing
+from routh.models.landed import Posture as Posture
+from routh.models.robot import RobotContact as RobotContact
+from routh.models.robot import RobotProblem as RobotProblem
+from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
+from routh.models.robot_batch import RobotBatch as RobotBatch

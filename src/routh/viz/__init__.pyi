@@ -1,0 +1,1 @@
+from routh.viz.plotting import plot as plot
