@@ -6,6 +6,11 @@ import pytest
 import routh
 from gradients import direction, drawn_again
 from routh import systems
+from routh.compiling import interpreted
+from routh.kernels import events_plane
+from routh.kernels.events_rates import CODES, MU, NOW, SLIPS
+from routh.kernels.plane_record import write_piece
+from routh.kernels.record import DRIVEN, EVENT, MARGIN, VANISHES, begin_record, make_record
 from routh.rng import event_key
 from routh.sampling.outcomes import DATA
 from routh.sampling.redrawing import keys_of
@@ -129,3 +134,16 @@ def test_keys_are_those_that_the_samplers_draw():
     keys = keys_of(outcomes, np.array([1, 4]), given)
     assert [int(key) for key in keys[1, :9]] == [event_key(2**40 + 7, 3, 4, e) for e in range(9)]
     np.testing.assert_array_equal(keys[0, :5], given[1])
+
+
+@pytest.mark.parametrize(("whole", "known"), [(0.5, True), (0.4, False)])
+def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
+    # its share was left out of the derivative, and nothing said so
+    work, record = events_plane.workspace(1, 1), make_record(4, 1, 2)
+    work.values[NOW, :2], work.values[MU, 0] = (-0.5, 0.3), 0.0
+    work.known[0, :4] = 1.0, 0.0, 1.0, 0.0  # rates, and what they change: zero is reached at 0.5
+    work.known[0, 4 + CODES] = DRIVEN * SLIPS + 1
+    interpreted(begin_record)(record)
+    interpreted(write_piece)(record, work, 1, 0, whole, whole, False, 0)
+    assert (record.head[0, EVENT] == VANISHES) == known
+    assert (record.total[MARGIN] > 0.0) == known

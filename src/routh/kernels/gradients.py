@@ -5,7 +5,6 @@ Problems of one size are rows; the samples of all rows are one range of items, `
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -48,7 +47,6 @@ from routh.kernels.record import (
     ROLE,
     SETTER,
     TIED,
-    UNKNOWN,
     WHO,
     Record,
     make_record,
@@ -100,7 +98,7 @@ class Task(NamedTuple):
     nothing: Array  # (nv,) zeros
     after: Array  # (items, nv) the velocity after, as it was drawn again
     off: Array  # (items,) by how much derivatives along v miss the velocity after, whose degree is one
-    margin: Array  # (items,) least distance from a change of piece; NaN: no outcome, room or derivative
+    margin: Array  # (items,) least distance from a change of piece; NaN: no outcome or room
     entries: np.ndarray  # (items,) int64 of the record
     decisions: np.ndarray  # (items,) uint64: equal where pieces and events are; only without cotangents
 
@@ -208,7 +206,7 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
 def finish_sample(
     task: Task, here: Here, work: GradientWork, curved: int | None, total: Array, status: int
 ) -> None:
-    """Write what is known of one drawn sample; without a solution, room or derivative its margin is NaN."""
+    """Write what is known of one drawn sample; without a solution or room its margin is NaN."""
     frame, record, item = here.frame, work.record, here.item
     task.entries[item] = int(record.total[ENTRIES])
     if status == NO_IMPACT:
@@ -227,9 +225,6 @@ def finish_sample(
     change_by(frame, total, work.pull)
     for r in range(len(frame.v)):
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
-    if record.total[UNKNOWN] > 0.0:
-        task.margin[item] = math.nan
-        return
     differentiate(task, here, work, curved, total)
 
 

@@ -44,6 +44,7 @@ from routh.kernels.record import (
 from routh.kernels.record import BUDGET as LEFT
 
 WIDTH = 2
+SAME = 1e-12  # lengths that differ by less than this share of them are one
 
 
 @kernel
@@ -91,11 +92,11 @@ def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -
         if event != NOBODY or not (budget > 0.0 and normal > 0.0) or y < 0.0:
             continue
         b = budget / normal
-        if poisson == 1 and b == length:
+        if poisson == 1 and abs(b - length) <= SAME * length:
             event, who = IMPULSE_RETURNED, i
         root = y * y + 2.0 * rise * b
         bottom = y + math.sqrt(root) if root > 0.0 else y
-        if poisson != 1 and bottom > 0.0 and 2.0 * b / bottom == length:
+        if poisson != 1 and bottom > 0.0 and abs(2.0 * b / bottom - length) <= SAME * length:
             event, who = WORK_RETURNED, i
     return event, who, part
 
@@ -113,6 +114,8 @@ def write_piece(
     for p in range(3):
         record.numbers[k, DIRECTION + p] = 1.0 if p == part else 0.0
     write_event(record, k, event, who, NOBODY)
+    if event == NOBODY and not corner:
+        note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
     if corner:
         write_event(record, k, CORNER, work.marks[CUT_AT, 0], work.marks[CUT_AT, 1])
         ahead = next_entry(record)

@@ -44,9 +44,8 @@ LENGTH, SHARE, SET_SHARE, DIRECTION = range(4)
 # rows of `states`: where the piece begins, its rates, what they change; budgets of contacts
 C, RATE, CHANGE, BUDGET = range(4)
 # `total`: entries in use (also those without room), the least distance from a change of piece, ties in use,
-# whether something happened whose derivative is not known, and the entry from which on weights were aimed
-# (below 0: none)
-ENTRIES, MARGIN, TIED, UNKNOWN, AIMED_FROM = range(5)
+# and the entry from which on weights were aimed (below 0: none)
+ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
 TIES = 64  # of a sample; more of them count as a change of piece
 
 
@@ -58,7 +57,7 @@ class Record(NamedTuple):
     numbers: Array  # (room, 6)
     states: Array  # (room, 4, n)
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
-    total: Array  # (5,)
+    total: Array  # (4,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
 
 
@@ -70,7 +69,7 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
         np.zeros((room, 6)),
         np.zeros((room, 4, nc * width)),
         np.zeros((room, powers, nc * width)),
-        np.zeros(5),
+        np.zeros(4),
         np.zeros((TIES, 2), dtype=np.int64),
     )
 
@@ -78,7 +77,7 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
 @kernel
 def begin_record(record: Record) -> None:
     """Forget what was written."""
-    record.total[ENTRIES] = record.total[TIED] = record.total[UNKNOWN] = 0.0
+    record.total[ENTRIES] = record.total[TIED] = 0.0
     record.total[MARGIN], record.total[AIMED_FROM] = 1.0, -1.0
 
 

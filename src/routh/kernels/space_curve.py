@@ -10,7 +10,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
-from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, UNKNOWN, Record, note_margin
+from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.space_alone import alone_series, slides_alone
 from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import TINY, clear_length, first_event, highest_power, power_sum
@@ -334,7 +334,7 @@ def follow_curve(
             h = clear_length(work, m, h)
         if not h > (SHORT if begins else 0.0):
             if record is not None and entry != NOBODY:
-                record.total[UNKNOWN] = 1.0  # held contacts jam: where, is no event
+                note_margin(record, 0.0)  # where it jams is no event
             return BROKEN, -1
         h, kind, who = first_event(work, nc, m, books, h, alone)
         values[GLOBAL, ERROR] += TAIL * last * h**degree

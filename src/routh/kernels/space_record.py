@@ -63,6 +63,7 @@ from routh.kernels.space_names import (
 from routh.kernels.space_straight import NOTHING, largest_rate, wall_ray
 from routh.validation import Array
 
+SAME = 1e-12  # lengths that differ by less than this share of them are one
 FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest before
 
 
@@ -115,10 +116,13 @@ def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array,
                 a0, a1 = wall_ray(corners, j)
             gap = a0 * values[C, at + 1] + a1 * values[C, at + 2]
             rate = a0 * values[CHANGE, at + 1] + a1 * values[CHANGE, at + 2]
-            if gap > 0.0 and rate < 0.0 and -gap / rate == length and record.head[k, WHO] == NOBODY:
+            meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
+            if meets and record.head[k, WHO] == NOBODY:
                 write_event(record, k, VANISHES, i, NOBODY)
                 record.numbers[k, DIRECTION] = 0.0
                 record.numbers[k, DIRECTION + 1], record.numbers[k, DIRECTION + 2] = a0, a1
+    if record.head[k, WHO] == NOBODY:
+        note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
 
 
 @kernel
