@@ -120,7 +120,8 @@ class Outcomes(Drawable, Tabular):
 
         ``side`` (nv,): a change of the velocity; one-sided samples get the derivative to that side of the
         change of piece where they go on as they were, which "to_side" (n,) bool tells. NaN where a sample has
-        no outcome, or where a derivative misses Euler's theorem on homogeneous functions. A contact with restitution 0 has no piece in which it returns anything: its column is 0.
+        no outcome, or its derivative misses Euler's theorem on homogeneous functions. A contact with
+        restitution 0 has no piece in which it returns anything: its column is 0.
         """
         return self._pull(np.eye(self.problem.nv)[None], wrt, near=near, side=side, threads=threads)
 

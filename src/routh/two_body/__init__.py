@@ -4,29 +4,10 @@ Stands apart from the set-valued laws: one contact, Coulomb friction, and restit
 velocity. See docs/theory/two_body.md.
 """
 
-from routh.two_body.api import batch, impact
-from routh.two_body.bodies import Body, contact_frame, contact_velocity, inverse_inertia, velocities_after
-from routh.two_body.closed_form import central, frictionless
-from routh.two_body.curve import Hodograph, hodograph
-from routh.two_body.directions import InvariantDirections, invariant_directions, sticking
-from routh.two_body.result import Energy, TwoBodyBatch, TwoBodyImpact
+from __future__ import annotations
 
-__all__ = [
-    "Body",
-    "Energy",
-    "Hodograph",
-    "InvariantDirections",
-    "TwoBodyBatch",
-    "TwoBodyImpact",
-    "batch",
-    "central",
-    "contact_frame",
-    "contact_velocity",
-    "frictionless",
-    "hodograph",
-    "impact",
-    "invariant_directions",
-    "inverse_inertia",
-    "sticking",
-    "velocities_after",
-]
+from routh.lazily import public_names, resolving
+
+_PUBLIC = public_names(__file__)
+__all__ = sorted(_PUBLIC)
+__getattr__ = resolving("routh.two_body", _PUBLIC)

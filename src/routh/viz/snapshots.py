@@ -17,18 +17,7 @@ from routh.sampling.answers import contact_modes
 from routh.systems import System
 from routh.text import for_matplotlib
 from routh.validation import Array
-from routh.viz import style
-from routh.viz.bodies import (
-    CLOSED,
-    centres_of_mass,
-    contact_normals,
-    contact_velocities,
-    draw_bodies,
-    draw_body_velocities,
-    draw_contacts,
-    draw_planes,
-    frame,
-)
+from routh.viz import bodies, style
 from routh.viz.law_answers import first_pushing
 from routh.viz.solids import draw_solids
 
@@ -56,9 +45,9 @@ def snapshot_figure(system: System) -> style.Figure:
     motions = [(state.v, scale), *((later.v, scale * longer) for later in moved.values())]
     tips = [_tips(model, State(state.q, v), size) for v, size in motions]
     for ax in axes[:count]:
-        frame(ax, model, everything, more=tips, pad=0.1)
-        draw_planes(ax, model)
-    draw_bodies(axes[0], model, state.q)
+        bodies.frame(ax, model, everything, more=tips, pad=0.1)
+        bodies.draw_planes(ax, model)
+    bodies.draw_bodies(axes[0], model, state.q)
     draw_motion(axes[0], model, state, scale=scale)
     axes[0].set_title("before")
     for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
@@ -99,21 +88,21 @@ def _draw_first(ax: style.Axes, system: System) -> None:
     model, state = planar(system)
     points = model.contact_points(state.q).reshape(-1, 2)
     touched = [isinstance(contact, PlaneContact) for contact in model.definitions]
-    feet = (points - model.gaps(state.q)[:, None] * contact_normals(model, state.q))[touched]
+    feet = (points - model.gaps(state.q)[:, None] * bodies.contact_normals(model, state.q))[touched]
     near = np.linalg.norm(feet - points[touched], axis=1) < NEAR * max(_extent(model, state), 1e-9)
     held = [str(constraint.name) for constraint in getattr(system, "constraints", ())]
     Jn, Jt = model.jacobians(state.q)
     speed = float(np.abs(np.concatenate([Jn, Jt[:, 0]]) @ state.v).max(initial=0.0))
     scale = 0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0
     fixed = np.zeros((int(bool(held)), 2))
-    frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
-    draw_planes(ax, model)
-    draw_bodies(ax, model, state.q)
-    for centre in centres_of_mass(model, state.q) if held else ():
+    bodies.frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
+    bodies.draw_planes(ax, model)
+    bodies.draw_bodies(ax, model, state.q)
+    for centre in bodies.centres_of_mass(model, state.q) if held else ():
         ax.plot(*np.stack([np.zeros(2), centre]).T, color=style.BLUE, linestyle=(0, (3, 2)), zorder=1.5)
         ax.plot(0.0, 0.0, "^", color=style.BLUE, markersize=6, zorder=3)
         ax.annotate(", ".join(held), centre / 2, (0, 4), textcoords="offset points", ha="center", fontsize=7)
-    draw_contacts(ax, model, state, scale=scale)
+    bodies.draw_contacts(ax, model, state, scale=scale)
 
 
 def _arrow_scales(
@@ -130,8 +119,8 @@ def _arrow_scales(
 def draw_after(ax: style.Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
     """The bodies a moment later over the ghost of where they were, with the new contact velocities."""
     if not np.array_equal(before.q, after.q):
-        draw_bodies(ax, model, before.q, ghost=True)
-    draw_bodies(ax, model, after.q)
+        bodies.draw_bodies(ax, model, before.q, ghost=True)
+    bodies.draw_bodies(ax, model, after.q)
     draw_motion(ax, model, State(before.q, after.v), color=style.BLUE, scale=scale)
 
 
@@ -139,8 +128,8 @@ def draw_motion(
     ax: style.Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
-    few = np.count_nonzero(model.gaps(state.q) <= CLOSED) <= MANY_CONTACTS
-    draw = draw_contacts if few else draw_body_velocities
+    few = np.count_nonzero(model.gaps(state.q) <= bodies.CLOSED) <= MANY_CONTACTS
+    draw = bodies.draw_contacts if few else bodies.draw_body_velocities
     draw(ax, model, state, color=color, scale=scale)
 
 
@@ -159,10 +148,10 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
 
 def _tips(model: PlanarModel, state: State, scale: float) -> Array:
     """Where the arrows of the closed contacts end, (k, 2) m."""
-    closed = model.gaps(state.q) <= CLOSED
+    closed = model.gaps(state.q) <= bodies.CLOSED
     if np.count_nonzero(closed) > MANY_CONTACTS:
         return np.empty((0, 2))
-    return (model.contact_points(state.q) + scale * contact_velocities(model, state))[closed]
+    return (model.contact_points(state.q) + scale * bodies.contact_velocities(model, state))[closed]
 
 
 def planar(system: System) -> tuple[PlanarModel, State]:

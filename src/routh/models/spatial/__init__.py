@@ -1,29 +1,9 @@
 """Free rigid bodies in space: spheres and boxes with unit quaternions, against half-spaces and each other."""
 
-from routh.models.spatial.bodies import (
-    GROUND,
-    Body,
-    Contact,
-    HalfSpace,
-    PlaneContact,
-    SphereContact,
-    box,
-    corner_contacts,
-    corners,
-    sphere,
-)
-from routh.models.spatial.model import SpatialModel
+from __future__ import annotations
 
-__all__ = [
-    "GROUND",
-    "Body",
-    "Contact",
-    "HalfSpace",
-    "PlaneContact",
-    "SpatialModel",
-    "SphereContact",
-    "box",
-    "corner_contacts",
-    "corners",
-    "sphere",
-]
+from routh.lazily import public_names, resolving
+
+_PUBLIC = public_names(__file__)
+__all__ = sorted(_PUBLIC)
+__getattr__ = resolving("routh.models.spatial", _PUBLIC)
