@@ -168,7 +168,7 @@ def curved_piece(
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
         kind = GO_ON if values[GLOBAL, STAYS] > 0.0 else SLIP_ZERO
     if kind == JAMS:
-        return BROKEN  # fewer contacts are held
+        return CUT_SHORT
     if kind == LET_GO or kind == OUT_OF_CONE:
         kind = GO_ON if marks[ROLE, who] == HELD else CUT_SHORT
         if marks[ROLE, who] == HELD:
