@@ -80,7 +80,7 @@ def _begin_kernel() -> CudaKernel:
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
     prepared = on_device(prepare_row)
-    wide = padded(nc * (1 + nt))
+    columns = nv + 2, padded(nc * (1 + nt))
 
     def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
         place = cuda.grid(1)
@@ -88,7 +88,7 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
             own = Scratch(
                 cuda.local.array((nv, nv), np.float64),
                 cuda.local.array((1, nv), np.float64),
-                cuda.local.array((nv + 2, wide), np.float64),
+                cuda.local.array(columns, np.float64),
             )
             rows.nc[place] = 0
             if wanted[begin + place]:
