@@ -128,6 +128,21 @@ def test_weights_that_are_aimed_and_slips_that_end_follow_the_problem():
     assert errors[[31, 54]].max() < 1e-6 * np.abs(slope[[31, 54]]).max()
 
 
+def test_samples_that_weights_bring_to_rest_altogether_stay_there():
+    """The sweeps for the weights ended before they had settled; and more contacts stick than can be told."""
+    family = next(family for family in families() if family.name == "cone, 3 contacts")
+    rng = np.random.default_rng([58, sum(map(ord, family.name))])
+    problem = family.make(rng)
+    outcomes = routh.sample(problem, 12, seed=58, **family.options)
+    found = outcomes.jacobian()
+    resting = np.abs(outcomes.v).max(axis=1) < 1e-11
+    assert (resting & found["one_sided"]).sum() >= 4
+    for field in DATA:
+        assert np.all(found[field][resting & found["one_sided"]] == 0.0)
+    moved = routh.sample(problem.replace(mu=1.001 * problem.mu), 12, seed=58, **family.options)
+    np.testing.assert_allclose(moved.v[resting], 0.0, atol=1e-11)
+
+
 def test_outcomes_are_homogeneous_in_the_velocity_and_vjp_is_a_row_of_the_jacobian():
     rng = np.random.default_rng(8)
     problem = random_matrices(rng, 3).replace(restitution=0.4)

@@ -38,6 +38,7 @@ from routh.kernels.pullback import (
     start_bars,
 )
 from routh.kernels.record import (
+    AIMED_FROM,
     CURVE,
     ENTRIES,
     EVENT,
@@ -71,6 +72,7 @@ from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
 CURVED_ROOM = 512  # entries of a record for which there is room at first with the true cone: one a step
+AT_REST = 1e-11  # of the velocity before: what is left of it below this is rounding
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
 MU, M, J, RESTITUTION = range(4)
 Scratch = TypeVar("Scratch")
@@ -223,9 +225,35 @@ def finish_sample(
     if task.cotangents.of_v.shape[2] == 0:
         task.decisions[item] = digest(record, len(frame.root))
     change_by(frame, total, work.pull)
+    most, left = 0.0, 0.0
     for r in range(len(frame.v)):
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
-    differentiate(task, here, work, curved, total)
+        most, left = max(most, abs(frame.v[r])), max(left, abs(task.after[item, r]))
+    if record.total[AIMED_FROM] >= 0.0 and left <= AT_REST * most:
+        stay_at_rest(task, item)
+    else:
+        differentiate(task, here, work, curved, total)
+
+
+@kernel
+def stay_at_rest(task: Task, item: int) -> None:
+    """No derivatives: weights aimed for rest left no velocity at all, and so they do for all data nearby."""
+    bars = task.bars
+    task.off[item] = 0.0
+    for q in range(bars.v.shape[1]):
+        for r in range(bars.v.shape[2]):
+            bars.v[item, q, r] = 0.0
+            if task.wanted[M]:
+                for s in range(bars.v.shape[2]):
+                    bars.M[item, q, r, s] = 0.0
+            if task.wanted[J]:
+                for a in range(bars.J.shape[2]):
+                    bars.J[item, q, a, r] = 0.0
+        for i in range(bars.mu.shape[2]):
+            if task.wanted[MU]:
+                bars.mu[item, q, i] = 0.0
+            if task.wanted[RESTITUTION]:
+                bars.restitution[item, q, i] = 0.0
 
 
 @distinct

@@ -33,6 +33,7 @@ from routh.kernels.reverse_rates import (
 )
 
 LEFT_OVER = 1e-7  # normal velocities below this share of the speed come to rest together
+ON_CONE = 1e-9  # friction that is nearer to its cone slides
 AS_AIMED = 1e-2  # weights that differ by more from those of this impulse were aimed in another way
 
 
@@ -66,6 +67,20 @@ def find_rest(record: Record, given: Given) -> int:
 
 
 @kernel
+def begins_to_slide(record: Record, k: int, given: Given, own: ReverseWork, i: int) -> bool:
+    """Whether contact i has no slip before entry k and friction on its cone, against the slip to come."""
+    at, mu = 3 * i + 1, given.mu[i]
+    if record.states[k, C, at] != 0.0 or record.states[k, C, at + 1] != 0.0 or mu == 0.0:
+        return False
+    f0, f1 = record.states[k, RATE, at], record.states[k, RATE, at + 1]
+    friction = math.sqrt(f0 * f0 + f1 * f1)
+    if not friction >= (1.0 - ON_CONE) * mu * record.states[k, RATE, at - 1] > 0.0:
+        return False
+    own.units[i, 0], own.units[i, 1] = -f0 / friction, -f1 / friction
+    return True
+
+
+@kernel
 def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """The unknown impulses of driven contacts, with which normal velocities and sticking slips rest."""
     m = k - k
@@ -74,15 +89,33 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
             continue
         t0, t1 = record.states[k, C, 3 * i + 1], record.states[k, C, 3 * i + 2]
         slip = math.sqrt(t0 * t0 + t1 * t1)
+        slides = begins_to_slide(record, k, given, own, i)
         add_unknown(own, m, i, 0, 0)
         if slip > 0.0:
             own.units[i, 0], own.units[i, 1] = t0 / slip, t1 / slip
-            own.columns[m, 1], own.columns[m, 2] = -given.mu[i] * t0 / slip, -given.mu[i] * t1 / slip
+        if slip > 0.0 or slides:
+            own.columns[m, 1], own.columns[m, 2] = (
+                -given.mu[i] * own.units[i, 0],
+                -given.mu[i] * own.units[i, 1],
+            )
         m += 1
-        if slip == 0.0 and given.mu[i] > 0.0:
+        if slip == 0.0 and not slides and given.mu[i] > 0.0:
             add_unknown(own, m, i, 1, 1)
             add_unknown(own, m + 1, i, 2, 2)
             m += 2
+    return m
+
+
+@kernel
+def list_turns(record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray) -> int:
+    """Further unknowns behind m: the angles of slips that begin, which stay along their friction."""
+    for i in range(len(given.mu)):
+        if record.marks[k, ROLE, i] == DRIVEN and begins_to_slide(record, k, given, own, i):
+            u0, u1, push = own.units[i, 0], own.units[i, 1], given.mu[i] * impulse[3 * i]
+            own.whose[m] = i
+            own.rows[m, 0], own.rows[m, 1], own.rows[m, 2] = 0.0, -u1, u0
+            own.columns[m, 0], own.columns[m, 1], own.columns[m, 2] = 0.0, push * u1, -push * u0
+            m += 1
     return m
 
 
@@ -116,7 +149,8 @@ def back_through_impulse(
     record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray
 ) -> None:
     """From OF_RATE, of the impulse, and OF_CHANGE, of what it does, to G, friction and the state before."""
-    bars, n = own.bars, own.bars.shape[1]
+    bars, n, known = own.bars, own.bars.shape[1], m
+    m = list_turns(record, k, given, own, known, impulse)
     for e in range(m):
         at, right = 3 * own.whose[e], 0.0
         for part in range(3):
@@ -125,6 +159,10 @@ def back_through_impulse(
         own.system[e, m] = right
         for f in range(m):
             own.system[e, f] = coupling(given, own, f, e)
+        if e >= known:  # a slip turns by less the longer it is
+            i = own.whose[e]
+            for part in range(2):
+                own.system[e, e] -= own.units[i, part] * times_G(given, impulse, at + 1 + part)
     solve_linear(own.system, 0, m)
     for a in range(n):
         bars[LEVER, a] = bars[OF_CHANGE, a]
@@ -139,11 +177,14 @@ def back_through_impulse(
         at = 3 * i + 1
         t0, t1 = record.states[k, C, at], record.states[k, C, at + 1]
         slip = math.sqrt(t0 * t0 + t1 * t1)
-        if record.marks[k, ROLE, i] == DRIVEN and slip > 0.0:
+        if record.marks[k, ROLE, i] != DRIVEN:
+            continue
+        if slip > 0.0 or begins_to_slide(record, k, given, own, i):
             u0, u1, normal = own.units[i, 0], own.units[i, 1], impulse[at - 1]
             b0 = bars[OF_RATE, at] + times_G(given, bars[LEVER], at)
             b1 = bars[OF_RATE, at + 1] + times_G(given, bars[LEVER], at + 1)
             bars[OF_MU, i] -= normal * (u0 * b0 + u1 * b1)
+        if slip > 0.0:
             across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / slip
             bars[STATE, at] -= across * u1
             bars[STATE, at + 1] += across * u0

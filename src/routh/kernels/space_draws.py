@@ -41,7 +41,7 @@ KEEP_CHANCE = 0.1  # weights stay as they were
 ALONE, FACE = 0.9, 0.95  # below: one contact alone; below: a random face; else all of them
 HOLD, PUSH = 0.3, 0.4  # a contact at zero: held below the first, driven below the second, else left alone
 AS_DRAWN, IN_TURN, AIMED, BARE = 0, 1, 2, 3  # phases of a sample, see `draw_roles`
-AIMS, FINE_AIMS = 60.0, 1000.0  # sweeps for the weights of AIMED at most; where derivatives are wanted
+AIMS, FINE_AIMS = 60.0, 1e5  # sweeps for the weights of AIMED at most; where derivatives are wanted
 AIMED_AT = 1e-12  # of the largest impulse: what moves less has settled
 
 

@@ -133,8 +133,7 @@ def run_rows(
         facet_directions(nt, settings.get("facets") if nt == 2 else None),
         raise_cotangents(cotangents, frames, inverse),
         wanted,
-        # what is not written belongs to samples that `forget_lost` finds by their margins
-        Bars(*(np.empty((items if name in asked else 0, k, *shape)) for name, shape in shapes.items())),
+        _empty_bars({name: (items if name in asked else 0, k, *shape) for name, shape in shapes.items()}),
         np.zeros(nv),
         np.full((items, nv), np.nan),
         np.full(items, np.nan),
@@ -148,6 +147,16 @@ def run_rows(
     else:
         run_space(rows, draw, task, settings.get("friction", "cone") == "polyhedral", own, threads)
     return task
+
+
+def _empty_bars(shapes: dict[str, tuple[int, ...]]) -> Bars:
+    """Arrays that are not filled: what is not written belongs to samples that `forget_lost` finds.
+
+    They are parts of one: large allocations get large pages, and are there in a tenth of the time.
+    """
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+    parts = np.split(np.empty(ends[-1]), ends[:-1])
+    return Bars(**{name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)})
 
 
 def decisions(outcomes: Outcomes) -> np.ndarray:
