@@ -3,6 +3,7 @@
     python benchmarks/sampling_gpu.py                        events in the plane; from call to summary
     python benchmarks/sampling_gpu.py make anymal.npz        states of ANYmal on four feet (needs Pinocchio)
     python benchmarks/sampling_gpu.py robots anymal.npz      one outcome of each of 2^20 problems, true cone
+    python benchmarks/sampling_gpu.py robots anymal.npz --facets 8    the same with friction polygons
     python benchmarks/sampling_gpu.py algorithm1             HP23's sampler
     python benchmarks/sampling_gpu.py algorithm1 robot.npz   the same for a saved problem, with the true cone
 
@@ -143,30 +144,37 @@ def tiled(path, count):
     return routh.ImpactBatch(**given)
 
 
-def robots(path, count, method, check=2**12):
-    """One outcome of each of many different problems, with the true cone."""
+def robots(path, count, method, facets, check=2**12):
+    """One outcome of each of many different problems, with the true cone or polygons of so many facets."""
     batch = tiled(path, count)
     print(batch)
+    friction = {"method": method, "friction": "polyhedral" if facets else "cone", "facets": facets}
+    corners = facet_directions(2, facets) if facets else None
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
     outputs = events_cuda.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
     rows = events_cuda.prepared_rows(sent, mask, 0, count, 2)
     if method == "events":
-        sampler = events_cuda.Sampler(make_settings(1, persistence=PERSISTENCE), batch.nc, elastic=False)
+        draw = make_settings(1, persistence=PERSISTENCE)
+        sampler = events_cuda.Sampler(draw, batch.nc, corners, elastic=False)
     else:
         sampler = gpu.ConeSampler(cone_draw(1, batch.nc), batch.nc)
+    begin = time.perf_counter()
+    sampler.launch(rows, mask, outputs, 0, 0, 1)
+    find_cuda().synchronize()
+    compiling = time.perf_counter() - begin
     kernel = kernel_milliseconds(lambda: sampler.launch(rows, mask, outputs, 0, 0, count), repeats=3)
     preparing = kernel_milliseconds(lambda: events_cuda.prepared_rows(sent, mask, 0, count, 2), repeats=3)
     begin = time.perf_counter()
-    found = routh.sample(batch, 1, method=method, device="cuda")
+    found = routh.sample(batch, 1, device="cuda", **friction)
     counts = found.status_counts()
     whole = time.perf_counter() - begin
     some = batch[:check]
-    routh.sample(some[:1], 1, method=method)
+    routh.sample(some[:1], 1, **friction)
     one = time.process_time()
-    few = routh.sample(some, 1, method=method, threads=1)
+    few = routh.sample(some, 1, threads=1, **friction)
     one = (time.process_time() - one) / check
     print(
-        f"{method}: kernel {kernel:.1f} ms, preparing {preparing:.1f} ms, "
+        f"{method}: compiling {compiling:.0f} s, kernel {kernel:.1f} ms, preparing {preparing:.1f} ms, "
         f"call with status counts {1e3 * whole:.0f} ms"
     )
     print(f"{compared(few, found)}; CPU {1e6 * one:.1f} us a problem on one core; {counts}")
@@ -236,6 +244,7 @@ def main():
     parser.add_argument("path", nargs="?", help="file of problems")
     parser.add_argument("--samples", type=int, default=2**20)
     parser.add_argument("--method", default="events", choices=("events", "algorithm1"), help="of robots")
+    parser.add_argument("--facets", type=int, help="of robots by events: polygons instead of the true cone")
     parser.add_argument("--states", type=int, default=1024)
     given = parser.parse_args()
     if given.what == "make":
@@ -246,7 +255,7 @@ def main():
     if given.what == "events":
         events(given.samples)
     elif given.what == "robots":
-        robots(given.path, given.samples, given.method)
+        robots(given.path, given.samples, given.method, given.facets)
     elif given.path is not None:
         saved(given.path, given.samples)
     else:

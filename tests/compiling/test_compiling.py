@@ -156,3 +156,26 @@ def test_the_digest_covers_every_kernel_source():
         path for path in root.rglob("*.py") if "@kernel" in (text := path.read_text()) or "@inlined" in text
     }
     assert users <= listed
+
+
+def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothing_else():
+    from llvmlite import binding, ir
+
+    module = ir.Module("loops")
+    integer = ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(integer, [integer]), "count")
+    before, loop, after = (function.append_basic_block(name) for name in ("before", "loop.body", "after"))
+    ir.IRBuilder(before).branch(loop)
+    builder = ir.IRBuilder(loop)
+    number = builder.phi(integer)
+    following = builder.add(number, integer(1))
+    number.add_incoming(integer(0), before)
+    number.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, function.args[0]), loop, after)
+    ir.IRBuilder(after).ret(following)
+    rolled = compiling._rolled(str(module))
+    marked = [line for line in rolled.splitlines() if "!llvm.loop" in line]
+    assert len(marked) == 1
+    assert "loop.body" in marked[0]
+    assert "after" in marked[0]
+    binding.parse_assembly(rolled).verify()

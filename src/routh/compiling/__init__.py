@@ -8,6 +8,7 @@ Kernels must not raise. Importing this module loads no numba; marking a kernel d
 from __future__ import annotations
 
 import math
+import re
 import time
 import types
 import warnings
@@ -42,6 +43,8 @@ __all__ = [
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
 _MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
+_ROLLED: set[str] = set()  # names of the functions that make kernels without unrolled loops
+_LABEL, _TARGET = re.compile(r'"?([\w.$-]+)"?:'), re.compile(r'label %"?([\w.$-]+)"?')
 Function = TypeVar("Function", bound=Plain)
 
 
@@ -167,11 +170,13 @@ def on_device(
     return _rebuilt(function, make, made)
 
 
-def cuda_kernel(function: Plain, *, fused: bool = False, **options: Foreign) -> Foreign:
+def cuda_kernel(function: Plain, *, fused: bool = False, rolled: bool = False, **options: Foreign) -> Foreign:
     """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
 
     Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
-    products and sums are kept apart, as on the CPU, so that both take the same branches at ties.
+    products and sums are kept apart, as on the CPU, so that both take the same branches at ties. With
+    ``rolled`` no loop is unrolled: where threads go different ways through much code, fetching it takes
+    longer than running it.
     """
     cuda = function.__globals__["cuda"] = find_cuda()
     from numba import config
@@ -181,6 +186,8 @@ def cuda_kernel(function: Plain, *, fused: bool = False, **options: Foreign) -> 
     if fused:
         return _Launched(cuda.jit(function, **options))
     _do_not_fuse()
+    if rolled:
+        _ROLLED.add(function.__qualname__.split(".")[0])
     # at link time products and sums would be fused again
     return _Launched(cuda.jit(function, lto=False, **options))
 
@@ -210,9 +217,27 @@ def _do_not_fuse() -> None:
     def compile_unfused(modules: Foreign, **options: Foreign) -> Foreign:
         sources = [modules] if isinstance(modules, str) else modules
         ours = any(_MANGLED in source for source in sources)
+        if any(f"{len(name)}{name}" in source for name in _ROLLED for source in sources):
+            modules = [_rolled(source) for source in sources]
         return compile_ir(modules, **({**options, "fma": False} if ours else options))
 
     nvvm.compile_ir = compile_unfused
+
+
+def _rolled(source: str) -> str:
+    """LLVM's text of a module in which no loop may be unrolled: every branch back says so."""
+    lines: list[str] = []
+    above: set[str] = set()
+    for line in source.splitlines():
+        if line.startswith("define"):
+            above = set()
+        elif label := _LABEL.match(line):
+            above.add(label[1])
+        elif line.lstrip().startswith("br ") and not above.isdisjoint(_TARGET.findall(line)):
+            line += ", !llvm.loop !900001"
+        lines.append(line)
+    mark = ["!900001 = distinct !{!900001, !900002}", '!900002 = !{!"llvm.loop.unroll.disable"}']
+    return "\n".join([*lines, *mark, ""])
 
 
 def _kept_apart(dispatcher: Foreign) -> Foreign:

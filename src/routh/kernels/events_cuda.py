@@ -28,14 +28,8 @@ if TYPE_CHECKING:
 
 BLOCK = 128
 REGISTERS = 128  # of a thread in space
-# functions of the sampler in space that are compiled on their own, see `on_device`
-APART = frozenset(
-    (
-        *("solve_rates", "held_rate", "run_stage", "straight_piece"),
-        *("follow_curve", "alone_series", "fill_series", "extend", "solve_power", "invert"),
-        *("first_event", "straight_on", "stop_slip", "outside_cones", "move"),
-    )
-)
+# functions of the true cone that are compiled on their own, see `on_device`: rarely called, or large
+APART = frozenset(("fill_series", "held_rate", "invert", "stop_slip", "straight_on"))
 MOST_BLOCKS = 2**20  # of one launch in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
@@ -110,7 +104,7 @@ def same_corners(corners: DeviceArray) -> DeviceArray:
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
-    sampled = on_device(events_space.run_range, APART)
+    sampled = on_device(events_space.run_range, APART if curved else frozenset())
     given = on_device(no_corners if curved else same_corners)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
 
@@ -135,7 +129,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
             if wanted[number // draw.n]:
                 sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
 
-    return cuda_kernel(entry, max_registers=REGISTERS)
+    return cuda_kernel(entry, rolled=True, max_registers=REGISTERS)
 
 
 def make_gpu_outputs(

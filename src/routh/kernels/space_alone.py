@@ -68,7 +68,7 @@ def coordinate(work: SpaceWork, e: int) -> int:
 @kernel
 def answers(work: SpaceWork, nc: int, m: int, i: int, size: int) -> None:
     """What each unknown rate is by ``1, u0, u1``, u the direction in which i slips: behind the inverse."""
-    values, marks, first, at = work.values, work.marks, GRAM + 3 * nc, 3 * i
+    values, marks, first, at = work.values, work.marks, GRAM + 6 * nc, 3 * i
     push = -values[MU, i] * values[WEIGHT, i]
     for part in range(3):
         for e in range(size):
@@ -82,13 +82,13 @@ def answers(work: SpaceWork, nc: int, m: int, i: int, size: int) -> None:
                         value += values[WEIGHT, j] * values[g, 3 * j]
             values[RIGHT, e] = -value
         for e in range(size):
-            values[first + e, 2 * size + part] = unknown_value(work, size, e)
+            values[first + e, size + part] = unknown_value(work, size, e)
 
 
 @kernel
 def motion(work: SpaceWork, nc: int, m: int, i: int, size: int) -> Motion:
     """The slip rate of contact i by its direction u, ``c + A u``: c, then A row by row."""
-    values, marks, first, at = work.values, work.marks, GRAM + 3 * nc, 3 * i
+    values, marks, first, at = work.values, work.marks, GRAM + 6 * nc, 3 * i
     g, h, push = GRAM + at + 1, GRAM + at + 2, -values[MU, i] * values[WEIGHT, i]
     c0, c1 = 0.0, 0.0
     for a in range(m):
@@ -100,7 +100,7 @@ def motion(work: SpaceWork, nc: int, m: int, i: int, size: int) -> Motion:
     a10, a11 = push * values[h, at + 1], push * values[h, at + 2]
     for e in range(size):
         column = 3 * marks[WHOSE, e] + coordinate(work, e)
-        x, y, row, k = values[g, column], values[h, column], first + e, 2 * size
+        x, y, row, k = values[g, column], values[h, column], first + e, size
         c0, a00, a01 = c0 + x * values[row, k], a00 + x * values[row, k + 1], a01 + x * values[row, k + 2]
         c1, a10, a11 = c1 + y * values[row, k], a10 + y * values[row, k + 1], a11 + y * values[row, k + 2]
     return c0, c1, a00, a01, a10, a11
@@ -110,7 +110,7 @@ def motion(work: SpaceWork, nc: int, m: int, i: int, size: int) -> Motion:
 def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> None:
     """Power k + 1 of the impulses of the contacts beside i."""
     values, marks, series = work.values, work.marks, work.series
-    slip, share, first = series[CHANNELS * i + SIZE, k], 1.0 / (k + 1), GRAM + 3 * nc
+    slip, share, first = series[CHANNELS * i + SIZE, k], 1.0 / (k + 1), GRAM + 6 * nc
     t0, t1 = series[CHANNELS * i + TURN0, k], series[CHANNELS * i + TURN1, k]
     for a in range(m):
         j = marks[LIST, a]
@@ -119,7 +119,7 @@ def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> 
             if marks[MOVES, j] == NO_FRICTION:
                 series[CHANNELS * j + PUSH1, k + 1] = series[CHANNELS * j + PUSH2, k + 1] = 0.0
     for e in range(size):
-        row, column = first + e, 2 * size
+        row, column = first + e, size
         value = values[row, column] * slip + values[row, column + 1] * t0 + values[row, column + 2] * t1
         series[CHANNELS * marks[WHOSE, e] + PUSH0 + coordinate(work, e), k + 1] = share * value
 
@@ -128,7 +128,7 @@ def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> 
 def rates_of_others(work: SpaceWork, nc: int, m: int, i: int, size: int, degree: int) -> None:
     """Powers up to ``degree`` of the direction ``u = t / |t|``, and those of the rates that follow it."""
     values, marks, series = work.values, work.marks, work.series
-    own, first, inverse = CHANNELS * i, GRAM + 3 * nc, 1.0 / series[CHANNELS * i + SIZE, 0]
+    own, first, inverse = CHANNELS * i, GRAM + 6 * nc, 1.0 / series[CHANNELS * i + SIZE, 0]
     for k in range(1, degree + 1):
         u0, u1 = series[own + TURN0, k], series[own + TURN1, k]
         for j in range(1, k + 1):
@@ -141,7 +141,7 @@ def rates_of_others(work: SpaceWork, nc: int, m: int, i: int, size: int, degree:
             if j != own:
                 series[j + RATE0, k] = series[j + RATE1, k] = series[j + RATE2, k] = 0.0
         for e in range(size):
-            row, column = first + e, 2 * size
+            row, column = first + e, size
             series[CHANNELS * marks[WHOSE, e] + RATE0 + coordinate(work, e), k] = (
                 values[row, column + 1] * u0 + values[row, column + 2] * u1
             )

@@ -29,6 +29,7 @@ from routh.kernels.space_names import (
     SpaceWork,
     named,
 )
+from routh.validation import Array
 
 DEPENDENT = 1e-11  # pivots below this share of the largest: contacts that repeat each other
 FIRST, SECOND, THIRD = named(3)
@@ -100,15 +101,22 @@ def fill_matrix(work: SpaceWork, nc: int, size: int, turns: int, k: int) -> None
                         + values[g, at + 2] * values[COL2, f]
                     )
             values[first + e, f] = value
-            values[first + e, size + f] = 1.0 if e == f else 0.0
+            values[first + 3 * nc + e, f] = 1.0 if e == f else 0.0
         if e >= turns:
             values[first + e, e] -= (k + 1) * work.series[CHANNELS * i + SIZE, 1]
 
 
 @kernel
+def swap(values: Array, row: int, other: int, begin: int, end: int) -> None:
+    """Exchange two rows, from one column to another."""
+    for column in range(begin, end):
+        values[row, column], values[other, column] = values[other, column], values[row, column]
+
+
+@kernel
 def invert(work: SpaceWork, nc: int, size: int) -> None:
-    """Gauss and Jordan with row pivoting; PIVOT has the row of each unknown, -1 where its pivot vanishes."""
-    values, marks, first = work.values, work.marks, GRAM + 3 * nc
+    """Gauss and Jordan with row pivoting; PIVOT: unknowns' rows of the inverse, -1: the pivot vanishes."""
+    values, marks, first, beside = work.values, work.marks, GRAM + 3 * nc, 3 * nc
     largest = 0.0
     for row in range(size):
         for column in range(size):
@@ -122,17 +130,22 @@ def invert(work: SpaceWork, nc: int, size: int) -> None:
         marks[PIVOT, column] = -1
         if rank == first + size or not abs(values[pivot, column]) > DEPENDENT * largest:
             continue
-        for other in range(column, 2 * size):
-            values[rank, other], values[pivot, other] = values[pivot, other], values[rank, other]
+        if pivot != rank:
+            swap(values, rank, pivot, column, size)
+            swap(values, rank + beside, pivot + beside, 0, size)
         scale = 1.0 / values[rank, column]
-        for other in range(column, 2 * size):
+        for other in range(column, size):
             values[rank, other] *= scale
+        for other in range(size):
+            values[rank + beside, other] *= scale
         for row in range(first, first + size):
             factor = values[row, column]
             if row != rank and factor != 0.0:
-                for other in range(column, 2 * size):
+                for other in range(column, size):
                     values[row, other] -= factor * values[rank, other]
-        marks[PIVOT, column] = rank
+                for other in range(size):
+                    values[row + beside, other] -= factor * values[rank + beside, other]
+        marks[PIVOT, column] = rank + beside
         rank += 1
 
 
@@ -142,5 +155,5 @@ def unknown_value(work: SpaceWork, size: int, e: int) -> float:
     row, value = work.marks[PIVOT, e], 0.0
     if row >= 0:
         for f in range(size):
-            value += work.values[row, size + f] * work.values[RIGHT, f]
+            value += work.values[row, f] * work.values[RIGHT, f]
     return value

@@ -21,7 +21,7 @@ Custom = int | None  # the address of a user's own function for relative rates
 class SpaceWork(NamedTuple):
     """Scratch of one thread for at most nc contacts, with n = 3 nc coordinates: normal, two tangents, ..."""
 
-    values: Array  # (VALUE_ROWS + 2 n, max(2 n, GLOBALS)): rows named below, then G, then linear equations
+    values: Array  # (VALUE_ROWS + 3 n, max(n, GLOBALS)): rows named below; G; linear equations; their inverse
     marks: np.ndarray  # (MARK_ROWS, n) int64
     series: Array  # (CHANNELS nc + 2, ORDER + 1): powers of a curve, `routh.kernels.space_series`
     flags: np.ndarray  # (nc,) bool: contacts that may be driven, for a user's own rates
@@ -42,7 +42,7 @@ SLIDE0, SLIDE1, UNIFORMS = named(3, 18)  # direction of slip; random numbers
 # of the unknowns of linear equations: the row and the column of their contact, right-hand sides
 ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 21)
 (GLOBAL,) = named(1, 28)  # numbers of the sample, named below
-(GRAM,) = named(1, 29)  # the matrix G; after it the linear equations
+(GRAM,) = named(1, 29)  # the matrix G; after it the linear equations, and beside what their inverse becomes
 VALUE_ROWS = 29
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
@@ -67,10 +67,10 @@ NO_FRICTION, ZERO, WALL, SLIDE = named(4)
 CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE, JAMS = named(9)
 
 # rows of `series` of contact i, from CHANNELS i on: rates, impulse, slip rates, direction and size of slip,
-# slip rate along it, normal velocity and its rate, work
-CHANNELS = 16
+# slip rate along it, normal velocity, work
+CHANNELS = 14
 RATE0, RATE1, RATE2, PUSH0, PUSH1, PUSH2, TURN0, TURN1, UNIT0, UNIT1, SIZE, ALONG = named(12)
-NORMAL, NORMAL_RATE, POWER, WORKED = named(4, 12)
+NORMAL, WORKED = named(2, 12)
 ORDER = 12  # highest power
 
 
@@ -78,7 +78,7 @@ def workspace(nc: int, pieces: int = 0) -> SpaceWork:
     """Scratch arrays of one thread; ``pieces`` of a path are kept."""
     n = 3 * nc
     return SpaceWork(
-        np.zeros((VALUE_ROWS + 2 * n, max(2 * n, GLOBALS))),
+        np.zeros((VALUE_ROWS + 3 * n, max(n, GLOBALS))),
         np.zeros((MARK_ROWS, n), dtype=np.int64),
         np.zeros((CHANNELS * nc + 2, ORDER + 1)),
         np.zeros(nc, dtype=np.bool_),
