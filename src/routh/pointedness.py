@@ -131,10 +131,8 @@ class _Generators:
         return np.repeat(np.arange(count), len(polygon)), np.tile(polygon, (count, 1))
 
     def against(self, unit: Array) -> Array:
-        """The friction directions (nc, nt) that lean least along a vector (nv,)."""
+        """The friction directions (nc, nt) of the true cone that lean least along a vector (nv,)."""
         slip = self.tangents @ unit  # (nc, nt)
-        if self.polygon is not None:
-            return self.polygon[np.argmin(slip @ self.polygon.T, axis=1)]
         length = np.linalg.norm(slip, axis=1, keepdims=True)
         return -slip / np.where(length > 0.0, length, 1.0)
 
@@ -164,9 +162,10 @@ def _nearest_to_zero(generators: _Generators) -> _Nearest:
     best = _Nearest(np.inf, -np.inf, np.zeros(nv), np.zeros((nc, 1 + nt)))
     for _ in range(_ROUNDS):
         columns = generators.at(contacts, directions)  # (k, nv)
-        weights = _hull_weights(columns)
+        weights = hull_weights(columns)
         if weights is None:
             break
+        weights = weights / weights.sum()
         point = weights @ columns
         length = float(np.linalg.norm(point))
         if length < best.length:
@@ -188,9 +187,12 @@ def _nearest_to_zero(generators: _Generators) -> _Nearest:
     return best
 
 
-def _hull_weights(columns: Array) -> Array | None:
-    """Weights (k,), summing to one, of the point nearest to zero in the hull of the rows (k, nv)."""
-    from scipy.optimize import nnls  # not on the way to a sample
+def hull_weights(columns: Array) -> Array | None:
+    """Weights (k,), up to a factor, of the point nearest to zero in the hull of the rows (k, nv), or None.
+
+    By homogeneity they minimise ``|w.rows|^2 + (1.w - 1)^2`` over w >= 0.
+    """
+    from scipy.optimize import nnls  # half a second, not on the way to a sample
 
     count, nv = columns.shape
     try:
@@ -198,5 +200,4 @@ def _hull_weights(columns: Array) -> Array | None:
         weights, _ = nnls(system, np.append(np.zeros(nv), 1.0), maxiter=30 * count)
     except RuntimeError:  # its iteration limit
         return None
-    total = float(weights.sum())
-    return weights / total if total > 0.0 else None
+    return weights if weights.sum() > 0.0 else None

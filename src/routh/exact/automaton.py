@@ -26,8 +26,7 @@ from routh.exact.algebra import (
     times,
     transpose,
 )
-from routh.exact.facets import friction_directions
-from routh.exact.rational import RationalProblem
+from routh.exact.rational import RationalProblem, friction_directions
 from routh.status import MissingExtraError
 from routh.validation import Array
 
@@ -78,7 +77,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     back = transpose(solve(gram, transpose(span)))
     start = times(B, v)
     base = tuple(x - dot(row, start) for x, row in zip(v, back, strict=True))
-    forms = _forms(J, chosen, back)
+    forms = product(J, back)  # every row of J as a linear form in z, since J_i base = 0
     width = 1 + problem.nt
     directions = _fast(friction_directions(problem.nt, facets))
     speed = float(dot(v, times(M, v))) ** 0.5 or 1.0
@@ -114,15 +113,6 @@ def _fast(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     except ImportError:
         raise MissingExtraError("gmpy2", "exact") from None
     return tuple(tuple(mpq(x.numerator, x.denominator) for x in row) for row in rows)
-
-
-def _forms(J: Matrix, chosen: list[int], back: Matrix) -> list[Vector]:
-    """Every row of J as a linear form in z (J_i v changes by J_i back dz, and J_i base = 0)."""
-    columns = transpose(back)
-    return [
-        tuple(type(row[0])(int(k == index)) for k in chosen) if index in chosen else times(columns, row)
-        for index, row in enumerate(J)
-    ]
 
 
 def _modes(

@@ -10,6 +10,7 @@ from routh.exact.algebra import Vector, dot, simplest, times
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.budget import Budget
 from routh.exact.displacement import Displacement, displacement
+from routh.exact.loading import hull, load_ppl
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
 from routh.exact.rational import RationalProblem
 from routh.exact.reach import Reach
@@ -77,18 +78,18 @@ def exact_set(
             "and routh.outer_bound takes any problem"
         )
     floats, used = rational.problem, facets if rational.nt == 2 else None
-    frame = frame_of(auto, floats.cholesky.T, floats.speed)
-    if all(_value(row, auto.start) >= 0 for row in auto.normals):
-        here = _union([_start(auto)], auto, frame)
+    frame = frame_of(auto, floats)
+    if all(dot(row, auto.start) >= 0 for row in auto.normals):
+        here = _union([hull(load_ppl(), [auto.start])], frame)
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     start = None if states is None else _starts(auto, states)
     inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
     outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started), start)
-    reached = _union([piece.poly for piece in terminal_pieces(inner)], auto, frame)
+    reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
     given = floats if isinstance(problem, RationalProblem) else problem
-    bound, source = _outer(outer, auto, frame, given, shift)
+    bound, source = _outer(outer, frame, given, shift)
     status = Status.SOLVED if inner.complete and outer.complete else Status.INCOMPLETE
     if status is Status.SOLVED and inner.jams():
         status = Status.JAMMED
@@ -112,7 +113,7 @@ def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
                 "states: they differ by what no impulse can change; wanted one set for each such part"
             )
         found.append(z)
-    if not any(all(_value(row, z) < 0 for z in found) for row in auto.normals):
+    if not any(all(dot(row, z) < 0 for z in found) for row in auto.normals):
         raise ValueError("states: no contact approaches in all of them; wanted an impact from every state")
     return found
 
@@ -138,24 +139,6 @@ def _in_rationals(
     """The problem in rational numbers, and how far its outcomes can be from those of the one given."""
     if isinstance(problem, RationalProblem):
         return problem, None, Displacement()
-    _check(problem)
-    if as_given_only:
-        exact = as_given(problem, coincidences=False)
-        return exact.rational, exact, Displacement()
-    snapped = as_given(problem)
-    shift = displacement(problem, snapped.rational)
-    if max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR) and _approaches(snapped.rational):
-        return snapped.rational, snapped, shift
-    # too far, no bound, or nothing is left of a slow approach
-    exact = as_given(problem, coincidences=False)
-    return exact.rational, exact, Displacement()
-
-
-def _approaches(problem: RationalProblem) -> bool:
-    return any(dot(row, problem.v) < 0 for row in problem.Jn)
-
-
-def _check(problem: ImpactProblem) -> None:
     if not isinstance(problem, ImpactProblem):
         raise ValueError(
             f"problem: got {type(problem).__name__}; wanted an ImpactProblem or a RationalProblem"
@@ -164,29 +147,29 @@ def _check(problem: ImpactProblem) -> None:
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
         )
+    if not as_given_only:
+        snapped = as_given(problem)
+        shift, near = displacement(problem, snapped.rational), snapped.rational
+        left = any(dot(row, near.v) < 0 for row in near.Jn)  # something of a slow approach
+        if left and max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR):
+            return near, snapped, shift
+    exact = as_given(problem, coincidences=False)
+    return exact.rational, exact, Displacement()
 
 
 def _outer(
-    reach: Reach, auto: Automaton, frame: Frame, given: ImpactProblem, shift: Displacement
+    reach: Reach, frame: Frame, given: ImpactProblem, shift: Displacement
 ) -> tuple[PolytopeUnion, str]:
     """The relaxed reachable set where it was completed and is bounded, else a bound from energy."""
     room = simplest(1.05 * shift.room, 0.05 * shift.room)
     if reach.complete:
         parts = [piece.poly for piece in terminal_pieces(reach, room)]
         if all(part.is_bounded() for part in parts):
-            return _union(parts, auto, frame, shift.radius), "reachable set of the relaxed inclusion"
+            return _union(parts, frame, shift.radius), "reachable set of the relaxed inclusion"
     from routh.exact.energy_outer import outer_polytopes  # sparse matrices, which complete sets do not need
 
-    return _union(outer_polytopes(given, auto, room), auto, frame), "energy and momentum bound"
+    return _union(outer_polytopes(given, frame.automaton, room), frame), "energy and momentum bound"
 
 
-def _union(parts: list[C_Polyhedron], auto: Automaton, frame: Frame, radius: float = 0.0) -> PolytopeUnion:
-    return PolytopeUnion(tuple(polytope(part, auto, frame) for part in parts), radius)
-
-
-def _start(auto: Automaton) -> C_Polyhedron:
-    return Reach(auto).point(auto.start)
-
-
-def _value(row: tuple[int, ...], z: Vector) -> Fraction:
-    return dot(tuple(map(Fraction, row)), z)
+def _union(parts: list[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+    return PolytopeUnion(tuple(polytope(part, frame) for part in parts), radius)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ from routh.exact.rational import RationalProblem, floats
 from routh.problem import ImpactProblem
 from routh.validation import Array, choice, real
 
+Number = Callable[[float], Fraction]
 Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of J v at rest, equal pairs
 
 
@@ -44,11 +46,6 @@ class Snapped:
     at_rest: tuple[str, ...]  # contact velocity components that were within tolerance of zero, now zero
     equal: tuple[tuple[str, str], ...]  # pairs of components within tolerance of each other, now equal
     dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
-
-    @property
-    def largest_move(self) -> float:
-        """The largest of `moved`."""
-        return max(self.moved.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +95,13 @@ def snap(
     tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
     choice("through", through, ("mass", "delassus"))
     units = units_of(problem)
-    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, lambda x: simplest(x, tolerance))
-    mass = units.mass(problem.M)
-    M = _snap_entries(mass, tolerance) if through == "mass" else _mass_by_delassus(mass, J[0], tolerance)
+    number: Number = partial(simplest, tolerance=tolerance)
+    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, number)
+    M = units.mass(problem.M)
+    mass = _snap_entries(M, tolerance, number) if through == "mass" else _mass_by_delassus(M, J[0], tolerance)
     mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
-    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance)[0]
-    return _found(problem, units, M, J, mu, _at_rest(problem, units, M, J[0], v, tolerance))
+    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance, number)[0]
+    return _found(problem, units, mass, J, mu, _at_rest(problem, units, mass, J[0], v, tolerance))
 
 
 def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
@@ -181,14 +179,11 @@ def _moved(problem: ImpactProblem, units: Units, rational: RationalProblem) -> d
     return {name: float(np.abs(change).max(initial=0.0)) for name, change in changes.items()}
 
 
-def _snap_entries(
-    values: Array, tolerance: float, number: Callable[[float], Fraction] | None = None
-) -> Matrix:
+def _snap_entries(values: Array, tolerance: float, number: Number) -> Matrix:
     """Snap an array entry by entry; magnitudes within tolerance of each other get one rational.
 
-    ``number`` makes it from the smallest of them; default: the simplest within tolerance.
+    ``number`` makes it from the smallest of them.
     """
-    number = number or (lambda x: simplest(x, tolerance))
     magnitudes = np.sort(np.unique(np.abs(values)))
     image: dict[float, Fraction] = {}
     anchor, rational = -math.inf, Fraction(0)
@@ -199,9 +194,7 @@ def _snap_entries(
     return tuple(tuple(image[abs(float(x))] * (1 if x >= 0 else -1) for x in row) for row in values)
 
 
-def _snap_rows(
-    rows: Array, tolerance: float, number: Callable[[float], Fraction]
-) -> tuple[Matrix, list[int]]:
+def _snap_rows(rows: Array, tolerance: float, number: Number) -> tuple[Matrix, list[int]]:
     """Snap the rows of J: independent ones entry by entry, the others as rational combinations of them.
 
     Where the rows before span everything, the others are combinations of them whatever they are.

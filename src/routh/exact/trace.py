@@ -67,7 +67,7 @@ def _middle(reach: Reach, poly: C_Polyhedron) -> C_Polyhedron:
 
 
 def _words(reach: Reach, location: Location) -> Statuses:
-    return tuple(_word(reach.auto.modes[i], index) for i, index in enumerate(location))
+    return tuple(_word(modes, index) for modes, index in zip(reach.auto.modes, location, strict=True))
 
 
 def _word(modes: tuple[Mode, ...], index: int) -> str:
