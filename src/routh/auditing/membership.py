@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh import conic
 from routh.auditing.refining import refined
+from routh.friction import project_disc
 from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.sampling.outcomes import Outcomes
@@ -157,7 +158,10 @@ def broken_laws(
     worst = int(np.argmax(approach))
     if not approach[worst] <= tolerance:
         broken.append(Broken(APPROACH, float(approach[worst]), problem.names[worst]))
-    unreachable, outside = (misfit / unit.speed for misfit in _misfits(problem, after))
+    columns, change = _contact_columns(problem), (after - problem.v) @ problem.cholesky
+    weights = np.linalg.lstsq(columns, change, rcond=None)[0]
+    unreachable = float(np.linalg.norm(columns @ weights - change)) / unit.speed
+    outside = best_impulse(problem, after)[1] / unit.speed
     if not unreachable <= tolerance:
         broken.append(Broken(REACH, unreachable))
     elif not outside <= tolerance:
@@ -180,9 +184,7 @@ def best_impulse(problem: ImpactProblem, v_after: ArrayLike) -> tuple[Array, flo
     solution[free] = _project_on_cones(columns[:, free], wanted, problem, width)
     impulse = (solution * unit).reshape(problem.nc, width)
     impulse[:, 0] = np.maximum(impulse[:, 0], 0.0)
-    length = np.linalg.norm(impulse[:, 1:], axis=1)
-    bound = problem.mu * impulse[:, 0]
-    impulse[:, 1:] *= np.where(length > bound, bound / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    impulse[:, 1:] = project_disc(impulse[:, 1:], problem.mu * impulse[:, 0])
     misfit = (problem.apply(impulse) - after) @ problem.cholesky
     return impulse, float(np.linalg.norm(misfit))
 
@@ -213,14 +215,6 @@ def _project_on_cones(columns: Array, wanted: Array, problem: ImpactProblem, wid
     objective = np.concatenate([[1.0], np.zeros(count)])
     right = np.concatenate([offset, np.zeros(len(A) - 1 - nv)])
     return conic.minimise(objective, A, right, cones, tolerance=1e-12).x[1:]
-
-
-def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:
-    """Distances to what any contact impulses can do, and to what admissible ones can, sqrt(J)."""
-    columns = _contact_columns(problem)
-    wanted = (after - problem.v) @ problem.cholesky
-    weights = np.linalg.lstsq(columns, wanted, rcond=None)[0]
-    return float(np.linalg.norm(columns @ weights - wanted)), best_impulse(problem, after)[1]
 
 
 def _contact_columns(problem: ImpactProblem) -> Array:
