@@ -75,11 +75,7 @@ def compute(data: PlanData, chunk: Chunk) -> Computed:
         status[k] = int(Status.SOLVED)
         problems.append(problem)
         rows.append(row)
-    columns = {
-        name: np.full((len(chunk), *shape), np.nan)
-        for measure in plan.measures
-        for name, shape in measure.columns.items()
-    }
+    columns = plan.empty(len(chunk))
     _measure(plan, problems, rows, chunk, columns, status, messages)
     return Computed(columns, status, messages)
 
@@ -111,13 +107,9 @@ def _measure(
 
 def killed(plan: Plan, chunk: Chunk) -> Computed:
     """The result of points whose worker died every time."""
-    columns = {
-        name: np.full((len(chunk), *shape), np.nan)
-        for measure in plan.measures
-        for name, shape in measure.columns.items()
-    }
     status = np.full(len(chunk), KILLED, dtype=np.int8)
-    return Computed(columns, status, dict.fromkeys(range(chunk.start, chunk.stop), "its worker died"))
+    told = dict.fromkeys(range(chunk.start, chunk.stop), "its worker died")
+    return Computed(plan.empty(len(chunk)), status, told)
 
 
 def chunks_of(total: int, size: int) -> list[Chunk]:
@@ -147,16 +139,15 @@ def write(path: Path, chunk: Chunk, result: Computed) -> None:
 
 def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
     """A stored chunk; None where it is missing. Raises ValueError where it is not what was written."""
-    shapes = {name: shape for measure in plan.measures for name, shape in measure.columns.items()}
-    wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in shapes)]
+    wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in plan.columns)]
     try:
         data = read_arrays(path, wanted)
     except FileNotFoundError:
         return None
-    columns = {name: data[f"column_{name}"] for name in shapes}
+    columns = {name: data[f"column_{name}"] for name in plan.columns}
     good = np.array_equal(data["rows"], [chunk.start, chunk.stop])
     good = good and data["status"].shape == (len(chunk),)
-    good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in shapes.items())
+    good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in plan.columns.items())
     if not good or data["message_rows"].shape != data["messages"].shape:
         raise ValueError(f"{path}: holds other rows or columns than its name says")
     messages = dict(zip(data["message_rows"].tolist(), data["messages"].tolist(), strict=True))

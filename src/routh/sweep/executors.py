@@ -52,14 +52,13 @@ class Executor(Protocol):
 
     def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make a call with nothing else under way; raises WorkerLost where it kills its worker."""
-        ...
+        return self.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Stop at once; what is under way is given up."""
-        ...
 
 
-class InProcess:
+class InProcess(Executor):
     """Everything here, one call after the other."""
 
     workers = 1
@@ -73,13 +72,6 @@ class InProcess:
         except Exception as error:
             future.set_exception(error)
         return future
-
-    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call now."""
-        return function(*arguments)
-
-    def close(self) -> None:
-        """Nothing to stop."""
 
 
 class Processes:
@@ -115,7 +107,8 @@ class Processes:
             running = list(getattr(pool, "_processes", None) or {})
             pool.shutdown(wait=False, cancel_futures=True)
             for pid in running:
-                _kill(pid)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def _pool_now(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -127,10 +120,10 @@ class Processes:
         return self._pool
 
 
-class Dask:
+class Dask(Executor):
     """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
 
-    blames = True  # the scheduler gives a call several workers before it says that it kills
+    blames = True  # the scheduler itself tries a call on several workers before it says that it kills
 
     def __init__(self, client: str | Client) -> None:
         distributed = _distributed()
@@ -155,10 +148,6 @@ class Dask:
         remote = self.client.submit(function, *arguments, pure=False)
         remote.add_done_callback(lambda done: self._settle(done, future))
         return future
-
-    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call; Dask itself tries it on several workers before it blames it."""
-        return self.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Let go of the client, if it was made here; the cluster stays."""
@@ -231,8 +220,3 @@ def _begin(driver: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)

@@ -7,19 +7,19 @@ import os
 from pathlib import Path
 from uuid import uuid4
 
+from routh.storage import write_bytes
+
 
 def write_once(path: Path, content: bytes) -> bool:
     """Make a file unless it exists; False where another driver was first."""
     if path.exists():
         return False
-    beside = _write_beside(path, content)
+    beside = write_bytes(path.with_name(f".{path.name}.{uuid4().hex}"), content)
     try:
         os.link(beside, path)
     except FileExistsError:
         return False
-    except (
-        OSError
-    ):  # a file system without links: the last of two drivers wins, with equal content or a refusal
+    except OSError:  # no links here: the last of two drivers wins, with equal content or a refusal
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
@@ -32,16 +32,3 @@ def read_json(path: Path) -> object:
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-
-
-def _write_beside(path: Path, content: bytes) -> Path:
-    beside = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with open(beside, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    return beside

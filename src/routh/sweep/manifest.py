@@ -15,7 +15,7 @@ import numpy as np
 import routh
 from routh.auditing.grids import Grid, grid
 from routh.sweep.files import read_json, write_once
-from routh.sweep.measures import Measure, MeasureData
+from routh.sweep.measures import Columns, Measure, MeasureData
 from routh.sweep.recipe import Recipe, RecipeData
 
 FORMAT = 1
@@ -49,6 +49,15 @@ class Plan:
     grid: Grid
     measures: tuple[Measure, ...]
     seed: int
+
+    @property
+    def columns(self) -> dict[str, tuple[int, ...]]:
+        """Every column, and the shape of one point's value in it."""
+        return {name: shape for measure in self.measures for name, shape in measure.columns.items()}
+
+    def empty(self, count: int) -> Columns:
+        """The columns of so many points in which nothing is known."""
+        return {name: np.full((count, *shape), np.nan) for name, shape in self.columns.items()}
 
     def as_data(self) -> PlanData:
         """As JSON holds it, with the versions that decide the bits of a result."""

@@ -62,13 +62,8 @@ class Measure:
 
 def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """How far apart the outcomes are, over the speed before; the share of samples that ended; contacts."""
-    item = recipe(
-        measure_ambiguities,
-        samples=integer("samples", samples, at_least=1),
-        friction=friction,
-        device=device,
-    )
-    return Measure(item, {"ambiguity": (), "ended": (), "contacts": ()})
+    columns = {"ambiguity": (), "ended": (), "contacts": ()}
+    return _sampled(measure_ambiguities, columns, samples, friction=friction, device=device)
 
 
 def extremes(
@@ -79,23 +74,15 @@ def extremes(
     device: str = "cpu",
 ) -> Measure:
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
-    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
-    item = recipe(
-        measure_extremes,
-        directions=rows.tolist(),
-        samples=integer("samples", samples, at_least=1),
-        friction=friction,
-        device=device,
-    )
-    return Measure(item, {"extreme": (len(rows),)})
+    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64)).tolist()
+    columns = {"extreme": (len(rows),)}
+    return _sampled(measure_extremes, columns, samples, friction=friction, device=device, directions=rows)
 
 
 def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
-    item = recipe(
-        measure_modes, samples=integer("samples", samples, at_least=1), friction=friction, device=device
-    )
-    return Measure(item, {"separates": (), "sticks": (), "slides": (), "combinations": ()})
+    columns = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
+    return _sampled(measure_modes, columns, samples, friction=friction, device=device)
 
 
 def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0) -> Measure:
@@ -107,14 +94,15 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
 
 def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
-    found = recipe(answer, **arguments)
-    item = recipe(
-        measure_audits,
-        answer=found.function,
-        arguments=found.arguments,
-        samples=integer("samples", samples, at_least=1),
-    )
-    return Measure(item, {"distance": (), "possible": ()})
+    found, columns = recipe(answer, **arguments), {"distance": (), "possible": ()}
+    return _sampled(measure_audits, columns, samples, answer=found.function, arguments=found.arguments)
+
+
+def _sampled(
+    function: Callable[..., Columns], columns: dict[str, tuple[int, ...]], samples: int, **arguments: object
+) -> Measure:
+    item = recipe(function, samples=integer("samples", samples, at_least=1), **arguments)
+    return Measure(item, columns)
 
 
 def own(
@@ -135,11 +123,11 @@ def own(
 
 
 def measure_ambiguities(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
 ) -> Columns:
     """The function behind `ambiguity`."""
     found = np.full((len(problems), 3), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         found[places, 0] = drawn.ambiguity[inside]
         found[places, 1] = drawn.terminated.mean(axis=1)[inside]
         found[places, 2] = drawn.batch.size[inside, 1]
@@ -153,23 +141,22 @@ def measure_extremes(
     *,
     directions: list[list[float]],
     samples: int,
-    friction: str,
-    device: str,
+    **options: str,
 ) -> Columns:
     """The function behind `extremes`."""
     found = np.full((len(problems), len(directions)), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for k, direction in enumerate(directions):
             found[places, k] = drawn.extreme(direction).value[inside]
     return {"extreme": found}
 
 
 def measure_modes(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
 ) -> Columns:
     """The function behind `mode_shares`."""
     found = np.full((len(problems), 4), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for place, row in zip(places, inside, strict=True):
             there = drawn.batch.present[row]
             modes = drawn.modes[row][drawn.terminated[row]][:, there]
