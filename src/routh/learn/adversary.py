@@ -39,29 +39,27 @@ class AdversarialOutcomes(OutcomeRandomization):
         if (options.get("objective") is None) == (value is None):
             raise ValueError("objective, value: got both or none of them; wanted one")
         if value is not None:
-            options["objective"] = _Value(env, value)
+            options["objective"] = _worth(env, value)
         options["mode"] = "worst"
         super().__init__(env, seed=seed, **options)
 
 
-class _Value:
-    """The negative value of what would be observed after each outcome."""
+def _worth(env: Env, value: Callable[[Array], ArrayLike]) -> Callable[[Array], Array]:
+    """The negative value of what would be observed after each outcome: velocities (k, nv) to (k,)."""
+    inside: Foreign = env.unwrapped
+    if not hasattr(inside, "_get_obs"):
+        raise ValueError(f"value: {type(inside).__name__} has no _get_obs; wanted an objective")
 
-    def __init__(self, env: Env, value: Callable[[Array], ArrayLike]) -> None:
-        self.inside: Foreign = env.unwrapped
-        self.value = value
-        if not hasattr(self.inside, "_get_obs"):
-            raise ValueError(f"value: {type(self.inside).__name__} has no _get_obs; wanted an objective")
-
-    def __call__(self, v: Array) -> Array:
-        """For velocities (k, nv), (k,)."""
-        data = self.inside.data
+    def objective(v: Array) -> Array:
+        data = inside.data
         before = np.array(data.qvel)
         seen = []
         try:
             for velocity in v:
                 data.qvel[:] = velocity
-                seen.append(np.array(self.inside._get_obs()))
+                seen.append(np.array(inside._get_obs()))
         finally:
             data.qvel[:] = before
-        return -np.asarray(self.value(np.stack(seen)), dtype=np.float64).reshape(len(v))
+        return -np.asarray(value(np.stack(seen)), dtype=np.float64).reshape(len(v))
+
+    return objective

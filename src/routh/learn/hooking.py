@@ -15,7 +15,7 @@ import numpy as np
 from routh.learn import choosing
 from routh.learn.drawing import Drawer
 from routh.learn.options import HookOptions
-from routh.learn.records import Impact, Situation
+from routh.learn.records import Impact, integration
 from routh.learn.settings import Settings
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lookout import Arrival, Lookout
@@ -55,7 +55,7 @@ class Hook:
             limits=settings.limits,
         )
         self._step, self._option = engine().mj_step, model.opt  # asking for the latter takes a while
-        self._numbers = Situation.size(model)
+        self._numbers = engine().mj_stateSize(model, integration())
         self._rng = np.random.default_rng(seed)
         self.reset()
 
@@ -127,7 +127,8 @@ class Hook:
         arrival = self._lookout.arrival()
         if arrival is None or arrival.kind.tolist().count(CONTACT) < self._least:
             return  # what was about to close has turned round
-        situation = Situation.of(self.model, self.data, self._numbers)
+        state = np.empty(self._numbers)
+        engine().mj_getState(self.model, self.data, state, integration())
         v, status = self._chosen(arrival)
         if status is Status.NO_IMPACT:
             return
@@ -145,7 +146,7 @@ class Hook:
                 arrival,
                 self.settings.restitution,
                 self.settings.threshold,
-                situation,
+                (self.model, state),
             )
         )
 

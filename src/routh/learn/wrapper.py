@@ -28,21 +28,17 @@ class OutcomeRandomization(Wrapper, Recorded):
     def __init__(self, env: Env, *, seed: int = 0, **options: Unpack[HookOptions]) -> None:
         Recorded.__init__(self, seed=seed, **options)
         Wrapper.__init__(self, env)
-        self.hook = Hook(*simulation_of(env), Settings(**options), seed)
-        self._install()
-
-    def _install(self) -> None:
-        """Let the environment step through the hook: an attribute of the instance, before its class's."""
-        inside: Foreign = self.env.unwrapped
-        hook, after = self.hook, engine().mj_rnePostConstraint
-        model, data = hook.model, hook.data
+        model, data = simulation_of(env)
+        self.hook = hook = Hook(model, data, Settings(**options), seed)
+        after = engine().mj_rnePostConstraint
 
         def step(ctrl: Foreign, n_frames: int) -> None:
             data.ctrl[:] = ctrl
             hook.step(n_frames)
             after(model, data)  # as MujocoEnv does: forces on bodies, for observations
 
-        inside._step_mujoco_simulation = step
+        inside: Foreign = env.unwrapped
+        inside._step_mujoco_simulation = step  # an attribute of the instance, before its class's
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Foreign, Info]:
         """Of the environment; a seed starts the draws anew too."""
