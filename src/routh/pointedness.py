@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction import facet_directions, uses_true_cone
 from routh.problem import ImpactProblem
-from routh.validation import Array, choice
+from routh.validation import Array
 
 #: What may be left between the two sides of the certificate, as a share of the larger one.
 _CLOSED = 1e-6
@@ -96,12 +96,8 @@ def _scaled_generators(
     problem: ImpactProblem, friction: str, facets: int | None
 ) -> tuple[_Generators, Array]:
     """The generators, divided by the largest length at their contact, and these lengths (nc,)."""
-    choice("friction", friction, ("cone", "polyhedral"))
-    if facets is not None and friction == "cone":
-        raise ValueError(f"facets: got {facets!r} with friction 'cone'; wanted them with 'polyhedral' only")
-    polygon = None
-    if friction == "polyhedral" or problem.nt == 1:
-        polygon = facet_directions(problem.nt, facets)
+    true_cone = uses_true_cone(friction, facets, problem.nt)
+    polygon = None if true_cone else facet_directions(problem.nt, facets)
     white = _Generators(problem, polygon, np.ones(problem.nc))
     sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * np.linalg.norm(
         white.tangents, 2, axis=(1, 2)
