@@ -8,7 +8,7 @@ import pytest
 import routh
 from problems import rational_block
 from routh import systems
-from routh.exact.budget import Budget
+from routh.exact.cells import Budget
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.gap import largest_distance

@@ -18,6 +18,11 @@ def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), a[0] * 0 if a else Fraction(0))
 
 
+def difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
+    """``a - b``."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
 def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
     """``A x``."""
     return tuple(dot(row, x) for row in A)

@@ -17,6 +17,7 @@ import numpy as np
 from routh.exact.algebra import (
     Matrix,
     Vector,
+    difference,
     dot,
     independent_rows,
     integers,
@@ -141,13 +142,9 @@ def _modes(
     for k, d in enumerate(directions):
         before, after = directions[k - 1], directions[(k + 1) % len(directions)]
         # the sector in which friction along d does the most work
-        walls = (form(_combine(d, before, -1)), form(_combine(d, after, -1)))
+        walls = (form(difference(d, before)), form(difference(d, after)))
         cells.append(Mode(True, walls, (), (every[k],)))
         # the ray on which d and its neighbour do equal work
-        ray = form(_combine(d, after, 1))
+        ray = form([x + y for x, y in zip(d, after, strict=True)])
         cells.append(Mode(True, (ray,), (walls[1],), (every[k], every[(k + 1) % len(every)])))
     return tuple(cells)
-
-
-def _combine(a: Vector, b: Vector, sign: int) -> Vector:
-    return tuple(x + sign * y for x, y in zip(a, b, strict=True))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from routh.exact.algebra import Vector, dot, times, transpose
+from routh.exact.algebra import Vector, difference, dot, times, transpose
 from routh.exact.checker_parts import LINE, CheckedPath, Impulse, Proof
 from routh.exact.checker_program import SMALL, PathProgram
 from routh.exact.rational import RationalProblem
@@ -98,7 +98,7 @@ def verify_path(
         return Proof(False, "the path does not join the velocity before to the target")
     for k, impulses in enumerate(path.impulses):
         before, after = path.v[k], path.v[k + 1]
-        change = [b - a for a, b in zip(before, after, strict=True)]
+        change = difference(after, before)
         pushes = [share for impulse in impulses for share in impulse]
         if times(problem.M, change) != times(transpose(problem.rows), pushes):
             return Proof(False, f"segment {k}: the impulses do not give the change of velocity")

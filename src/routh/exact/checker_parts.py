@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from routh.exact.algebra import Vector, dot
+from routh.exact.algebra import Vector, difference, dot
 from routh.exact.rational import RationalProblem
 
 Impulse = tuple[Fraction, ...]  # of one contact: normal, then one or two tangential
@@ -54,12 +54,8 @@ def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector],
     k, between = divmod(int(word.split()[1]), 2)
     d, before, after = polygon[k], polygon[k - 1], polygon[(k + 1) % count]
     if between:
-        return [d, after], [_minus(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
-    return [d], [], [_minus(d, before), _minus(d, after)]
-
-
-def _minus(a: Form, b: Form) -> Form:
-    return [x - y for x, y in zip(a, b, strict=True)]
+        return [d, after], [difference(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
+    return [d], [], [difference(d, before), difference(d, after)]
 
 
 def along(form: Form, tangents: Sequence[Vector]) -> Vector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -110,9 +110,6 @@ class PolytopeUnion(Sequence[Polytope]):
     def __getitem__(self, index: slice) -> tuple[Polytope, ...]: ...
     def __getitem__(self, index: int | slice) -> Polytope | tuple[Polytope, ...]:
         return self.pieces[index]
-
-    def __iter__(self) -> Iterator[Polytope]:
-        return iter(self.pieces)
 
     def vertices(self) -> tuple[Vertex, ...]:
         """The vertices of all pieces without repetition, exact."""

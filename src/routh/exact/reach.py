@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from routh.exact.algebra import Vector
 from routh.exact.automaton import Automaton, Mode, Row
-from routh.exact.budget import Budget
-from routh.exact.cells import Cell, Location, Rays
+from routh.exact.cells import Budget, Cell, Location, Rays
 from routh.exact.loading import hull, load_ppl
 from routh.exact.pieces import Piece, covered, merged, nearly_covered
 

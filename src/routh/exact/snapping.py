@@ -9,7 +9,7 @@ which the diagonal of M, the largest entry of J and the speed are about one: sca
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -21,6 +21,7 @@ from routh import tolerances
 from routh.exact.algebra import (
     Matrix,
     Vector,
+    difference,
     dot,
     independent_rows,
     product,
@@ -250,7 +251,7 @@ def _at_rest(
         if i not in at_rest and j not in at_rest and abs(contact[i] - contact[j]) <= tolerance
     ]
     wanted = [rows[i] for i in at_rest]
-    wanted += [_difference(rows[i], rows[j]) for i, j in equal]
+    wanted += [difference(rows[i], rows[j]) for i, j in equal]
     wanted = [row for row in wanted if dot(row, velocity)] and wanted
     if not wanted:
         return velocity, at_rest, equal
@@ -259,10 +260,6 @@ def _at_rest(
     weights = solve(product(basis, response), [(x,) for x in times(basis, velocity)])
     correction = product(response, weights)
     return tuple(x - c[0] for x, c in zip(velocity, correction, strict=True)), at_rest, equal
-
-
-def _difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
-    return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
 def _labels(problem: ImpactProblem) -> list[str]:
