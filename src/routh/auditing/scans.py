@@ -128,29 +128,28 @@ def scan(
     deadline = deadline_of(budget)
     integer("n", n, at_least=1)
     grid = Grid({name: np.asarray(values, dtype=np.float64) for name, values in axes.items()})
-    score, terminated, explained = (np.full(len(grid), np.nan) for _ in range(3))
-    contacts = np.zeros(len(grid), dtype=int)
-    status = np.full(len(grid), Status.OUT_OF_TIME, dtype=np.int8)
+    score, terminated, explained = (np.full(grid.shape, np.nan) for _ in range(3))
+    contacts = np.zeros(grid.shape, dtype=int)
+    status = np.full(grid.shape, Status.OUT_OF_TIME, dtype=np.int8)
     for row in counted_through(range(len(grid)), "points"):
         if time.monotonic() >= deadline:
             break
         try:
             problem = problem_at(**grid.point(row))
         except StateError:
-            status[row] = Status.REFUSED
+            status.flat[row] = Status.REFUSED
             continue
         if problem is None:
-            status[row] = Status.NO_CONTACT
+            status.flat[row] = Status.NO_CONTACT
             continue
-        contacts[row] = problem.nc
+        contacts.flat[row] = problem.nc
         if not np.any(problem.approaching):
-            status[row] = Status.NO_IMPACT
+            status.flat[row] = Status.NO_IMPACT
             continue
         outcomes = sample(problem, n, seed=seed, friction=friction)
         found = measure_ambiguity(outcomes)
-        terminated[row] = float(outcomes.terminated.mean())
-        if terminated[row] > 0.0:
-            score[row], explained[row] = found.score, found.explained
-        status[row] = Status.SOLVED
-    columns = (score, contacts, terminated, explained, status)
-    return Scan(grid.axes, *(values.reshape(grid.shape) for values in columns))
+        terminated.flat[row] = ended = float(outcomes.terminated.mean())
+        if ended > 0.0:
+            score.flat[row], explained.flat[row] = found.score, found.explained
+        status.flat[row] = Status.SOLVED
+    return Scan(grid.axes, score, contacts, terminated, explained, status)

@@ -21,9 +21,8 @@ from itertools import product
 
 import numpy as np
 
-from routh.bounds.base import OuterBound
 from routh.bounds.cone_program import ConeProgram
-from routh.bounds.energy import EnergyBound
+from routh.bounds.energy import EnergyBound, OuterBound
 from routh.problem import ImpactProblem
 from routh.validation import Array
 

@@ -12,18 +12,47 @@ prove the bound ``d . v+ <= p . v + |v|_M |d + Jn^T w - p|_(M^-1)``. The bound r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import conic
-from routh.bounds.base import OuterBound
 from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.validation import Array, deadline_of, real_array
 
 Block = tuple[Array, Array, list[conic.Cone]]  # rows, offsets, cones
+
+
+@dataclass(frozen=True, eq=False)
+class OuterBound(ABC):
+    """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
+
+    problem: ImpactProblem = field(repr=False)
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How the bound is obtained."""
+
+    @abstractmethod
+    def bound(self, direction: Array, last: int) -> float:
+        """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
+
+    def support(self, direction: ArrayLike, *, budget: float | None = None) -> float | Array:
+        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv).
+
+        ``budget`` are seconds: directions that are not begun by then are bounded by infinity.
+        """
+        deadline = deadline_of(budget)
+        nv = self.problem.nv
+        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
+        if d.ndim == 2:
+            return np.array([self.support(row) if time.monotonic() < deadline else np.inf for row in d])
+        return max(self.bound(d, last) for last in range(self.problem.nc))
 
 
 @dataclass(frozen=True, eq=False)
