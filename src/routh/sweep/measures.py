@@ -18,20 +18,15 @@ from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
-from routh.sweep.recipe import Recipe, RecipeData, recipe
-from routh.validation import Array, integer, real
+from routh.sweep.recipe import Recipe, recipe
+from routh.validation import Array, Options, integer, real
 
 #: Bytes of outcomes that a worker holds at a time.
 _PIECE = 64 * 2**20
 
 Columns = dict[str, np.ndarray]
+Shape = tuple[int, ...]
 Problems = Sequence[ImpactProblem]
-
-
-class MeasureData(RecipeData):
-    """A measure as JSON holds it."""
-
-    columns: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Measure:
     """A recipe for numbers, and their names: column -> shape of one point's value."""
 
     recipe: Recipe
-    columns: dict[str, tuple[int, ...]]
+    columns: dict[str, Shape]
 
     def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
         """The columns of some points, each checked against the declared shape."""
@@ -50,12 +45,12 @@ class Measure:
             for name, shape in self.columns.items()
         }
 
-    def as_data(self) -> MeasureData:
+    def as_data(self) -> Options:
         """For the manifest."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
-    def from_data(data: MeasureData) -> Measure:
+    def from_data(data: Options) -> Measure:
         """The measure that `as_data` wrote."""
         return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
 
@@ -99,10 +94,13 @@ def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **argume
 
 
 def _sampled(
-    function: Callable[..., Columns], columns: dict[str, tuple[int, ...]], samples: int, **arguments: object
+    function: Callable[..., Columns],
+    columns: Mapping[str, tuple[int, ...]],
+    samples: int,
+    **arguments: object,
 ) -> Measure:
     item = recipe(function, samples=integer("samples", samples, at_least=1), **arguments)
-    return Measure(item, columns)
+    return Measure(item, dict(columns))
 
 
 def own(
@@ -213,11 +211,8 @@ def measure_own(
     found = [
         dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
     ]
-    return (
-        {name: np.array([values[name] for values in found], dtype=np.float64) for name in found[0]}
-        if found
-        else {}
-    )
+    names = found[0] if found else ()
+    return {name: np.array([values[name] for values in found], dtype=np.float64) for name in names}
 
 
 def _drawn(
@@ -236,7 +231,9 @@ def _drawn(
     """
     begin = 0
     while begin < len(problems):
-        room = max(1, _PIECE // (samples * _bytes_of_a_sample(problems[begin])))
+        first = problems[begin]
+        size = 8 * (first.nv + first.nc * (2 + first.nt) + 5)  # bytes of a sample
+        room = max(1, _PIECE // (samples * size))
         end = begin + 1
         while end < len(problems) and rows[end] - rows[begin] < room:
             end += 1
@@ -249,10 +246,6 @@ def _drawn(
         drawn = sample(batch, samples, seed=seed, row=row, friction=friction, device=device, threads=threads)
         yield np.arange(begin, end), inside, drawn
         begin = end
-
-
-def _bytes_of_a_sample(problem: ImpactProblem) -> int:
-    return 8 * (problem.nv + problem.nc * (2 + problem.nt) + 5)
 
 
 def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:

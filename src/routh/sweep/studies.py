@@ -21,11 +21,18 @@ from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, status_name
 from routh.sweep.executors import make_executor
-from routh.sweep.files import read_json, write_once
-from routh.sweep.manifest import Plan, check_same, identity, read_manifest, write_manifest
+from routh.sweep.manifest import (
+    Plan,
+    check_same,
+    identity,
+    read_json,
+    read_manifest,
+    write_manifest,
+    write_once,
+)
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import Recipe, recipe
-from routh.sweep.table import dataset
+from routh.sweep.table import dataset, export
 from routh.sweep.watching import watcher
 from routh.validation import Array, deadline_of, integer, real
 
@@ -133,8 +140,6 @@ class Study(Drawable):
 
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
-        from routh.sweep.table import export
-
         return export(self.table(), path)
 
     @cached_property
