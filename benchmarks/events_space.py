@@ -43,7 +43,7 @@ def samples(problems, n, *, dirs=CONE, tolerance=1e-6, poisson=False, seed=0):
 
 def regular(facets):
     """The exact sets' own friction polygon: its corners are rational, so not quite regular."""
-    from routh.exact.facets import friction_directions
+    from routh.exact.rational import friction_directions
 
     return np.array([[float(x) for x in d] for d in friction_directions(2, facets)])
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, contact_names
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_parts, write_parts
 from routh.text import for_terminal
@@ -84,7 +84,7 @@ class ImpactBatch:
         size[:, 1] = there.sum(axis=1)
         arrays |= {"present": there, "size": size}
         self._fill(arrays, np.zeros(n, dtype=np.int8), {})
-        object.__setattr__(self, "_names", _slot_names(names, nc))
+        object.__setattr__(self, "_names", contact_names(names, nc))
 
     @classmethod
     def from_problems(cls, problems: Sequence[ImpactProblem | None]) -> Self:
@@ -109,10 +109,14 @@ class ImpactBatch:
         return batch
 
     def _fill(self, arrays: dict[str, np.ndarray], status: np.ndarray, reasons: dict[int, str]) -> None:
+        from routh.preparing import check, scratch  # loads numba
+
         for name in _ARRAYS:
             object.__setattr__(self, name, frozen(arrays[name]))
         refused, alone = status == Status.REFUSED, self.size[:, 1] == 0
-        found, approaching = self._check(refused | alone)
+        found, approaching = np.zeros(len(self), np.int8), np.zeros(len(self), np.int32)
+        rows, allowed = self.arrays, (tolerances.SYMMETRY, tolerances.APPROACH)
+        check(rows, refused | alone, allowed, scratch(rows), found, approaching)
         bad = np.flatnonzero(found)
         if bad.size:
             field, wrong = _WRONG[int(found[bad[0]])]
@@ -121,14 +125,6 @@ class ImpactBatch:
         status[~refused & alone] = Status.NO_CONTACT
         object.__setattr__(self, "status", frozen(status))
         object.__setattr__(self, "reasons", reasons)
-
-    def _check(self, skip: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from routh.preparing import check, scratch  # loads numba
-
-        found, approaching = np.zeros(len(self), np.int8), np.zeros(len(self), np.int32)
-        rows = self.arrays
-        check(rows, skip, (tolerances.SYMMETRY, tolerances.APPROACH), scratch(rows), found, approaching)
-        return found, approaching
 
     @property
     def arrays(self) -> Problems:
@@ -165,8 +161,7 @@ class ImpactBatch:
         if kept is not None:
             found: tuple[str, ...] = kept[row]
             return found
-        names = self.__dict__.get("_names") or tuple(f"contact-{i}" for i in range(self.nc))
-        return tuple(names[i] for i in np.flatnonzero(self.present[row]))
+        return tuple(self.__dict__["_names"][i] for i in np.flatnonzero(self.present[row]))
 
     def reason(self, row: int) -> str:
         """Why there is nothing to solve in a row; empty where there is an impact."""
@@ -323,17 +318,6 @@ def _mask(present: ArrayLike | None, n: int, nc: int) -> np.ndarray:
     if mask.dtype != bool or mask.shape != (n, nc):
         raise ValueError(f"present: got {mask.dtype} of shape {mask.shape}; wanted bool of shape ({n}, {nc})")
     return mask
-
-
-def _slot_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    given = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
-    if len(given) != nc or len(set(given)) != nc:
-        raise ValueError(f"names: got {len(set(given))} distinct names; wanted {nc}, one per contact")
-    return given
 
 
 def padded(problems: Sequence[ImpactProblem | None], *, at_least: int = 1) -> dict[str, np.ndarray]:

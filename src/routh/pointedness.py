@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction import facet_directions, uses_true_cone
 from routh.problem import ImpactProblem
-from routh.validation import Array, choice
+from routh.validation import Array
 
 #: What may be left between the two sides of the certificate, as a share of the larger one.
 _CLOSED = 1e-6
@@ -96,12 +96,8 @@ def _scaled_generators(
     problem: ImpactProblem, friction: str, facets: int | None
 ) -> tuple[_Generators, Array]:
     """The generators, divided by the largest length at their contact, and these lengths (nc,)."""
-    choice("friction", friction, ("cone", "polyhedral"))
-    if facets is not None and friction == "cone":
-        raise ValueError(f"facets: got {facets!r} with friction 'cone'; wanted them with 'polyhedral' only")
-    polygon = None
-    if friction == "polyhedral" or problem.nt == 1:
-        polygon = facet_directions(problem.nt, facets)
+    true_cone = uses_true_cone(friction, facets, problem.nt)
+    polygon = None if true_cone else facet_directions(problem.nt, facets)
     white = _Generators(problem, polygon, np.ones(problem.nc))
     sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * np.linalg.norm(
         white.tangents, 2, axis=(1, 2)
@@ -131,10 +127,8 @@ class _Generators:
         return np.repeat(np.arange(count), len(polygon)), np.tile(polygon, (count, 1))
 
     def against(self, unit: Array) -> Array:
-        """The friction directions (nc, nt) that lean least along a vector (nv,)."""
+        """The friction directions (nc, nt) of the true cone that lean least along a vector (nv,)."""
         slip = self.tangents @ unit  # (nc, nt)
-        if self.polygon is not None:
-            return self.polygon[np.argmin(slip @ self.polygon.T, axis=1)]
         length = np.linalg.norm(slip, axis=1, keepdims=True)
         return -slip / np.where(length > 0.0, length, 1.0)
 
@@ -164,9 +158,10 @@ def _nearest_to_zero(generators: _Generators) -> _Nearest:
     best = _Nearest(np.inf, -np.inf, np.zeros(nv), np.zeros((nc, 1 + nt)))
     for _ in range(_ROUNDS):
         columns = generators.at(contacts, directions)  # (k, nv)
-        weights = _hull_weights(columns)
+        weights = hull_weights(columns)
         if weights is None:
             break
+        weights = weights / weights.sum()
         point = weights @ columns
         length = float(np.linalg.norm(point))
         if length < best.length:
@@ -188,9 +183,12 @@ def _nearest_to_zero(generators: _Generators) -> _Nearest:
     return best
 
 
-def _hull_weights(columns: Array) -> Array | None:
-    """Weights (k,), summing to one, of the point nearest to zero in the hull of the rows (k, nv)."""
-    from scipy.optimize import nnls  # not on the way to a sample
+def hull_weights(columns: Array) -> Array | None:
+    """Weights (k,), up to a factor, of the point nearest to zero in the hull of the rows (k, nv), or None.
+
+    By homogeneity they minimise ``|w.rows|^2 + (1.w - 1)^2`` over w >= 0.
+    """
+    from scipy.optimize import nnls  # half a second, not on the way to a sample
 
     count, nv = columns.shape
     try:
@@ -198,5 +196,4 @@ def _hull_weights(columns: Array) -> Array | None:
         weights, _ = nnls(system, np.append(np.zeros(nv), 1.0), maxiter=30 * count)
     except RuntimeError:  # its iteration limit
         return None
-    total = float(weights.sum())
-    return weights / total if total > 0.0 else None
+    return weights if weights.sum() > 0.0 else None

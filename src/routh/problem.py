@@ -111,7 +111,7 @@ class ImpactProblem(Drawable):
         values = mass, normals, tangents, friction, velocity, elasticity, factor
         for name, array in zip((*_ARRAYS, "_factor"), values, strict=True):
             object.__setattr__(self, name, frozen(array))
-        object.__setattr__(self, "names", _contact_names(names, nc))
+        object.__setattr__(self, "names", contact_names(names, nc))
 
     def _adopt(self, other: ImpactProblem) -> None:
         """Take over the fields of a problem, which were checked when it was made."""
@@ -306,7 +306,8 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     return mass, factor
 
 
-def _contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
+def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
+    """One distinct name for each of nc contacts; None: by their numbers."""
     if names is None:
         return tuple(f"contact-{i}" for i in range(nc))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):

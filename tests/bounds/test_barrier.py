@@ -41,7 +41,7 @@ def test_random_problems_samples_never_leave_the_bound():
 
 def test_a_spoilt_barrier_proves_less():
     bound = BarrierBound(systems.get("rocking-block").rational.problem, pieces=True)
-    d = bound.problem.Jn[0] @ bound._back
+    d = bound.problem.Jn[0] @ bound._linear.own_units[1]
     d /= np.linalg.norm(d)
     barrier = bound._solved(d, 1)
     good = bound.proved(barrier, d, 1)

@@ -8,13 +8,12 @@ import pytest
 import routh
 from problems import rational_block
 from routh import systems
-from routh.exact.budget import Budget
+from routh.exact.cells import Budget
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
-from routh.exact.facets import friction_directions
 from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
-from routh.exact.rational import RationalProblem
+from routh.exact.rational import RationalProblem, friction_directions
 from routh.exact.reach import Reach
 from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
@@ -203,14 +202,14 @@ def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
 def test_gap_of_a_piece_that_lies_along_two(end):
     exact = routh.exact_set(rational_block())
     one = exact.inner[0]
-    auto, ppl = one.automaton, exact.reached[0].ppl
+    ppl = exact.reached[0].ppl
 
     def box(low, high):
         corners = ppl.Generator_System()
         for x in (low, high):
             for y in (0, 10):
                 corners.insert(ppl.point(ppl.Linear_Expression([x, y, 0], 0), 200))
-        return polytope(ppl.C_Polyhedron(corners), auto, one.frame)
+        return polytope(ppl.C_Polyhedron(corners), one.frame)
 
     inner, outer = PolytopeUnion((box(0, 10), box(10, 20))), PolytopeUnion((box(0, end),))
     beyond = max(min(piece.distance(point) for piece in inner) for point in outer[0].points)

@@ -8,7 +8,7 @@ import routh
 from problems import FAMILIES, cone_violation, family_problem, problem_of_size
 from routh import two_body
 from routh.compiling import interpreted
-from routh.exact.facets import friction_directions
+from routh.exact.rational import friction_directions
 from routh.friction import facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import begin, load_row, run

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
+from routh.lazily import public_names, resolving
 
-if TYPE_CHECKING:
-    from routh.auditing.membership import Audit, Broken, audit, best_impulse, broken_laws
-    from routh.auditing.scans import Scan, scan
-
-__all__ = ["Audit", "Broken", "Scan", "audit", "best_impulse", "broken_laws", "scan"]
-
-
-if not TYPE_CHECKING:  # comparing with the classical laws needs none of these
-
-    def __getattr__(name: str) -> object:
-        if name in __all__:
-            module = "scans" if name in ("Scan", "scan") else "membership"
-            return getattr(importlib.import_module(f"routh.auditing.{module}"), name)
-        raise AttributeError(f"module 'routh.auditing' has no attribute {name!r}")
+_PUBLIC = public_names(__file__)  # comparing with the classical laws needs none of these
+__all__ = sorted(_PUBLIC)
+__getattr__ = resolving("routh.auditing", _PUBLIC)

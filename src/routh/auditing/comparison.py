@@ -50,7 +50,7 @@ def compare(
     (device, threads) go to `routh.sample`. The laws have the friction of the samples; they are inelastic, so
     there are none beside samples with restitution.
     """
-    problem, friction = outcomes.problem, friction_of(outcomes)
+    problem, friction = outcomes.problem, str(outcomes.settings.get("friction", "cone"))
     way = intermediate_velocities(outcomes, **options) if ways else np.empty((0, problem.nv))
     if np.any(problem.restitution > 0.0):
         return Comparison(outcomes, way, all_simultaneous=False)
@@ -92,11 +92,6 @@ def _along_paths(outcomes: Outcomes, n: int) -> Array:
         v = outcomes.path(i).v[: PATH_STEPS + 1]
         found.append(v[:-1] + rng.random((len(v) - 1, 1)) * np.diff(v, axis=0))
     return np.concatenate(found)
-
-
-def friction_of(outcomes: Outcomes) -> str:
-    """The friction of the laws beside these outcomes: the one of the samples."""
-    return str(outcomes.settings.get("friction", "cone"))
 
 
 def sequences(problem: ImpactProblem, *, friction: str = "cone") -> dict[str, ImpactResult]:

@@ -64,7 +64,17 @@ def growth(
             outcomes = _first(drawn, part, n, seed, friction)
             if outcomes is None:
                 outcomes = sample(part, n, seed=seed, friction=friction)
-            rows.append(_growth_row(float(threshold), part, outcomes))
+            energies = outcomes.kinetic_energy
+            rows.append(
+                GrowthRow(
+                    float(threshold),
+                    part.names,
+                    len(redundancy(part).redundant),
+                    measure_ambiguity(outcomes).score,
+                    (float(energies.min()), float(energies.max())),
+                    float(outcomes.terminated.mean()),
+                )
+            )
     return rows
 
 
@@ -77,15 +87,3 @@ def _first(drawn: Outcomes | None, part: ImpactProblem, n: int, seed: int, frict
         return None
     arrays = {name: getattr(drawn, name)[:n] for name in ("v", "impulse", "steps", "status", "residual")}
     return replace(drawn, **arrays, stored=None, returned=None, error=None)
-
-
-def _growth_row(threshold: float, part: ImpactProblem, outcomes: Outcomes) -> GrowthRow:
-    energies = outcomes.kinetic_energy
-    return GrowthRow(
-        threshold,
-        part.names,
-        len(redundancy(part).redundant),
-        measure_ambiguity(outcomes).score,
-        (float(energies.min()), float(energies.max())),
-        float(outcomes.terminated.mean()),
-    )

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh import conic
 from routh.auditing.refining import refined
+from routh.friction import project_disc
 from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.sampling.outcomes import Outcomes
@@ -157,7 +158,10 @@ def broken_laws(
     worst = int(np.argmax(approach))
     if not approach[worst] <= tolerance:
         broken.append(Broken(APPROACH, float(approach[worst]), problem.names[worst]))
-    unreachable, outside = (misfit / unit.speed for misfit in _misfits(problem, after))
+    columns, change = _contact_columns(problem), (after - problem.v) @ problem.cholesky
+    weights = np.linalg.lstsq(columns, change, rcond=None)[0]
+    unreachable = float(np.linalg.norm(columns @ weights - change)) / unit.speed
+    outside = best_impulse(problem, after)[1] / unit.speed
     if not unreachable <= tolerance:
         broken.append(Broken(REACH, unreachable))
     elif not outside <= tolerance:
@@ -170,57 +174,39 @@ def best_impulse(problem: ImpactProblem, v_after: ArrayLike) -> tuple[Array, flo
 
     Minimizes ``|v + M^-1 J^T impulse - v_after|_M`` by a cone program (Clarabel) and recomputes the distance.
     """
-    width = 1 + problem.nt
-    unit = np.repeat(problem.scaling.impulse, width)
-    columns = _contact_columns(problem) * unit / problem.scaling.speed  # scaled, (nv, nc width)
+    unit, speed = problem.scaling.impulse, problem.scaling.speed
+    columns = _contact_columns(problem) * np.repeat(unit, 1 + problem.nt) / speed
     after = np.asarray(v_after, dtype=np.float64)
-    wanted = (after - problem.v) @ problem.cholesky / problem.scaling.speed
-    free = np.array([k % width == 0 or problem.mu[k // width] > 0.0 for k in range(problem.nc * width)])
-    solution = np.zeros(problem.nc * width)
-    solution[free] = _project_on_cones(columns[:, free], wanted, problem, width)
-    impulse = (solution * unit).reshape(problem.nc, width)
+    wanted = (after - problem.v) @ problem.cholesky / speed
+    impulse = _project_on_cones(problem, columns, wanted) * unit[:, None]
     impulse[:, 0] = np.maximum(impulse[:, 0], 0.0)
-    length = np.linalg.norm(impulse[:, 1:], axis=1)
-    bound = problem.mu * impulse[:, 0]
-    impulse[:, 1:] *= np.where(length > bound, bound / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    impulse[:, 1:] = project_disc(impulse[:, 1:], problem.mu * impulse[:, 0])
     misfit = (problem.apply(impulse) - after) @ problem.cholesky
     return impulse, float(np.linalg.norm(misfit))
 
 
-def _project_on_cones(columns: Array, wanted: Array, problem: ImpactProblem, width: int) -> Array:
-    """``min |columns x - wanted|`` with each contact's part of x in its cone.
+def _project_on_cones(problem: ImpactProblem, columns: Array, wanted: Array) -> Array:
+    """x (nc, 1 + nt) in the friction cones with the least ``|columns x - wanted|``.
 
     As the smallest t with ``(t, columns x - wanted)`` in a second-order cone, which keeps small distances
     as exact as large ones; the square would not.
     """
-    nv, count = columns.shape
-    top = np.zeros((1 + nv, 1 + count))  # of the unknowns (t, x)
-    top[0, 0], top[1:, 1:] = -1.0, -columns
-    blocks, offset = [top], np.concatenate([[0.0], -wanted])
+    mu, width = problem.mu, 1 + problem.nt
+    free = np.ones((problem.nc, width), dtype=bool)
+    free[:, 1:] = mu[:, None] > 0.0
+    # friction above one: divide the tangents instead, so that rows stay of order one
+    share = np.repeat(1.0 / np.maximum(mu, 1.0), width).reshape(free.shape)
+    share[:, 0] = np.where(mu > 0.0, np.minimum(mu, 1.0), 1.0)
+    nv, count = len(wanted), int(free.sum())
+    table = np.zeros((1 + nv + count, 1 + count))  # of the unknowns (t, x)
+    table[0, 0], table[1 : 1 + nv, 1:] = -1.0, -columns[:, free.ravel()]
+    table[1 + nv :, 1:] = -np.diag(share[free])
+    right = np.concatenate([[0.0], -wanted, np.zeros(count)])
     cones = [("second order", 1 + nv)]
-    column = 1
-    for mu in problem.mu:
-        size = width if mu > 0.0 else 1
-        block = np.zeros((size, 1 + count))
-        block[:, column : column + size] = -np.eye(size)
-        if mu > 0.0:  # friction above one: divide the tangents instead, so that rows stay of order one
-            block[0] *= min(mu, 1.0)
-            block[1:] /= max(mu, 1.0)
-        blocks.append(block)
-        cones.append(("second order" if mu > 0.0 else "nonnegative", size))
-        column += size
-    A = np.vstack(blocks)
-    objective = np.concatenate([[1.0], np.zeros(count)])
-    right = np.concatenate([offset, np.zeros(len(A) - 1 - nv)])
-    return conic.minimise(objective, A, right, cones, tolerance=1e-12).x[1:]
-
-
-def _misfits(problem: ImpactProblem, after: Array) -> tuple[float, float]:
-    """Distances to what any contact impulses can do, and to what admissible ones can, sqrt(J)."""
-    columns = _contact_columns(problem)
-    wanted = (after - problem.v) @ problem.cholesky
-    weights = np.linalg.lstsq(columns, wanted, rcond=None)[0]
-    return float(np.linalg.norm(columns @ weights - wanted)), best_impulse(problem, after)[1]
+    cones += [("second order", width) if m > 0.0 else ("nonnegative", 1) for m in mu]
+    x = np.zeros(free.shape)
+    x[free] = conic.minimise(np.eye(1 + count)[0], table, right, cones, tolerance=1e-12).x[1:]
+    return x
 
 
 def _contact_columns(problem: ImpactProblem) -> Array:

@@ -181,26 +181,21 @@ class _Catcher:
     def step(self) -> Caught | None:
         """One step of free motion, or a whole impact."""
         self._forward()
-        approach, _ = self.approaching()
+        approach, active = self.approaching()
         if approach <= self.threshold:
             self._advance()
             return None
-        return self._impact(approach)
-
-    def _impact(self, approach: float) -> Caught | None:
         before = copy.copy(self.data)
         start, momentum = float(self.data.time), np.zeros(self.model.nv)
-        pairs: set[tuple[str, str]] = set()
-        fastest = approach
+        pairs, fastest = set[tuple[str, str]](), approach
         while (
             approach > max(_OVER * fastest, 1e-3 * self.threshold) and self.data.time < start + self.longest
         ):
-            approach, active = self.approaching()
-            fastest = max(fastest, approach)
             pairs |= active
             momentum += self._advance_and_collect()
             self._forward()
-            approach, _ = self.approaching()
+            approach, active = self.approaching()
+            fastest = max(fastest, approach)
         length = float(self.data.time) - start
         return self._caught(before, start, length, momentum, pairs)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.auditing.grids import Grid
 from routh.problem import ImpactProblem
 from routh.progress import counted_through
 from routh.results import Column, Drawable, Tabular
@@ -101,9 +101,8 @@ class Scan(Drawable, Tabular):
         order = [i for i in np.argsort(-flat, kind="stable")[:count] if np.isfinite(flat[i])]
         rows = []
         for i in order:
-            place = np.unravel_index(i, self.score.shape)
-            row = {name: float(values[k]) for (name, values), k in zip(self.axes.items(), place, strict=True)}
-            rows.append({**row, "score": float(flat[i]), "contacts": float(self.contacts[place])})
+            found = {"score": float(flat[i]), "contacts": float(self.contacts.flat[i])}
+            rows.append({**Grid(self.axes).point(i), **found})
         return rows
 
 
@@ -128,31 +127,29 @@ def scan(
     """
     deadline = deadline_of(budget)
     integer("n", n, at_least=1)
-    grid = {name: np.asarray(values, dtype=np.float64) for name, values in axes.items()}
-    shape = tuple(len(values) for values in grid.values())
-    score, terminated, explained = (np.full(shape, np.nan) for _ in range(3))
-    contacts = np.zeros(shape, dtype=int)
-    status = np.full(shape, Status.OUT_OF_TIME, dtype=np.int8)
-    for place in counted_through(list(product(*(range(length) for length in shape))), "points"):
+    grid = Grid({name: np.asarray(values, dtype=np.float64) for name, values in axes.items()})
+    score, terminated, explained = (np.full(grid.shape, np.nan) for _ in range(3))
+    contacts = np.zeros(grid.shape, dtype=int)
+    status = np.full(grid.shape, Status.OUT_OF_TIME, dtype=np.int8)
+    for row in counted_through(range(len(grid)), "points"):
         if time.monotonic() >= deadline:
             break
-        point = {name: float(values[k]) for (name, values), k in zip(grid.items(), place, strict=True)}
         try:
-            problem = problem_at(**point)
+            problem = problem_at(**grid.point(row))
         except StateError:
-            status[place] = Status.REFUSED
+            status.flat[row] = Status.REFUSED
             continue
         if problem is None:
-            status[place] = Status.NO_CONTACT
+            status.flat[row] = Status.NO_CONTACT
             continue
-        contacts[place] = problem.nc
+        contacts.flat[row] = problem.nc
         if not np.any(problem.approaching):
-            status[place] = Status.NO_IMPACT
+            status.flat[row] = Status.NO_IMPACT
             continue
         outcomes = sample(problem, n, seed=seed, friction=friction)
         found = measure_ambiguity(outcomes)
-        terminated[place] = float(outcomes.terminated.mean())
-        if terminated[place] > 0.0:
-            score[place], explained[place] = found.score, found.explained
-        status[place] = Status.SOLVED
-    return Scan(grid, score, contacts, terminated, explained, status)
+        terminated.flat[row] = ended = float(outcomes.terminated.mean())
+        if ended > 0.0:
+            score.flat[row], explained.flat[row] = found.score, found.explained
+        status.flat[row] = Status.SOLVED
+    return Scan(grid.axes, score, contacts, terminated, explained, status)

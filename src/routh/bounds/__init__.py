@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from routh.bounds.barrier import BarrierBound
-from routh.bounds.base import OuterBound
-from routh.bounds.energy import EnergyBound
+from routh.bounds.energy import EnergyBound, OuterBound
 from routh.problem import ImpactProblem
 from routh.validation import integer
 

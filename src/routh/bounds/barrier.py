@@ -21,9 +21,9 @@ from itertools import product
 
 import numpy as np
 
-from routh.bounds.base import OuterBound
 from routh.bounds.cone_program import ConeProgram
-from routh.bounds.energy import EnergyBound
+from routh.bounds.energy import EnergyBound, OuterBound
+from routh.problem import ImpactProblem
 from routh.validation import Array
 
 _ROUNDING = 1e-9  # added to each bound, as a share of the direction's size: the rounding of the evaluation
@@ -67,40 +67,33 @@ class BarrierBound(OuterBound):
     def bound(self, direction: Array, last: int) -> float:
         """The better of this bound and the linear one, for outcomes with the contact ``last`` at rest."""
         linear = self._linear.bound(direction, last)
-        size = float(np.linalg.norm(direction @ self._back))
-        if size == 0.0:
-            return linear
-        barrier = self._solved(direction @ self._back / size, last)
+        d = direction @ self._linear.own_units[1]
+        size = float(np.linalg.norm(d))
+        barrier = self._solved(d / size, last) if size else None
         if barrier is None:
             return linear
-        return min(linear, size * (self.proved(barrier, direction @ self._back / size, last) + _ROUNDING))
+        return min(linear, size * (self.proved(barrier, d / size, last) + _ROUNDING))
 
-    # -- the problem in the scaled velocity u = half v / speed
+    # -- the problem in the scaled velocity u, ``v = back u``
 
     @cached_property
     def _linear(self) -> EnergyBound:
         return EnergyBound(self.problem)
 
     @cached_property
-    def _back(self) -> Array:
-        """v = back u."""
-        return np.asarray(np.linalg.inv(self.problem.cholesky.T), dtype=np.float64) * self.problem.speed
+    def _own(self) -> ImpactProblem:
+        """The problem in u, in which M is one and normals have unit length."""
+        return self._linear.own_units[0].problem
 
-    @cached_property
-    def _start(self) -> Array:
-        return self.problem.cholesky.T @ self.problem.v / self.problem.speed
-
-    @cached_property
-    def _forms(self) -> tuple[Array, Array, Array]:
-        """Normal and tangential velocities as forms in u, both over the norm of the normal one; that norm."""
-        normal, tangent = self.problem.Jn @ self._back, self.problem.Jt[:, 0] @ self._back
-        size = np.linalg.norm(normal, axis=1)
-        return normal / size[:, None], tangent / size[:, None], size
+    @property
+    def _forms(self) -> tuple[Array, Array]:
+        """Normal and tangential velocities as forms in u, both over the norm of the normal one."""
+        return self._own.Jn, self._own.Jt[:, 0]
 
     @cached_property
     def _rays(self) -> dict[tuple[int, int], Array]:
         """Unit directions of u' for a contact that pushes and slips with a sign (0: without friction)."""
-        N, T, _ = self._forms
+        N, T = self._forms
         found = {}
         for i, mu in enumerate(self.problem.mu):
             for sign in (1, -1) if mu > 0.0 else (0,):
@@ -111,7 +104,7 @@ class BarrierBound(OuterBound):
     @cached_property
     def length(self) -> float:
         """Bound on the length of every solution in u (HP23 Theorem 3); infinite where cones jam."""
-        _, T, size = self._forms
+        (_, T), size = self._forms, self._linear.own_units[2]
         speeds = size * (1.0 + self.problem.mu * np.linalg.norm(T, axis=1)) / self.problem.speed**2
         return float(speeds.max()) * self._linear.total_impulse
 
@@ -130,7 +123,7 @@ class BarrierBound(OuterBound):
 
     def slope(self, barrier: Barrier, case: Case) -> tuple[Array, float]:
         """The slope of phi along the case's ray: a linear form in u and a constant."""
-        N, _, _ = self._forms
+        N, _ = self._forms
         ray = self._rays[case.contact, case.slip]
         form, constant = 2.0 * barrier.Q @ ray, float(barrier.q @ ray)
         for h, sign in enumerate(case.signs):
@@ -142,7 +135,7 @@ class BarrierBound(OuterBound):
     def proved(self, barrier: Barrier, d: Array, last: int) -> float:
         """The bound on ``d . u+`` that a barrier proves; infinite where it proves none. Uses no solver."""
         growth = 0.0
-        N, T, _ = self._forms
+        N, T = self._forms
         for k, case in enumerate(self._cases):
             form, constant = self.slope(barrier, case)
             for h, sign in self._signs(case):
@@ -150,7 +143,7 @@ class BarrierBound(OuterBound):
             form = form + max(barrier.b[k], 0.0) * case.slip * T[case.contact] - barrier.p[k]
             worst = float(np.linalg.norm(form)) + constant + self._momentum(barrier.p[k])
             growth = max(growth, worst)
-        return self._value(barrier, self._start) + growth * self.length + self._end_constant(barrier, d, last)
+        return self._value(barrier, self._own.v) + growth * self.length + self._end_constant(barrier, d, last)
 
     def _signs(self, case: Case) -> list[tuple[int, int]]:
         """Contacts whose sign of y is known in a case."""
@@ -159,16 +152,16 @@ class BarrierBound(OuterBound):
     def _momentum(self, p: Array) -> float:
         """``p . u0`` and what ``p . u`` may exceed it by on the way: nothing for p in the polar cone."""
         outward = max(0.0, max(float(p @ ray) for ray in self._rays.values()))
-        return float(p @ self._start) + (outward * self.length if outward else 0.0)
+        return float(p @ self._own.v) + (outward * self.length if outward else 0.0)
 
     def _value(self, barrier: Barrier, u: Array) -> float:
-        N, _, _ = self._forms
+        N, _ = self._forms
         kinks = np.abs(N @ u) @ (barrier.kink @ u + barrier.tip)
         return float(u @ barrier.Q @ u + barrier.q @ u + kinks)
 
     def _end_constant(self, barrier: Barrier, d: Array, last: int) -> float:
         """c with ``d . u <= c + phi(u)`` wherever an impact ends with the contact ``last`` at rest."""
-        N, _, _ = self._forms
+        N, _ = self._forms
         c, tau, w, W, p = barrier.ends
         others = np.arange(len(w)) != last
         w, tau = np.where(others, np.maximum(w, 0.0), w), max(tau, 0.0)
@@ -188,8 +181,8 @@ class BarrierBound(OuterBound):
     def _solved(self, d: Array, last: int) -> Barrier | None:
         """The best barrier that a solver finds, or None."""
         nv, nc, cases = self.problem.nv, self.problem.nc, self._cases
-        program, start = ConeProgram(), self._start
-        N, T, _ = self._forms
+        program, start = ConeProgram(), self._own.v
+        N, T = self._forms
         rays = np.array(list(self._rays.values()))
         Q, q = program.symmetric(nv), program.variables(nv)
         kink = program.variables(nc, nv) if self.pieces else np.zeros((nc, 0), dtype=int)

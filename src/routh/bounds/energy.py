@@ -12,18 +12,47 @@ prove the bound ``d . v+ <= p . v + |v|_M |d + Jn^T w - p|_(M^-1)``. The bound r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import conic
-from routh.bounds.base import OuterBound
 from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.validation import Array, deadline_of, real_array
 
 Block = tuple[Array, Array, list[conic.Cone]]  # rows, offsets, cones
+
+
+@dataclass(frozen=True, eq=False)
+class OuterBound(ABC):
+    """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
+
+    problem: ImpactProblem = field(repr=False)
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How the bound is obtained."""
+
+    @abstractmethod
+    def bound(self, direction: Array, last: int) -> float:
+        """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
+
+    def support(self, direction: ArrayLike, *, budget: float | None = None) -> float | Array:
+        """Upper bound on ``direction . v+`` over all outcomes, for (nv,) or (k, nv).
+
+        ``budget`` are seconds: directions that are not begun by then are bounded by infinity.
+        """
+        deadline = deadline_of(budget)
+        nv = self.problem.nv
+        d = real_array("direction", direction, [(nv,), (None, nv)], f"shape ({nv},) or (k, {nv})")
+        if d.ndim == 2:
+            return np.array([self.support(row) if time.monotonic() < deadline else np.inf for row in d])
+        return max(self.bound(d, last) for last in range(self.problem.nc))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +111,12 @@ class EnergyBound(OuterBound):
     def _inward(self) -> Array | None:
         """A short covector g with ``(J M^-1 g)_n - mu |(J M^-1 g)_t| >= 1`` at every contact (Lemma 6)."""
         nv = self.problem.nv
-        rows, offsets, cones = self._polar_rows(sign=1.0, margin=1.0, width=nv + 1)
         solution = _solve(
             np.append(self.problem.v * -1.0, self.problem.speed),
-            [self._norm_rows(-np.eye(nv), np.zeros(nv)), (rows, offsets, cones)],
+            [
+                self._norm_rows(-np.eye(nv, nv + 1), np.zeros(nv)),
+                self._polar_rows(sign=1.0, margin=1.0, width=nv + 1),
+            ],
         )
         if solution is None:
             return None
@@ -95,7 +126,7 @@ class EnergyBound(OuterBound):
 
     def certificate(self, d: Array, last: int) -> Certificate:
         """The certificate of one contact that may stop last, found in the problem's own units."""
-        own, back, normal = self._own_units
+        own, back, normal = self.own_units
         size = float(np.linalg.norm(d @ back)) or 1.0
         found = own._solved(d @ back / size, last)
         p = np.asarray(size * np.linalg.solve(back.T, found.p), dtype=np.float64)
@@ -103,7 +134,7 @@ class EnergyBound(OuterBound):
         return Certificate(d, last, p, w, max(self._proved(d, p, w), size * found.bound))
 
     @cached_property
-    def _own_units(self) -> tuple[EnergyBound, Array, Array]:
+    def own_units(self) -> tuple[EnergyBound, Array, Array]:
         """The bound for u, ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
         problem = self.problem
         back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64) * (problem.speed or 1.0)
@@ -159,16 +190,11 @@ class EnergyBound(OuterBound):
 
     def _norm_rows(self, map_: Array, offset: Array) -> Block:
         """``|map x + offset|_(M^-1) <= tau`` where tau follows the nv entries of p in x."""
-        problem = self.problem
-        lower = problem.cholesky
-        width = map_.shape[1] if map_.shape[1] > problem.nv else problem.nv + 1
-        full = np.zeros((problem.nv, width))
-        full[:, : map_.shape[1]] = map_
-        half = np.linalg.solve(lower, full)
-        head = np.zeros((1, width))
-        head[0, problem.nv] = 1.0
+        lower, nv = self.problem.cholesky, self.problem.nv
+        head = np.zeros((1, map_.shape[1]))
+        head[0, nv] = 1.0
         values = np.append(0.0, np.linalg.solve(lower, offset))
-        return np.vstack([head, half]), values, [("second order", problem.nv + 1)]
+        return np.vstack([head, np.linalg.solve(lower, map_)]), values, [("second order", nv + 1)]
 
     def _polar_rows(self, *, sign: float, margin: float, width: int) -> Block:
         """``sign (J M^-1 p)_n - margin >= mu |(J M^-1 p)_t|`` for each contact."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from routh.compiling.values import (
     NOTHING,
     Array,
     Group,
-    Kind,
     Number,
     Thing,
     UntranslatableError,
@@ -27,53 +25,19 @@ from routh.compiling.values import (
 )
 from routh.compiling.writing import ZERO, Writer, constant
 
-# functions of floats, as numba calls them
-_INTRINSIC = {
-    math.sqrt: "sqrt",
-    math.exp: "exp",
-    math.log: "log",
-    math.sin: "sin",
-    math.cos: "cos",
-    math.fabs: "fabs",
-}
-_OF_C = {
-    math.log1p: "log1p",
-    math.expm1: "expm1",
-    math.atan: "atan",
-    math.tan: "tan",
-    math.atan2: "atan2",
-    math.hypot: "hypot",
-    math.tanh: "tanh",
-}
-_ROUNDED = {math.ceil: "ceil", math.floor: "floor"}
+# functions of floats that kernels use: LLVM's own, those of C, and those that give integers
+_INTRINSIC = (math.sqrt, math.exp, math.log, math.sin, math.cos)
+_OF_C = (math.log1p, math.expm1, math.atan2)
+_ROUNDED = (math.ceil, math.floor)
 # an instruction for the larger of two numbers; x86-64 has one for Python's own rule
 _HAS_EXTREMES = platform.machine() in ("aarch64", "arm64")
-_CASTS = {
-    int: "i",
-    float: "f",
-    bool: "b",
-    np.int64: "i",
-    np.uint64: "u",
-    np.uint32: "w",
-    np.float64: "f",
-    np.bool_: "b",
-}
-
-
-class Program(Protocol):
-    """Where translated functions are: `routh.compiling.program.Program`."""
-
-    def function(self, kernel: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
-        """The name of a kernel for arguments of these kinds, and the kind of its result."""
-
-    def constant_array(self, text: str) -> str:
-        """The name of an array of constants."""
+_CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uint32: "w"}
 
 
 class Calls(Writer):
     """Writes calls, and what Python knows already."""
 
-    program: Program
+    program: Foreign  # where translated functions are: a `routh.compiling.program.Program`
     finite: bool
 
     def meant(self, what: Foreign) -> Value:
@@ -149,12 +113,11 @@ class Calls(Writer):
         if (what is max or what is min) and len(numbers) > 1:
             return self._extreme("Gt" if what is max else "Lt", numbers)
         floats = [("double", self.number(one, "f").name) for one in numbers]
-        if what in _INTRINSIC:
-            return Number("f", self.call(f"llvm.{_INTRINSIC[what]}.f64", "double", floats))
         if what in _OF_C:
-            return Number("f", self.call(_OF_C[what], "double", floats))
-        if what in _ROUNDED:
-            return self.number(Number("f", self.call(f"llvm.{_ROUNDED[what]}.f64", "double", floats)), "i")
+            return Number("f", self.call(what.__name__, "double", floats))
+        if what in _INTRINSIC or what in _ROUNDED:
+            found = Number("f", self.call(f"llvm.{what.__name__}.f64", "double", floats))
+            return self.number(found, "i") if what in _ROUNDED else found
         if what is math.isfinite:
             size = self.call("llvm.fabs.f64", "double", floats)
             return Number("b", self.write(f"fcmp olt double {size}, {constant('f', math.inf).name}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from routh.compiling.calls import Calls
 from routh.compiling.foreign import Foreign
@@ -12,7 +12,6 @@ from routh.compiling.values import (
     NOTHING,
     Array,
     Group,
-    Kind,
     Number,
     Thing,
     UntranslatableError,
@@ -229,8 +228,6 @@ class Expressions(Calls, ABC):
     def _ordered(self, op: str, left: Value, right: Value) -> Number:
         if isinstance(left, Number) and isinstance(right, Number):
             return self.compare(op, left, right)
-        if NOTHING in (left, right) and op in ("Eq", "NotEq"):  # None equals None only
-            return constant("b", (left == right) == (op == "Eq"))
         raise UntranslatableError(f"{op} of {kind_of(left)} and {kind_of(right)}")
 
     def _is_among(self, value: Value, group: Group) -> Number:
@@ -264,23 +261,16 @@ class Expressions(Calls, ABC):
             self.begin(block)
             ends.append((self.expression(side), self.block))
         kind = common_kind(kind_of(ends[0][0]), kind_of(ends[1][0]))
-        return self._met(kind, ends, after)
-
-    def _met(self, kind: Kind, ends: Sequence[tuple[Value, Block]], after: Block) -> Value:
-        """The value that comes from one of several blocks."""
         sides = []
         for value, block in ends:
             self.block = block
-            sides.append([name for _, name in parts_of(self.convert(value, kind))])
+            sides.append([(name, block.label) for _, name in parts_of(self.convert(value, kind))])
             self.jump(after)
         self.begin(after)
-        labels = [block.label for _, block in ends]
         names = []
-        for number, one in enumerate(types_of(kind)):
-            given = ", ".join(
-                f"[ {side[number]}, %{label} ]" for side, label in zip(sides, labels, strict=True)
-            )
-            names.append(self.write(f"phi {one} {given}"))
+        for one, given in zip(types_of(kind), zip(*sides, strict=True), strict=True):
+            either = ", ".join(f"[ {name}, %{label} ]" for name, label in given)
+            names.append(self.write(f"phi {one} {either}"))
         found = of_parts(kind, iter(names))
         if isinstance(found, Number) and all(isinstance(one, Number) and one.natural for one, _ in ends):
             return Number(found.kind, found.name, None, True)

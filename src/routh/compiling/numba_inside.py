@@ -10,7 +10,7 @@ import hashlib
 import logging
 import pickle
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -27,7 +27,6 @@ from routh.compiling.listening import while_listening
 from routh.compiling.values import UntranslatableError
 
 LOG = logging.getLogger("routh.compiling")
-_SAID: set[str] = set()
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": False, "_nrt": False}
 LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
 # what compiled code can depend on
@@ -50,9 +49,13 @@ class Kernel(CPUDispatcher):
             self.py_func, made.targetdescr, options, made.locals, compiler.Compiler
         )
         made._compiler.kernel = self
-        kept = kernel_cache(self.py_func, _digest_of_sources())
-        if kept is not None:
-            made._cache = kept
+        try:
+            made._cache = KernelCache(self.py_func, _digest_of_sources())
+        except (RuntimeError, OSError):
+            _say_once(
+                "no folder for compiled kernels can be written to: every process compiles them anew. "
+                "NUMBA_CACHE_DIR names one"
+            )
         return made
 
     def is_ready(self, *arguments: Foreign) -> bool:
@@ -76,7 +79,7 @@ class Entry(CPUDispatcher):
         return while_listening(lambda: super(Entry, self).compile(sig))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _digest_of_sources() -> str:
     """Ties compiled code to every source that it can depend on; numba looks at the function's file only."""
     digest = hashlib.sha256()
@@ -189,18 +192,6 @@ class KernelCache(FunctionCache):
             _say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
 
 
-def kernel_cache(function: Foreign, stamp: str) -> KernelCache | None:
-    """The cache of a function; None, and a line in the log, where no folder can be written to."""
-    try:
-        return KernelCache(function, stamp)
-    except (RuntimeError, OSError):
-        _say_once(
-            "no folder for compiled kernels can be written to: every process compiles them anew. "
-            "NUMBA_CACHE_DIR names one"
-        )
-        return None
-
-
 def _forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Foreign:
     """What ``load`` gives; where it raises, whatever a damaged file makes it raise, ``otherwise``."""
     try:
@@ -210,7 +201,6 @@ def _forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Fo
         return otherwise
 
 
+@cache
 def _say_once(text: str) -> None:
-    if text not in _SAID:
-        _SAID.add(text)
-        LOG.warning("%s", text)
+    LOG.warning("%s", text)

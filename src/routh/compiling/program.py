@@ -14,7 +14,7 @@ from functools import lru_cache
 from routh.compiling.calls import result_type
 from routh.compiling.expressions import Again
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.statements import Knowledge, Statements
+from routh.compiling.statements import RESULT, Knowledge, Statements
 from routh.compiling.values import Kind, UntranslatableError, of_parts, types_of
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
@@ -34,11 +34,7 @@ class Program:
     def text(self) -> str:
         """The whole program."""
         arrays = [f"{name} = private unnamed_addr constant {text}" for text, name in self._arrays.items()]
-        declared = {
-            line for text in self._declared for line in text.split("\n") if line.startswith("declare")
-        }
-        helpers = [text[: text.rindex("declare")] for text in self._declared if text.startswith("define")]
-        return "\n".join([*arrays, *sorted(declared), *helpers, *self._texts])
+        return "\n".join([*arrays, *sorted(self._declared), *self._texts])
 
     def constant_array(self, text: str) -> str:
         """The name of an array of constants."""
@@ -85,9 +81,9 @@ class Program:
         word = "alwaysinline " if options.get("forceinline") else word
         word = "noinline cold " if getattr(plain, "seldom", False) else word
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
-        result = result_type(types_of(knowledge.result))
+        result = result_type(types_of(knowledge.kinds[RESULT]))
         self._texts.append(f"define internal {result} @{name}({listed}) {word}nounwind {{\n{body}\n}}")
-        return name, knowledge.result
+        return name, knowledge.kinds[RESULT]
 
 
 @lru_cache(maxsize=256)

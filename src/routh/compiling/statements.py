@@ -27,6 +27,8 @@ from routh.compiling.values import (
 )
 from routh.compiling.writing import ONE, ZERO, Block
 
+RESULT = "return"  # under which the kind of a function's result is known: no variable's name
+
 
 class Knowledge:
     """What is known of a function's variables; it grows while the function is written again and again."""
@@ -51,7 +53,6 @@ class Knowledge:
         }
         self.roomy |= augmented | (in_loops & given)
         self.kinds: dict[str, Kind] = {}
-        self.result: Kind = None
 
 
 class Statements(Expressions):
@@ -112,23 +113,23 @@ class Statements(Expressions):
 
     def assign(self, name: str, value: Value) -> None:
         """Set a variable."""
-        known = self.knowledge
-        if name not in known.roomy:
+        if name not in self.knowledge.roomy:
             self._bound[name] = value, self._region
             return
-        kind = kind_of(value)
-        if name not in known.kinds:
-            known.kinds[name] = kind
-        elif known.kinds[name] != kind:
-            wider = common_kind(known.kinds[name], kind)
-            if wider != known.kinds[name]:
-                known.kinds[name] = wider
-                raise Again
-        kind = known.kinds[name]
+        kind = self._widened(name, kind_of(value))
         if name not in self._rooms:
             self._rooms[name] = [self.room(one) for one in types_of(kind)]
         for (one, part), room in zip(parts_of(self.convert(value, kind)), self._rooms[name], strict=True):
             self.block.lines.append(f"store {one} {part}, ptr {room}")
+
+    def _widened(self, name: str, kind: Kind) -> Kind:
+        """The kind of a variable that is of this kind too."""
+        known = self.knowledge.kinds
+        wider = common_kind(known.setdefault(name, kind), kind)
+        if wider != known[name]:
+            known[name] = wider
+            raise Again
+        return wider
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
@@ -321,16 +322,9 @@ class Statements(Expressions):
         self._return_value(NOTHING if statement.value is None else self.expression(statement.value))
 
     def _return_value(self, value: Value) -> None:
-        known, kind = self.knowledge, kind_of(value)
-        if known.result is None:
-            known.result = kind
-        elif known.result != kind:
-            wider = common_kind(known.result, kind)
-            if wider != known.result:
-                known.result = wider
-                raise Again
-        kinds = types_of(known.result)
-        names = [part for _, part in parts_of(self.convert(value, known.result))]
+        kind = self._widened(RESULT, kind_of(value))
+        kinds = types_of(kind)
+        names = [part for _, part in parts_of(self.convert(value, kind))]
         if not kinds:
             self.end("ret void")
         elif len(kinds) == 1:

@@ -24,24 +24,18 @@ from routh.compiling.values import (
 _FLOAT = {"Add": "fadd", "Sub": "fsub", "Mult": "fmul", "Div": "fdiv"}
 _WHOLE = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 _ORDER = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
-# from, to: the word; none where nothing is to be done
-_CONVERSIONS = {
-    "bf": "uitofp",
-    "bi": "zext",
-    "bu": "zext",
-    "bw": "zext",
-    "if": "sitofp",
-    "iu": "",
-    "iw": "trunc",
-    "uf": "uitofp",
-    "ui": "",
-    "uw": "trunc",
-    "wf": "uitofp",
-    "wi": "zext",
-    "wu": "zext",
-    "fi": "fptosi",
-    "fu": "fptoui",
-}
+_BITS = {"b": 1, "w": 32, "i": 64, "u": 64}
+
+
+def _conversion(kind: str, to: str) -> str:
+    """The word that makes a number of another kind; none where nothing is to be done."""
+    if to == "f":
+        return "sitofp" if kind == "i" else "uitofp"
+    if kind == "f":
+        return {"i": "fptosi", "u": "fptoui"}[to]
+    if _BITS[kind] == _BITS[to]:
+        return ""
+    return "zext" if _BITS[kind] < _BITS[to] else "trunc"
 
 
 def constant(kind: str, value: Foreign) -> Number:
@@ -73,7 +67,7 @@ class Writer:
 
     def __init__(self, fast: str) -> None:
         self.fast = fast  # words that let floating-point numbers be reordered
-        self.used: set[str] = set()  # declarations of what is called
+        self.used: set[str] = set()  # declarations of what is called, and `POWER`
         self.head = Block("head")
         self.block = self.head
         self.blocks = [self.head]
@@ -157,7 +151,7 @@ class Writer:
             return self.truth(value)
         if value.known is not None and kind in "fi" and value.kind in "ib":
             return constant(kind, value.known)
-        word = _CONVERSIONS[value.kind + kind]
+        word = _conversion(value.kind, kind)
         natural = kind == "i" and (value.natural or value.kind in "bw")
         if not word:
             return Number(kind, value.name, value.known, natural)
@@ -255,7 +249,7 @@ class Writer:
         if exponent.known is None:
             if base.kind != "f":
                 raise UntranslatableError("a power of integers")
-            self.used.add(POWER)
+            self.used |= {POWER, "declare double @llvm.pow.f64(double, double)"}
             name = self.write(f"call double @routh.power(double {base.name}, i64 {exponent.name})")
             return Number("f", name)
         if not 0 <= exponent.known <= 64:
@@ -362,5 +356,4 @@ end:
   %one = fdiv double 1.0, %product
   %result = select i1 %inverse, double %one, double %product
   ret double %result
-}
-declare double @llvm.pow.f64(double, double)"""
+}"""

@@ -14,8 +14,13 @@ Matrix = tuple[Vector, ...]
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """Inner product of vectors of at least one number."""
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), a[0] * 0)
+    """Inner product, in the arithmetic of the first vector."""
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), a[0] * 0 if a else Fraction(0))
+
+
+def difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
+    """``a - b``."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
 def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
@@ -34,40 +39,38 @@ def transpose(A: Sequence[Sequence[Fraction]]) -> Matrix:
     return tuple(zip(*A, strict=True))
 
 
-def solve(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
-    """``A^-1 B`` for a square A, by Gauss-Jordan; raises ``ValueError`` where A is singular."""
-    n = len(A)
-    rows = [list(a) + list(b) for a, b in zip(A, B, strict=True)]
-    for k in range(n):
-        pivot = next((i for i in range(k, n) if rows[i][k]), None)
+def reduced(rows: Iterable[Iterable[Fraction]], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+    """Gauss-Jordan on the first columns: the rows, and the columns in which the first of them have pivots."""
+    table = [list(row) for row in rows]
+    pivots: list[int] = []
+    for column in range(columns):
+        top = len(pivots)
+        pivot = next((i for i in range(top, len(table)) if table[i][column]), None)
         if pivot is None:
-            raise ValueError("A: is singular; wanted an invertible matrix")
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        inverse = 1 / rows[k][k]
-        rows[k] = [x * inverse if x else x for x in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                factor = rows[i][k]
-                rows[i] = [x - factor * y if y else x for x, y in zip(rows[i], rows[k], strict=True)]
+            continue
+        table[top], table[pivot] = table[pivot], table[top]
+        inverse = 1 / table[top][column]
+        table[top] = [x * inverse if x else x for x in table[top]]
+        for i, row in enumerate(table):
+            if i != top and row[column]:
+                factor = row[column]
+                table[i] = [x - factor * y if y else x for x, y in zip(row, table[top], strict=True)]
+        pivots.append(column)
+    return table, pivots
+
+
+def solve(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
+    """``A^-1 B`` for a square A; raises ``ValueError`` where A is singular."""
+    n = len(A)
+    rows, pivots = reduced(((*a, *b) for a, b in zip(A, B, strict=True)), n)
+    if len(pivots) < n:
+        raise ValueError("A: is singular; wanted an invertible matrix")
     return tuple(tuple(row[n:]) for row in rows)
 
 
 def independent_rows(A: Sequence[Sequence[Fraction]]) -> list[int]:
     """Indices of the first rows that span the row space."""
-    chosen: list[int] = []
-    reduced: list[tuple[int, list[Fraction]]] = []  # (pivot column, row with 1 there)
-    for index, row in enumerate(A):
-        rest = list(row)
-        for column, basis in reduced:
-            if rest[column]:
-                factor = rest[column]
-                rest = [x - factor * y for x, y in zip(rest, basis, strict=True)]
-        pivot = next((j for j, x in enumerate(rest) if x), None)
-        if pivot is not None:
-            inverse = 1 / rest[pivot]
-            reduced.append((pivot, [x * inverse for x in rest]))
-            chosen.append(index)
-    return chosen
+    return reduced(transpose(A), len(A))[1]
 
 
 def integers(row: Iterable[Fraction]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from routh.exact.algebra import (
     Matrix,
     Vector,
+    difference,
     dot,
     independent_rows,
     integers,
@@ -26,8 +27,7 @@ from routh.exact.algebra import (
     times,
     transpose,
 )
-from routh.exact.facets import friction_directions
-from routh.exact.rational import RationalProblem
+from routh.exact.rational import RationalProblem, friction_directions
 from routh.status import MissingExtraError
 from routh.validation import Array
 
@@ -78,7 +78,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     back = transpose(solve(gram, transpose(span)))
     start = times(B, v)
     base = tuple(x - dot(row, start) for x, row in zip(v, back, strict=True))
-    forms = _forms(J, chosen, back)
+    forms = product(J, back)  # every row of J as a linear form in z, since J_i base = 0
     width = 1 + problem.nt
     directions = _fast(friction_directions(problem.nt, facets))
     speed = float(dot(v, times(M, v))) ** 0.5 or 1.0
@@ -116,15 +116,6 @@ def _fast(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     return tuple(tuple(mpq(x.numerator, x.denominator) for x in row) for row in rows)
 
 
-def _forms(J: Matrix, chosen: list[int], back: Matrix) -> list[Vector]:
-    """Every row of J as a linear form in z (J_i v changes by J_i back dz, and J_i base = 0)."""
-    columns = transpose(back)
-    return [
-        tuple(type(row[0])(int(k == index)) for k in chosen) if index in chosen else times(columns, row)
-        for index, row in enumerate(J)
-    ]
-
-
 def _modes(
     mu: Fraction, forms: Sequence[Vector], image: Sequence[Vector], directions: Sequence[Vector]
 ) -> tuple[Mode, ...]:
@@ -151,13 +142,9 @@ def _modes(
     for k, d in enumerate(directions):
         before, after = directions[k - 1], directions[(k + 1) % len(directions)]
         # the sector in which friction along d does the most work
-        walls = (form(_combine(d, before, -1)), form(_combine(d, after, -1)))
+        walls = (form(difference(d, before)), form(difference(d, after)))
         cells.append(Mode(True, walls, (), (every[k],)))
         # the ray on which d and its neighbour do equal work
-        ray = form(_combine(d, after, 1))
+        ray = form([x + y for x, y in zip(d, after, strict=True)])
         cells.append(Mode(True, (ray,), (walls[1],), (every[k], every[(k + 1) % len(every)])))
     return tuple(cells)
-
-
-def _combine(a: Vector, b: Vector, sign: int) -> Vector:
-    return tuple(x + sign * y for x, y in zip(a, b, strict=True))

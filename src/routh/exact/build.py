@@ -6,12 +6,13 @@ import time
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from routh.exact.algebra import Vector, dot, simplest, times
+from routh.exact.algebra import Vector, difference, dot, simplest, times
 from routh.exact.automaton import Automaton, automaton
-from routh.exact.budget import Budget
+from routh.exact.cells import Budget
 from routh.exact.displacement import Displacement, displacement
+from routh.exact.loading import hull, load_ppl
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
-from routh.exact.rational import RationalProblem
+from routh.exact.rational import RationalProblem, floats
 from routh.exact.reach import Reach
 from routh.exact.result import ExactSet
 from routh.exact.snapping import Snapped, as_given
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
+_PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
 
 
@@ -76,19 +78,19 @@ def exact_set(
             f"problem: its contacts span {auto.dim} dimensions; exact sets go up to {_LARGEST}, "
             "and routh.outer_bound takes any problem"
         )
-    floats, used = rational.problem, facets if rational.nt == 2 else None
-    frame = frame_of(auto, floats.cholesky.T, floats.speed)
-    if all(_value(row, auto.start) >= 0 for row in auto.normals):
-        here = _union([_start(auto)], auto, frame)
+    rounded, used = rational.problem, facets if rational.nt == 2 else None
+    frame = frame_of(auto, rounded)
+    if all(dot(row, rational.v) >= 0 for row in rational.Jn):
+        here = _union([hull(load_ppl(), [auto.start])], frame)
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     start = None if states is None else _starts(auto, states)
     inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
     outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started), start)
-    reached = _union([piece.poly for piece in terminal_pieces(inner)], auto, frame)
-    given = floats if isinstance(problem, RationalProblem) else problem
-    bound, source = _outer(outer, auto, frame, given, shift)
+    reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
+    given = rounded if isinstance(problem, RationalProblem) else problem
+    bound, source = _outer(outer, frame, given, shift)
     status = Status.SOLVED if inner.complete and outer.complete else Status.INCOMPLETE
     if status is Status.SOLVED and inner.jams():
         status = Status.JAMMED
@@ -107,12 +109,13 @@ def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
     for v in given:
         exact = [number(*x.as_integer_ratio()) for x in map(float, v)]
         z = times(auto.rows, exact)
-        if tuple(x - y for x, y in zip(exact, times(auto.back, z), strict=True)) != auto.base:
+        if difference(exact, times(auto.back, z)) != auto.base:
             raise ValueError(
                 "states: they differ by what no impulse can change; wanted one set for each such part"
             )
         found.append(z)
-    if not any(all(_value(row, z) < 0 for z in found) for row in auto.normals):
+    normals = [tuple(map(Fraction, row)) for row in auto.normals]
+    if not any(all(dot(row, z) < 0 for z in found) for row in normals):
         raise ValueError("states: no contact approaches in all of them; wanted an impact from every state")
     return found
 
@@ -138,24 +141,6 @@ def _in_rationals(
     """The problem in rational numbers, and how far its outcomes can be from those of the one given."""
     if isinstance(problem, RationalProblem):
         return problem, None, Displacement()
-    _check(problem)
-    if as_given_only:
-        exact = as_given(problem, coincidences=False)
-        return exact.rational, exact, Displacement()
-    snapped = as_given(problem)
-    shift = displacement(problem, snapped.rational)
-    if max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR) and _approaches(snapped.rational):
-        return snapped.rational, snapped, shift
-    # too far, no bound, or nothing is left of a slow approach
-    exact = as_given(problem, coincidences=False)
-    return exact.rational, exact, Displacement()
-
-
-def _approaches(problem: RationalProblem) -> bool:
-    return any(dot(row, problem.v) < 0 for row in problem.Jn)
-
-
-def _check(problem: ImpactProblem) -> None:
     if not isinstance(problem, ImpactProblem):
         raise ValueError(
             f"problem: got {type(problem).__name__}; wanted an ImpactProblem or a RationalProblem"
@@ -164,29 +149,59 @@ def _check(problem: ImpactProblem) -> None:
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
         )
+    if not as_given_only:
+        snapped = as_given(problem)
+        shift, near = displacement(problem, snapped.rational), snapped.rational
+        left = any(dot(row, near.v) < 0 for row in near.Jn)  # something of a slow approach
+        if left and max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR):
+            return near, snapped, shift
+    exact = as_given(problem, coincidences=False)
+    return exact.rational, exact, Displacement()
 
 
 def _outer(
-    reach: Reach, auto: Automaton, frame: Frame, given: ImpactProblem, shift: Displacement
+    reach: Reach, frame: Frame, given: ImpactProblem, shift: Displacement
 ) -> tuple[PolytopeUnion, str]:
     """The relaxed reachable set where it was completed and is bounded, else a bound from energy."""
     room = simplest(1.05 * shift.room, 0.05 * shift.room)
     if reach.complete:
         parts = [piece.poly for piece in terminal_pieces(reach, room)]
         if all(part.is_bounded() for part in parts):
-            return _union(parts, auto, frame, shift.radius), "reachable set of the relaxed inclusion"
-    from routh.exact.energy_outer import outer_polytopes  # sparse matrices, which complete sets do not need
-
-    return _union(outer_polytopes(given, auto, room), auto, frame), "energy and momentum bound"
+            return _union(parts, frame, shift.radius), "reachable set of the relaxed inclusion"
+    return _union(_energy_bound(given, frame.automaton, room), frame), "energy and momentum bound"
 
 
-def _union(parts: list[C_Polyhedron], auto: Automaton, frame: Frame, radius: float = 0.0) -> PolytopeUnion:
-    return PolytopeUnion(tuple(polytope(part, auto, frame) for part in parts), radius)
+def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[C_Polyhedron]:
+    """The bound from energy and momentum in z, a box of contact velocities per contact that may stop last.
+
+    ``room`` is what normal velocities by the automaton's rows may be off from the problem's.
+    """
+    from routh.bounds import EnergyBound  # sparse matrices, which complete sets do not need
+
+    tools = Reach(automaton)
+    bound = EnergyBound(problem)
+    parts = []
+    refined = 2 * automaton.dim * problem.nc <= _PROGRAMS
+    for last in range(problem.nc):
+        part = tools.ppl.C_Polyhedron(automaton.dim)
+        widths = [room * unit for unit in automaton.units]
+        for row, width in zip(automaton.normals, widths, strict=True):
+            part.add_constraint(tools.form(row, width) >= 0)
+        part.add_constraint(tools.form(automaton.normals[last], -widths[last]) <= 0)
+        for k, row in enumerate(floats(automaton.rows)):  # z = rows v
+            for sign in (1, -1):
+                direction = sign * row
+                value = problem.speed * bound.dual_norm(direction)  # from energy alone
+                if refined:
+                    value = min(value, bound.bound(direction, last))
+                size = problem.speed * bound.dual_norm(row)
+                unit = tuple(-sign * int(j == k) for j in range(automaton.dim))
+                limit = simplest(value + 3e-9 * size, 1e-9 * size)
+                part.add_constraint(tools.form(unit, limit) >= 0)
+        if not part.is_empty():
+            parts.append(part)
+    return parts
 
 
-def _start(auto: Automaton) -> C_Polyhedron:
-    return Reach(auto).point(auto.start)
-
-
-def _value(row: tuple[int, ...], z: Vector) -> Fraction:
-    return dot(tuple(map(Fraction, row)), z)
+def _union(parts: list[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+    return PolytopeUnion(tuple(polytope(part, frame) for part in parts), radius)

@@ -1,8 +1,12 @@
-"""One location of the impact automaton: its constraints, its flow and what has been reached in it."""
+"""One location of the impact automaton: its constraints, its flow and what has been reached in it.
+
+And the limits of time and memory that its exploration keeps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from routh.exact.pieces import Piece
@@ -26,3 +30,21 @@ class Cell:
     ends: Constraint_System  # the face on which every pushing contact has stopped
     ended: Constraint  # the same face: the sum of the pushing normal velocities is 0
     pieces: list[Piece] = field(default_factory=list)
+
+
+@dataclass
+class Budget:
+    """Limits that a run keeps: checked between polyhedral operations."""
+
+    seconds: float
+    pieces: int
+    started: float = field(default_factory=time.thread_time)
+
+    def spent(self, pieces: int) -> bool:
+        """Whether time or the number of stored polyhedra has run out."""
+        return pieces > self.pieces or time.thread_time() - self.started > self.seconds
+
+    @property
+    def half(self) -> Budget:
+        """Half of the time: for what only makes a complete set tighter."""
+        return replace(self, seconds=0.5 * self.seconds)

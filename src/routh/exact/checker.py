@@ -1,7 +1,7 @@
 """An independent check of exact sets, in velocity space and in fractions.
 
-Nothing here uses the construction in ``routh.exact``: cells, friction and solutions are written down
-again from HP23 (36) to (40). Two claims can be checked.
+Nothing here uses the construction in ``routh.exact`` but the arithmetic of fractions: cells, friction and
+solutions are written down again from HP23 (36) to (40). Two claims can be checked.
 
 * A velocity is an outcome: a path of straight segments from v to it, with impulses, such that every
   segment satisfies the inclusion (39) throughout. `rebuild_path` finds one by linear programming and
@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from routh.exact.checker_parts import LINE, CheckedPath, Impulse, Proof, Vector, energy, rate, velocity_after
+from routh.exact.algebra import Vector, difference, dot, times, transpose
+from routh.exact.checker_parts import LINE, CheckedPath, Impulse, Proof
 from routh.exact.checker_program import SMALL, PathProgram
 from routh.exact.rational import RationalProblem
 
@@ -52,7 +53,7 @@ def check_member(
         raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
     why = "no statuses were given"
     goal = tuple(target)
-    if problem.v == goal and min(rate(row, goal) for row in problem.Jn) >= 0:
+    if problem.v == goal and min(dot(row, goal) for row in problem.Jn) >= 0:
         return Membership("reached", CheckedPath((goal,), ()))
     for statuses in hints:
         path = rebuild_path(problem, goal, statuses, polygon)
@@ -76,14 +77,13 @@ def _is_limit(
     Paths with given statuses form a convex set. If one of them never ends early, mixing a little of it into
     the path to the goal gives solutions whose last velocity tends to the goal.
     """
-    if min(rate(row, goal) for row in problem.Jn) != 0:
+    if min(dot(row, goal) for row in problem.Jn) != 0:
         return False
+    closed, loose = (PathProgram(problem, target, statuses, polygon) for target in (goal, None))
     for small in SMALL:
-        closed = PathProgram(problem, goal, statuses, polygon)
         touching = closed.solve(small)
         if touching is None or closed.path(touching).v[-1] != goal or not closed.satisfied(touching, False):
             continue
-        loose = PathProgram(problem, None, statuses, polygon)
         free = loose.solve(small)
         if free is not None and loose.satisfied(free, True):
             return True
@@ -98,17 +98,19 @@ def verify_path(
         return Proof(False, "the path does not join the velocity before to the target")
     for k, impulses in enumerate(path.impulses):
         before, after = path.v[k], path.v[k + 1]
-        if velocity_after(problem, before, impulses) != after:
+        change = difference(after, before)
+        pushes = [share for impulse in impulses for share in impulse]
+        if times(problem.M, change) != times(transpose(problem.rows), pushes):
             return Proof(False, f"segment {k}: the impulses do not give the change of velocity")
-        if min(rate(row, before) for row in problem.Jn) >= 0:
+        if min(dot(row, before) for row in problem.Jn) >= 0:
             return Proof(False, f"segment {k}: the impact had ended before it")
         for i, impulse in enumerate(impulses):
             fault = _contact_fault(problem, i, impulse, (before, after), polygon)
             if fault:
                 return Proof(False, f"segment {k}, contact {problem.names[i]}: {fault}")
-        if energy(problem, after) > energy(problem, before):
+        if dot(change, times(problem.M, [a + b for a, b in zip(before, after, strict=True)])) > 0:
             return Proof(False, f"segment {k}: kinetic energy grows")
-    ends = [rate(row, path.v[-1]) for row in problem.Jn]
+    ends = [dot(row, path.v[-1]) for row in problem.Jn]
     if min(ends) < 0 or (path.impulses and min(ends) > 0):
         return Proof(False, "the path does not end where the impact ends")
     return Proof(True)
@@ -131,14 +133,14 @@ def _contact_fault(
         return "it pulls"
     if normal == 0:
         return "friction without pressure" if any(tangent) else ""
-    if max(rate(problem.Jn[i], v) for v in ends) > 0:
+    if max(dot(problem.Jn[i], v) for v in ends) > 0:
         return "it pushes while it separates"
     limit = problem.mu[i] * normal
     if not _in_polygon(tangent, limit, polygon):
         return "friction outside its cone"
     for v in ends:
-        slip = [rate(row, v) for row in problem.Jt[i]]
-        if rate(tangent, slip) != -limit * max(rate(d, slip) for d in polygon):
+        slip = [dot(row, v) for row in problem.Jt[i]]
+        if dot(tangent, slip) != -limit * max(dot(d, slip) for d in polygon):
             return "friction does not oppose slip fully"
     return ""
 

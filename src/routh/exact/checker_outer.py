@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from math import lcm
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from routh.exact.checker_parts import LINE, Form, Proof, Vector, along, effect, friction_status
-from routh.exact.loading import load_ppl
+from routh.exact.algebra import Vector, integers
+from routh.exact.checker_parts import LINE, Form, Proof, along, effect, friction_status
+from routh.exact.loading import hull, load_ppl
 from routh.exact.rational import RationalProblem
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def verify_invariance(
     if any(limit <= 0 for limit in thresholds):
         return Proof(False, "a threshold is not positive, so the relaxation proves nothing")
     ppl = load_ppl()
-    pieces = [_polytope(ppl, vertices) for vertices in region]
-    ends = [_polytope(ppl, vertices) for vertices in outcomes]
-    start = _polytope(ppl, [problem.v])
+    pieces = [hull(ppl, vertices) for vertices in region]
+    ends = [hull(ppl, vertices) for vertices in outcomes]
+    start = hull(ppl, [problem.v])
     if not any(piece.contains(start) for piece in pieces):
         return Proof(False, "the velocity before is not in the region")
     cells = list(_cells(ppl, problem, thresholds, polygon))
@@ -118,19 +118,13 @@ def _cells(
                 slip = _form(ppl, along(form, problem.Jt[i]), Fraction(0))
                 walls.insert(slip == 0)
                 held.append(slip == 0)
-            for d in pressing:
-                rays.insert(ppl.ray(ppl.Linear_Expression(_effect(problem, i, d), 0)))
+            for d in pressing:  # a unit normal force with full friction against d
+                change = effect(problem, i, (Fraction(1), *(-problem.mu[i] * x for x in d)))
+                rays.insert(ppl.ray(ppl.Linear_Expression(integers(change), 0)))
         cone = ppl.C_Polyhedron(rays)
         for constraint in held:
             cone.add_constraint(constraint)
         yield words, walls, [g for g in cone.minimized_generators() if not g.is_point()]
-
-
-def _effect(problem: RationalProblem, i: int, direction: Vector) -> list[int]:
-    """Direction of v' for a unit normal force at contact i with full friction against ``direction``."""
-    change = effect(problem, i, (Fraction(1), *(-problem.mu[i] * x for x in direction)))
-    scale = lcm(*(x.denominator for x in change))
-    return [int(x * scale) for x in change]
 
 
 def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron], first: int = 0) -> bool:
@@ -163,13 +157,5 @@ def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron],
 
 def _form(ppl: ModuleType, row: Sequence[Fraction], constant: Fraction) -> Linear_Expression:
     """A positive multiple of ``row . v + constant``."""
-    scale = lcm(*(x.denominator for x in row), constant.denominator)
-    return ppl.Linear_Expression([int(x * scale) for x in row], int(constant * scale))
-
-
-def _polytope(ppl: ModuleType, vertices: Sequence[Vector]) -> C_Polyhedron:
-    points = ppl.Generator_System()
-    for vertex in vertices:
-        scale = lcm(*(x.denominator for x in vertex))
-        points.insert(ppl.point(ppl.Linear_Expression([int(x * scale) for x in vertex], 0), scale))
-    return ppl.C_Polyhedron(points)
+    *coefficients, inhomogeneous = integers((*row, constant))
+    return ppl.Linear_Expression(coefficients, inhomogeneous)

@@ -1,7 +1,7 @@
-"""What the checkers of exact sets share: statuses of friction, velocities after impulses, exact elimination.
+"""What the checkers of exact sets share: statuses of friction, and velocities after impulses.
 
 Written down again from HP23 (36) to (40), in velocity space and in fractions; nothing of the construction in
-`routh.exact` is used.
+`routh.exact` is used but the arithmetic of fractions.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from routh.exact.algebra import Vector, difference, dot
 from routh.exact.rational import RationalProblem
 
-Vector = tuple[Fraction, ...]
 Impulse = tuple[Fraction, ...]  # of one contact: normal, then one or two tangential
 LINE: tuple[Vector, ...] = ((Fraction(1),), (Fraction(-1),))  # the friction polygon in the plane
 
@@ -54,93 +54,22 @@ def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector],
     k, between = divmod(int(word.split()[1]), 2)
     d, before, after = polygon[k], polygon[k - 1], polygon[(k + 1) % count]
     if between:
-        return [d, after], [_minus(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
-    return [d], [], [_minus(d, before), _minus(d, after)]
-
-
-def _minus(a: Form, b: Form) -> Form:
-    return [x - y for x, y in zip(a, b, strict=True)]
+        return [d, after], [difference(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
+    return [d], [], [difference(d, before), difference(d, after)]
 
 
 def along(form: Form, tangents: Sequence[Vector]) -> Vector:
     """A form in the slip as a form in v."""
-    return tuple(rate(form, column) for column in zip(*tangents, strict=True))
+    return tuple(dot(form, column) for column in zip(*tangents, strict=True))
 
 
 def velocity_after(problem: RationalProblem, v: Vector, impulses: Sequence[Impulse]) -> Vector:
     """``v + M^-1 J^T impulses``."""
-    return tuple(a + b for a, b in zip(v, velocity_change(problem, impulses), strict=True))
-
-
-def velocity_change(problem: RationalProblem, impulses: Sequence[Impulse]) -> Vector:
-    """``M^-1 J^T impulses``."""
-    force = [Fraction(0)] * problem.nv
-    for i, impulse in enumerate(impulses):
-        for share, row in zip(impulse, (problem.Jn[i], *problem.Jt[i]), strict=True):
-            if share:
-                force = [f + share * x for f, x in zip(force, row, strict=True)]
-    return solve_exact([list(row) for row in problem.M], force)
+    pushes = [share for impulse in impulses for share in impulse]
+    return tuple(x + dot(row, pushes) for x, row in zip(v, problem.response, strict=True))
 
 
 def effect(problem: RationalProblem, i: int, impulse: Impulse) -> Vector:
     """What an impulse at contact i alone does to the velocity."""
-    none = (Fraction(0),) * len(impulse)
-    return velocity_change(problem, [impulse if j == i else none for j in range(problem.nc)])
-
-
-def rate(row: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
-    """``row . v``."""
-    total = Fraction(0)
-    for a, b in zip(row, v, strict=True):
-        if a and b:
-            total += a * b
-    return total
-
-
-def energy(problem: RationalProblem, v: Vector) -> Fraction:
-    """Twice the kinetic energy."""
-    return rate(v, [rate(row, v) for row in problem.M])
-
-
-def solve_exact(rows: list[list[Fraction]], right: Sequence[Fraction]) -> Vector:
-    """The solution of a square system by elimination."""
-    table = [[*row, b] for row, b in zip(rows, right, strict=True)]
-    solution = eliminate(table, len(rows), None)
-    if solution is None:
-        raise ValueError("M: is singular; wanted a positive definite mass matrix")
-    return tuple(solution)
-
-
-def eliminate(
-    table: list[list[Fraction]], unknowns: int, guess: list[Fraction] | None
-) -> list[Fraction] | None:
-    """Solve ``table[:, :-1] x = table[:, -1]`` exactly; None where inconsistent.
-
-    Unknowns that the equations leave open keep their guess (without one: None).
-    """
-    rows = [list(row) for row in table]
-    pivots: list[int] = []
-    for column in range(unknowns):
-        top = len(pivots)
-        pivot = next((i for i in range(top, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[top], rows[pivot] = rows[pivot], rows[top]
-        lead = rows[top][column]
-        rows[top] = [x / lead if x else x for x in rows[top]]
-        for i in range(len(rows)):
-            if i != top and rows[i][column]:
-                factor = rows[i][column]
-                rows[i] = [a - factor * b if b else a for a, b in zip(rows[i], rows[top], strict=True)]
-        pivots.append(column)
-    if any(row[-1] for row in rows[len(pivots) :]):
-        return None
-    if guess is None and len(pivots) < unknowns:
-        return None
-    solution = list(guess) if guess is not None else [Fraction(0)] * unknowns
-    for k, column in enumerate(pivots):
-        open_part = sum(
-            (rows[k][j] * solution[j] for j in range(unknowns) if j not in pivots and rows[k][j]), Fraction(0)
-        )
-        solution[column] = rows[k][-1] - open_part
-    return solution
+    own = slice(i * len(impulse), (i + 1) * len(impulse))
+    return tuple(dot(row[own], impulse) for row in problem.response)

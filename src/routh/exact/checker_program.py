@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import linprog
 
-from routh.exact.checker_parts import (
-    CheckedPath,
-    Impulse,
-    Vector,
-    along,
-    effect,
-    eliminate,
-    friction_status,
-    rate,
-    velocity_after,
-)
+from routh.exact.algebra import Vector, dot, reduced
+from routh.exact.checker_parts import CheckedPath, Impulse, along, effect, friction_status, velocity_after
 from routh.exact.rational import RationalProblem
 
 Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
@@ -69,60 +61,68 @@ class PathProgram:
             self.equal += [(along(form, tangents), end) for form in zero]
             self.below += [(along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
 
-    def _row(self, row: Vector, breakpoint_: int) -> tuple[list[Fraction], Fraction]:
+    def _row(self, row: Vector, breakpoint_: int) -> Equation:
         """``row . v`` at a breakpoint as coefficients of x and a constant."""
         coefficients = [
-            rate(row, effect) if segment < breakpoint_ else Fraction(0)
+            dot(row, effect) if segment < breakpoint_ else Fraction(0)
             for (segment, *_), effect in zip(self.columns, self.effects, strict=True)
         ]
-        return coefficients, rate(row, self.problem.v)
+        return coefficients, dot(row, self.problem.v)
+
+    @cached_property
+    def _equations(self) -> list[Equation]:
+        equations = [self._row(row, k) for row, k in self.equal]
+        if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
+            for row in self.problem.rows:
+                coefficients, constant = self._row(row, self.segments)
+                equations.append((coefficients, constant - dot(row, self.target)))
+        return equations
+
+    @cached_property
+    def _walls(self) -> list[Wall]:
+        return [(*self._row(row, k), share) for row, k, share in self.below]
+
+    @cached_property
+    def _speed(self) -> float:
+        """The largest contact velocity before, m/s."""
+        return max(abs(float(dot(row, self.problem.v))) for row in self.problem.rows)
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """The effect of each weight on the contact velocities, over the speed."""
+        rows = self.problem.rows
+        sizes = [max(abs(float(dot(row, effect))) for row in rows) / self._speed for effect in self.effects]
+        return np.array(sizes)
 
     def solve(self, small: float) -> list[Fraction] | None:
         """Exact weights x, from the active set of a floating-point optimum of the margin."""
-        equations, walls, sizes, speed = self._prepared()
-        x = self._optimum(equations, walls, sizes, speed)
-        return None if x is None else self._exact(x, sizes, speed, equations, walls, small)
+        return None if self._optimum is None else self._exact(self._optimum, self._equations, small)
 
     def near(self, weights: np.ndarray, at_rest: Sequence[int], small: float) -> list[Fraction] | None:
         """Exact weights beside given ones (n,), equal where the statuses leave them free.
 
         ``at_rest``: contacts whose normal velocity is zero in the end.
         """
-        equations, walls, sizes, speed = self._prepared()
-        equations += [self._row(self.problem.Jn[i], self.segments) for i in at_rest]
-        return self._exact(np.append(weights * sizes, 0.0), sizes, speed, equations, walls, small)
-
-    def _prepared(self) -> tuple[list[Equation], list[Wall], np.ndarray, float]:
-        """Equations, walls, the effect of each weight on the contact velocities, and their size before."""
-        rows = self.problem.rows
-        equations = [self._row(row, k) for row, k in self.equal]
-        if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
-            for row in rows:
-                coefficients, constant = self._row(row, self.segments)
-                equations.append((coefficients, constant - rate(row, self.target)))
-        walls = [(*self._row(row, k), share) for row, k, share in self.below]
-        speed = max(abs(float(rate(row, self.problem.v))) for row in rows)
-        sizes = [max(abs(float(rate(row, effect))) for row in rows) / speed for effect in self.effects]
-        return equations, walls, np.array(sizes), speed
+        stopped = [self._row(self.problem.Jn[i], self.segments) for i in at_rest]
+        return self._exact(np.append(weights * self._sizes, 0.0), self._equations + stopped, small)
 
     def satisfied(self, weights: list[Fraction], strictly: bool) -> bool:
         """Whether weights obey the statuses exactly; strictly: no segment starts after the end."""
         if min(weights, default=Fraction(0)) < 0:
             return False
-        rows = [(*self._row(row, k), share) for row, k, share in self.below]
-        for coefficients, constant, share in rows:
-            value = rate(coefficients, weights) + constant
+        for coefficients, constant, share in self._walls:
+            value = dot(coefficients, weights) + constant
             if value > 0 or (strictly and share and value == 0):
                 return False
-        return all(rate(c, weights) + d == 0 for c, d in (self._row(row, k) for row, k in self.equal))
+        return all(dot(coefficients, weights) + constant == 0 for coefficients, constant in self._equations)
 
-    def _optimum(
-        self, equations: list[Equation], walls: list[Wall], sizes: np.ndarray, speed: float
-    ) -> np.ndarray | None:
+    @cached_property
+    def _optimum(self) -> np.ndarray | None:
         """Weights in units of their own effect on the contact velocities, and the margin last."""
+        equations, walls, speed = self._equations, self._walls, self._speed
         n = len(self.columns)
-        A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / sizes / speed
-        A_ub = np.array([[float(a) for a in c] for c, _, _ in walls]) / sizes / speed
+        A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / self._sizes / speed
+        A_ub = np.array([[float(a) for a in c] for c, _, _ in walls]) / self._sizes / speed
         shares = np.array([[float(share)] for _, _, share in walls])
         result = linprog(
             np.append(np.full(n, 1e-6), -1.0),
@@ -136,28 +136,26 @@ class PathProgram:
         )
         return result.x if result.success else None
 
-    def _exact(
-        self,
-        x: np.ndarray,
-        sizes: np.ndarray,
-        speed: float,
-        equations: list[Equation],
-        walls: list[Wall],
-        small: float,
-    ) -> list[Fraction] | None:
-        """Solve the active equations exactly; inactive weights are zero, the margin is one unknown more."""
-        n = len(self.columns)
+    def _exact(self, x: np.ndarray, equations: list[Equation], small: float) -> list[Fraction] | None:
+        """Solve the active equations exactly; inactive weights are zero, the margin is one unknown more.
+
+        Unknowns that the equations leave open keep their value in ``x``; None where they contradict.
+        """
+        n, sizes, speed = len(self.columns), self._sizes, self._speed
         free = [j for j in range(n) if x[j] > small]
         rows = [[c[j] for j in free] + [Fraction(0), -d] for c, d in equations]
-        for c, d, share in walls:
+        for c, d, share in self._walls:
             value = float(d) / speed + float(share) * x[n]
             value += sum(float(a) * b / size for a, b, size in zip(c, x[:n], sizes, strict=True)) / speed
             if abs(value) < 10.0 * small:
                 rows.append([c[j] for j in free] + [share, -d])
-        guess = [Fraction(float(x[j] / sizes[j])) for j in free] + [Fraction(float(x[n] * speed))]
-        solution = eliminate(rows, len(guess), guess)
-        if solution is None:
+        solution = [Fraction(float(x[j] / sizes[j])) for j in free] + [Fraction(float(x[n] * speed))]
+        table, pivots = reduced(rows, len(solution))
+        if any(row[-1] for row in table[len(pivots) :]):
             return None
+        left_open = [j for j in range(len(solution)) if j not in pivots]
+        for row, column in zip(table, pivots, strict=False):
+            solution[column] = row[-1] - sum(row[j] * solution[j] for j in left_open)
         weights = [Fraction(0)] * n
         for j, value in zip(free, solution, strict=False):
             weights[j] = value

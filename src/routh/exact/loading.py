@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from types import ModuleType
+from typing import TYPE_CHECKING
 
+from routh.exact.algebra import Vector, integers
 from routh.status import MissingExtraError
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron
 
 
 def load_ppl() -> ModuleType:
@@ -22,3 +29,12 @@ def load_ppl() -> ModuleType:
 def _rounds_to_nearest() -> bool:
     half_a_unit = 2.0**-54
     return 1.0 + half_a_unit == 1.0 and -1.0 - half_a_unit == -1.0
+
+
+def hull(ppl: ModuleType, points: Iterable[Vector]) -> C_Polyhedron:
+    """The convex hull of points."""
+    corners = ppl.Generator_System()
+    for point in points:
+        *numerators, scale = integers((*point, Fraction(1)))
+        corners.insert(ppl.point(ppl.Linear_Expression(numerators, 0), scale))
+    return ppl.C_Polyhedron(corners)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +16,12 @@ from routh.exact.algebra import times
 from routh.exact.automaton import Automaton
 from routh.exact.pieces import Piece
 from routh.exact.rational import floats
+from routh.pointedness import hull_weights
+from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from ppl import C_Polyhedron, Generator
+    from ppl import C_Polyhedron
 
 Vertex = tuple[Fraction, ...]
 
@@ -27,6 +30,7 @@ Vertex = tuple[Fraction, ...]
 class Frame:
     """How z = B v sits in velocity space, in floating point and in the energy norm of the velocity before."""
 
+    automaton: Automaton = field(repr=False)  # the same, exact
     rows: Array  # (dim, nv): z = rows v
     back: Array  # (nv, dim): v = base + back z
     base: Array  # (nv,)
@@ -49,19 +53,18 @@ class Polytope:
     """A bounded convex piece with exact vertices."""
 
     piece: Piece = field(repr=False)  # in z
-    automaton: Automaton = field(repr=False)
     frame: Frame = field(repr=False)
     dimension: int  # affine dimension
 
     @cached_property
     def vertices(self) -> tuple[Vertex, ...]:
         """The vertices in v, exact."""
-        return lifted(self.piece.poly, self.automaton)
+        return lifted(self.piece.poly, self.frame.automaton)
 
     @cached_property
     def points(self) -> Array:
         """Vertices in floating point, (k, nv)."""
-        return np.array([[float(x) for x in vertex] for vertex in self.vertices])
+        return floats(self.vertices)
 
     @property
     def equal(self) -> np.ndarray:
@@ -108,9 +111,6 @@ class PolytopeUnion(Sequence[Polytope]):
     def __getitem__(self, index: int | slice) -> Polytope | tuple[Polytope, ...]:
         return self.pieces[index]
 
-    def __iter__(self) -> Iterator[Polytope]:
-        return iter(self.pieces)
-
     def vertices(self) -> tuple[Vertex, ...]:
         """The vertices of all pieces without repetition, exact."""
         return tuple(dict.fromkeys(vertex for piece in self.pieces for vertex in piece.vertices))
@@ -139,46 +139,37 @@ class PolytopeUnion(Sequence[Polytope]):
         return [_convex_order(image) for image in images] if len(matrix) == 2 else images
 
 
-def frame_of(automaton: Automaton, half: Array, speed: float) -> Frame:
-    """The frame of an automaton; ``half`` is a factor of M with M = half^T half."""
-    base = np.array([float(x) for x in automaton.base])
-    return Frame(floats(automaton.rows), floats(automaton.back), base, half, speed if speed > 0.0 else 1.0)
+def frame_of(automaton: Automaton, problem: ImpactProblem) -> Frame:
+    """The frame of the automaton of a problem."""
+    exact = (automaton.rows, automaton.back, [automaton.base])
+    rows, back, (base,) = map(floats, exact)
+    return Frame(automaton, rows, back, base, problem.cholesky.T, problem.speed or 1.0)
 
 
-def polytope(poly: C_Polyhedron, automaton: Automaton, frame: Frame) -> Polytope:
+def polytope(poly: C_Polyhedron, frame: Frame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
         raise ValueError("poly: is unbounded; wanted a polytope")
-    return Polytope(Piece(poly, automaton.gram), automaton, frame, int(poly.affine_dimension()))
+    return Polytope(Piece(poly, frame.automaton.gram), frame, int(poly.affine_dimension()))
 
 
 def lifted(poly: C_Polyhedron, automaton: Automaton) -> tuple[Vertex, ...]:
     """The vertices of a bounded PPL polyhedron in z as exact velocities."""
-    return tuple(_lift(g, automaton) for g in poly.minimized_generators())
-
-
-def _lift(generator: Generator, automaton: Automaton) -> Vertex:
-    """A generator point z as the exact velocity it stands for."""
     number = type(automaton.start[0])
-    scale = number(generator.divisor())
-    z = [number(x) / scale for x in generator.coefficients()]
-    moved = times(automaton.back, z)
-    return tuple(
-        Fraction(int(total.numerator), int(total.denominator))
-        for total in (b + m for b, m in zip(automaton.base, moved, strict=True))
-    )
+    found = []
+    for generator in poly.minimized_generators():
+        scale = number(generator.divisor())
+        moved = times(automaton.back, [number(x) / scale for x in generator.coefficients()])
+        v = (b + m for b, m in zip(automaton.base, moved, strict=True))
+        found.append(tuple(Fraction(int(x.numerator), int(x.denominator)) for x in v))
+    return tuple(found)
 
 
 def _distance_to_hull(points: Array, target: Array) -> float:
-    """Distance from a point to the convex hull of (k, n) points: least squares with weights >= 0, sum 1."""
-    from scipy.optimize import nnls  # half a second, and only distances need it
-
+    """Distance from a point to the convex hull of (k, n) points."""
     offsets = points - target
-    scale = float(np.max(np.abs(offsets))) or 1.0
-    # min |X^T w|^2 with 1.w = 1: by homogeneity, minimise |X^T w|^2 + (1.w - 1)^2 and renormalise (exact)
-    system = np.vstack([offsets.T / scale, np.ones(len(points))])
-    weights, _ = nnls(system, np.append(np.zeros(points.shape[1]), 1.0))
-    return float(np.linalg.norm(weights @ offsets / weights.sum()))
+    weights = hull_weights(offsets / (float(np.max(np.abs(offsets))) or 1.0))
+    return math.inf if weights is None else float(np.linalg.norm(weights @ offsets / weights.sum()))
 
 
 def _convex_order(points: Array) -> Array:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from routh import tolerances
-from routh.exact.algebra import Matrix, Vector, simplest, transpose
+from routh.exact.algebra import Matrix, Vector, simplest, solve, transpose
 from routh.problem import ImpactProblem
-from routh.validation import Array, real
+from routh.validation import Array, integer, real
 
 Row = Sequence[object] | np.ndarray  # numbers of any kind that `Fraction` takes
 Table = Sequence[Row] | np.ndarray
@@ -84,6 +84,11 @@ class RationalProblem:
             row for normal, tangents in zip(self.Jn, self.Jt, strict=True) for row in (normal, *tangents)
         )
 
+    @cached_property
+    def response(self) -> Matrix:
+        """``M^-1 J^T``: velocity change per unit impulse, (nv, nc (1 + nt))."""
+        return solve(self.M, transpose(self.rows))
+
 
 def unit_circle(angle: float, *, tolerance: float = tolerances.SNAP) -> tuple[Fraction, Fraction]:
     """``(cos, sin)`` of an angle near ``angle`` (rad) as a rational point exactly on the unit circle.
@@ -96,6 +101,22 @@ def unit_circle(angle: float, *, tolerance: float = tolerances.SNAP) -> tuple[Fr
     t = simplest(float(np.tan(rest / 2)), tolerance)
     c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     return [(c, s), (-s, c), (-c, -s), (s, -c)][quarter % 4]
+
+
+@cache
+def friction_directions(nt: int, facets: int) -> Matrix:
+    """Unit directions with rational coordinates: ``{+1, -1}`` in the plane, near-regular in space.
+
+    In space the angle of each differs from ``2 pi k / facets`` by at most 1e-3 rad (that of an eighth of a
+    turn cannot be rational); all lie exactly on the unit circle and come in opposite pairs.
+    """
+    if nt == 1:
+        return ((Fraction(1),), (Fraction(-1),))
+    integer("facets", facets, at_least=4)
+    if facets % 2:
+        raise ValueError(f"facets: got {facets}; wanted an even number, so that directions come in pairs")
+    half = [unit_circle(2 * np.pi * k / facets, tolerance=1e-3) for k in range(facets // 2)]
+    return tuple(half + [(-c, -s) for c, s in half])
 
 
 def _vector(field: str, values: Row) -> Vector:

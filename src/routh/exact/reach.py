@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from routh.exact.algebra import Vector, integers
+from routh.exact.algebra import Vector
 from routh.exact.automaton import Automaton, Mode, Row
-from routh.exact.budget import Budget
-from routh.exact.cells import Cell, Location, Rays
-from routh.exact.loading import load_ppl
+from routh.exact.cells import Budget, Cell, Location, Rays
+from routh.exact.loading import hull, load_ppl
 from routh.exact.pieces import Piece, covered, merged, nearly_covered
 
 if TYPE_CHECKING:
@@ -46,14 +45,12 @@ class Reach:
         self.ppl = load_ppl()
         self.auto = automaton
         self._start = [automaton.start] if start is None else list(start)  # its convex hull, in z
-        self.modes = automaton.modes
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
         self.enclosing = self.relaxed and enclosing  # whether pieces may be enclosed in larger ones
         self.cells: dict[Location, Cell] = {}
         self.flows = {} if flows is None else flows  # extreme flow rays; they do not depend on eta
         self.complete = False
-        self.steps = 0
         self.explored = 0
         self.stored = 0  # pieces, the memory in use
         self.cut_off = 0  # pieces left out (or, relaxed, absorbed) because they are almost nothing new
@@ -72,11 +69,11 @@ class Reach:
                 _both(mode.zero) | frozenset(mode.inside) | {(row, "slides") for row in mode.inside}
                 for mode in modes
             ]
-            for modes in self.modes
+            for modes in automaton.modes
         ]
         self._flattens = [
             [frozenset(map(_minus, mode.inside)) | _sliding(mode.zero) for mode in modes]
-            for modes in self.modes
+            for modes in automaton.modes
         ]
         self.at_rest = [form == 0 for form in self._normals]
         relation = self.ppl.Poly_Con_Relation
@@ -102,15 +99,7 @@ class Reach:
 
     def point(self, z: Vector) -> C_Polyhedron:
         """A polyhedron of one point."""
-        return self.hull([z])
-
-    def hull(self, points: Sequence[Vector]) -> C_Polyhedron:
-        """The convex hull of points."""
-        gs = self.ppl.Generator_System()
-        for z in points:
-            *numerators, scale = integers((*z, Fraction(1)))
-            gs.insert(self.ppl.point(self.ppl.Linear_Expression(numerators, 0), scale))
-        return self.ppl.C_Polyhedron(gs)
+        return hull(self.ppl, [z])
 
     # -- locations
 
@@ -251,7 +240,7 @@ class Reach:
         for cell in self.cells.values():
             cell.pieces = []
         self.stored = 0
-        return [(0.0, 0, None, Piece(self.hull(self._start), self.auto.gram))]
+        return [(0.0, 0, None, Piece(hull(self.ppl, self._start), self.auto.gram))]
 
     def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
@@ -314,7 +303,6 @@ class Reach:
 
     def _flow(self, entry: C_Polyhedron, cell: Cell) -> C_Polyhedron | None:
         """``(entry + K) ∩ cell``, or None where that is nothing new or is found in a larger location."""
-        self.steps += 1
         if not cell.flow or any(entry.relation_with(c).implies(self._included) for c in cell.stuck):
             return None
         if not self.relaxed and entry.relation_with(cell.ended).implies(self._included):

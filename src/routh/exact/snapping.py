@@ -9,9 +9,10 @@ which the diagonal of M, the largest entry of J and the speed are about one: sca
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from routh import tolerances
 from routh.exact.algebra import (
     Matrix,
     Vector,
+    difference,
     dot,
     independent_rows,
     product,
@@ -32,6 +34,7 @@ from routh.exact.rational import RationalProblem, floats
 from routh.problem import ImpactProblem
 from routh.validation import Array, choice, real
 
+Number = Callable[[float], Fraction]
 Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of J v at rest, equal pairs
 
 
@@ -44,11 +47,6 @@ class Snapped:
     at_rest: tuple[str, ...]  # contact velocity components that were within tolerance of zero, now zero
     equal: tuple[tuple[str, str], ...]  # pairs of components within tolerance of each other, now equal
     dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
-
-    @property
-    def largest_move(self) -> float:
-        """The largest of `moved`."""
-        return max(self.moved.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +96,13 @@ def snap(
     tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
     choice("through", through, ("mass", "delassus"))
     units = units_of(problem)
-    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, lambda x: simplest(x, tolerance))
-    mass = units.mass(problem.M)
-    M = _snap_entries(mass, tolerance) if through == "mass" else _mass_by_delassus(mass, J[0], tolerance)
+    number: Number = partial(simplest, tolerance=tolerance)
+    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, number)
+    M = units.mass(problem.M)
+    mass = _snap_entries(M, tolerance, number) if through == "mass" else _mass_by_delassus(M, J[0], tolerance)
     mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
-    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance)[0]
-    return _found(problem, units, M, J, mu, _at_rest(problem, units, M, J[0], v, tolerance))
+    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance, number)[0]
+    return _found(problem, units, mass, J, mu, _at_rest(problem, units, mass, J[0], v, tolerance))
 
 
 def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
@@ -181,14 +180,11 @@ def _moved(problem: ImpactProblem, units: Units, rational: RationalProblem) -> d
     return {name: float(np.abs(change).max(initial=0.0)) for name, change in changes.items()}
 
 
-def _snap_entries(
-    values: Array, tolerance: float, number: Callable[[float], Fraction] | None = None
-) -> Matrix:
+def _snap_entries(values: Array, tolerance: float, number: Number) -> Matrix:
     """Snap an array entry by entry; magnitudes within tolerance of each other get one rational.
 
-    ``number`` makes it from the smallest of them; default: the simplest within tolerance.
+    ``number`` makes it from the smallest of them.
     """
-    number = number or (lambda x: simplest(x, tolerance))
     magnitudes = np.sort(np.unique(np.abs(values)))
     image: dict[float, Fraction] = {}
     anchor, rational = -math.inf, Fraction(0)
@@ -199,9 +195,7 @@ def _snap_entries(
     return tuple(tuple(image[abs(float(x))] * (1 if x >= 0 else -1) for x in row) for row in values)
 
 
-def _snap_rows(
-    rows: Array, tolerance: float, number: Callable[[float], Fraction]
-) -> tuple[Matrix, list[int]]:
+def _snap_rows(rows: Array, tolerance: float, number: Number) -> tuple[Matrix, list[int]]:
     """Snap the rows of J: independent ones entry by entry, the others as rational combinations of them.
 
     Where the rows before span everything, the others are combinations of them whatever they are.
@@ -257,7 +251,7 @@ def _at_rest(
         if i not in at_rest and j not in at_rest and abs(contact[i] - contact[j]) <= tolerance
     ]
     wanted = [rows[i] for i in at_rest]
-    wanted += [_difference(rows[i], rows[j]) for i, j in equal]
+    wanted += [difference(rows[i], rows[j]) for i, j in equal]
     wanted = [row for row in wanted if dot(row, velocity)] and wanted
     if not wanted:
         return velocity, at_rest, equal
@@ -266,10 +260,6 @@ def _at_rest(
     weights = solve(product(basis, response), [(x,) for x in times(basis, velocity)])
     correction = product(response, weights)
     return tuple(x - c[0] for x, c in zip(velocity, correction, strict=True)), at_rest, equal
-
-
-def _difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
-    return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
 def _labels(problem: ImpactProblem) -> list[str]:

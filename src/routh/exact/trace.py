@@ -29,7 +29,7 @@ def statuses_to(reach: Reach, z: Vector) -> list[list[Statuses]]:
                 continue
             locations = _back(reach, piece, target)
             if locations is not None:
-                found.append([_words(reach, location) for location in locations])
+                found.append([tuple(map(_word, reach.auto.modes, location)) for location in locations])
     return sorted(found, key=len)
 
 
@@ -64,10 +64,6 @@ def _middle(reach: Reach, poly: C_Polyhedron) -> C_Polyhedron:
         scale = int(g.divisor()) * len(points)
         total = [a + Fraction(int(x), scale) for a, x in zip(total, g.coefficients(), strict=True)]
     return reach.point(tuple(total))
-
-
-def _words(reach: Reach, location: Location) -> Statuses:
-    return tuple(_word(reach.auto.modes[i], index) for i, index in enumerate(location))
 
 
 def _word(modes: tuple[Mode, ...], index: int) -> str:

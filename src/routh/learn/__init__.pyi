@@ -1,11 +1,11 @@
-from routh.learn.adversary import AdversarialOutcomes as AdversarialOutcomes
 from routh.learn.hooking import Hook as Hook
 from routh.learn.hooking import hook as hook
 from routh.learn.parameters import ParameterRandomization as ParameterRandomization
 from routh.learn.records import Impact as Impact
-from routh.learn.schedules import linear as linear
 from routh.learn.settings import MODES as MODES
 from routh.learn.settings import Settings as Settings
+from routh.learn.settings import linear as linear
 from routh.learn.vector import OutcomeVectorEnv as OutcomeVectorEnv
 from routh.learn.vector import make_vec as make_vec
+from routh.learn.wrapper import AdversarialOutcomes as AdversarialOutcomes
 from routh.learn.wrapper import OutcomeRandomization as OutcomeRandomization

@@ -13,6 +13,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
+from routh.batch import empty_arrays
 from routh.kernels.arrays import IMPULSE, Outputs, make_outputs
 from routh.kernels.events_each import run
 from routh.kernels.judging import keep_laws
@@ -131,16 +132,8 @@ def _padded(arrivals: Sequence[Arrival], restitution: float) -> Problems:
     """Impacts of one number of tangents as the rows of a batch."""
     nc, nv = (max(size) for size in zip(*(arrival.Jn.shape for arrival in arrivals), strict=True))
     n, nt = len(arrivals), arrivals[0].Jt.shape[1]
-    made = Problems(
-        np.zeros((n, nv, nv)),
-        np.zeros((n, nc, nv)),
-        np.zeros((n, nc, nt, nv)),
-        np.zeros((n, nc)),
-        np.full((n, nc), restitution),
-        np.zeros((n, nv)),
-        np.zeros((n, nc), dtype=bool),
-        np.zeros((n, 3), dtype=np.int32),
-    )
+    made = Problems(M=np.zeros((n, nv, nv)), v=np.zeros((n, nv)), **empty_arrays(n, nv, nc, nt))
+    made.restitution[:] = restitution
     for k, arrival in enumerate(arrivals):
         c, i = arrival.Jn.shape
         made.M[k, :i, :i], made.Jn[k, :c, :i], made.Jt[k, :c, :, :i] = arrival.M, arrival.Jn, arrival.Jt

@@ -8,27 +8,29 @@ velocity, and the rest of the substep follows. Substeps without such an event ar
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from routh.learn import choosing
-from routh.learn.drawing import Drawer
-from routh.learn.options import HookOptions
-from routh.learn.records import Impact, Situation
-from routh.learn.settings import Settings
+from routh.learn.drawing import Drawer, Drawn, Wanted
+from routh.learn.records import Impact, integration
+from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lookout import Arrival, Lookout
 from routh.models.robot_batch import CONTACT
 from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY
 from routh.status import Status
-from routh.validation import integer
+from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _ROUNDS = 4  # events in one substep, after which the rest of it is MuJoCo's own
+_AGAIN = 8  # outcomes that are drawn where the first one did not end
 _NOT_WORTH = 0.02  # share of a substep that is not cut off
+
+Choice = tuple[Array, Status]  # the velocity to go on with, and whether it is one: else the one before
 
 
 class Hook:
@@ -44,7 +46,7 @@ class Hook:
         self.model, self.data, self.settings = model, data, settings
         self.impacts: list[Impact] = []
         self.steps = 0
-        self.draw = Drawer(settings.rates, settings.restitution).one
+        self.draw: Callable[[Wanted], Drawn] = Drawer(settings.rates, settings.restitution).one
         self._least = 1 if settings.single else 2
         self._lookout = Lookout(
             model,
@@ -55,7 +57,7 @@ class Hook:
             limits=settings.limits,
         )
         self._step, self._option = engine().mj_step, model.opt  # asking for the latter takes a while
-        self._numbers = Situation.size(model)
+        self._numbers = engine().mj_stateSize(model, integration())
         self._rng = np.random.default_rng(seed)
         self.reset()
 
@@ -127,7 +129,8 @@ class Hook:
         arrival = self._lookout.arrival()
         if arrival is None or arrival.kind.tolist().count(CONTACT) < self._least:
             return  # what was about to close has turned round
-        situation = Situation.of(self.model, self.data, self._numbers)
+        state = np.empty(self._numbers)
+        engine().mj_getState(self.model, self.data, state, integration())
         v, status = self._chosen(arrival)
         if status is Status.NO_IMPACT:
             return
@@ -145,23 +148,64 @@ class Hook:
                 arrival,
                 self.settings.restitution,
                 self.settings.threshold,
-                situation,
+                (self.model, state),
             )
         )
 
-    def _chosen(self, arrival: Arrival) -> choosing.Choice:
-        settings = self.settings
+    def _chosen(self, arrival: Arrival) -> Choice:
         if not _can_be(arrival):
             return arrival.v, Status.REFUSED
         if self._mode == "fixed":
-            return choosing.outcome(arrival, self.draw, self._episode)
+            return self._outcome(arrival, self._episode)
         seed = int(self._rng.integers(2**63))
         if self._mode == "worst":
-            assert settings.objective is not None
-            return choosing.worst(arrival, self.draw, seed, settings.objective, settings.k)
-        if self._mode == "noise":
-            return choosing.noise(arrival, self.draw, seed)
-        return choosing.outcome(arrival, self.draw, seed)
+            return self._worst(arrival, seed)
+        return self._noise(arrival, seed) if self._mode == "noise" else self._outcome(arrival, seed)
+
+    def _outcome(self, arrival: Arrival, seed: int) -> Choice:
+        """One random outcome."""
+        drawn = self.draw(Wanted(arrival, seed, 1))
+        if drawn.good[0]:
+            return drawn.v[0], Status.SOLVED
+        if drawn.status[0] == Status.NO_IMPACT:
+            return arrival.v, Status.NO_IMPACT
+        drawn = self.draw(Wanted(arrival, seed, _AGAIN))
+        if not drawn.good.any():
+            return arrival.v, _why_not(drawn)
+        return drawn.v[np.argmax(drawn.good)], Status.SOLVED
+
+    def _worst(self, arrival: Arrival, seed: int) -> Choice:
+        """The worst of k random outcomes: the objective is the larger, the worse."""
+        goal = self.settings.objective
+        assert goal is not None
+        drawn = self.draw(Wanted(arrival, seed, self.settings.k))
+        good = np.flatnonzero(drawn.good)
+        if not good.size:
+            return arrival.v, _why_not(drawn)
+        candidates = drawn.v[good]
+        given = goal(candidates) if callable(goal) else candidates @ np.asarray(goal, dtype=np.float64)
+        values = real_array("objective", given, [(len(candidates),)], f"shape ({len(candidates)},)")
+        return candidates[int(np.argmax(values))], Status.SOLVED
+
+    def _noise(self, arrival: Arrival, seed: int) -> Choice:
+        """The velocity before with a kick in a random direction, as large as two random outcomes differ.
+
+        Size and direction are those of the kinetic-energy norm.
+        """
+        drawn = self.draw(Wanted(arrival, seed, 2))
+        if not drawn.good.all():
+            return arrival.v, _why_not(drawn)
+        L = np.linalg.cholesky(arrival.M)
+        size = float(np.linalg.norm((drawn.v[0] - drawn.v[1]) @ L))
+        direction = np.random.default_rng(seed).normal(size=len(arrival.v))
+        kick = np.linalg.solve(L.T, size * direction / np.linalg.norm(direction))
+        return arrival.v + kick, Status.SOLVED
+
+
+def _why_not(drawn: Drawn) -> Status:
+    """The worst status; samples that ended and are not good are wrong in numbers."""
+    worst_status = Status(int(drawn.status.max()))
+    return Status.NUMERICAL if worst_status is Status.SOLVED else worst_status
 
 
 def _can_be(arrival: Arrival) -> bool:

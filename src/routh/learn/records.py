@@ -17,42 +17,15 @@ from routh.status import Status
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from mujoco import MjData, MjModel
+    from mujoco import MjModel
 
 _SAMPLES = 64  # outcomes from which the ambiguity is estimated
 
 
 @cache
-def _integration() -> int:
-    """What of a state a simulation goes on from."""
+def integration() -> int:
+    """What of a state a simulation goes on from, for MuJoCo's functions of states."""
     return int(engine().mjtState.mjSTATE_INTEGRATION)
-
-
-@dataclass(frozen=True, eq=False)
-class Situation:
-    """The simulation as it was when an impact began: what its own contacts would do from there."""
-
-    model: MjModel = field(repr=False)
-    state: Array = field(repr=False)
-
-    @classmethod
-    def of(cls, model: MjModel, data: MjData, size: int) -> Situation:
-        """Of the present moment; ``size`` is that of the model."""
-        state = np.empty(size)
-        engine().mj_getState(model, data, state, _integration())
-        return cls(model, state)
-
-    @staticmethod
-    def size(model: MjModel) -> int:
-        """How many numbers a situation has."""
-        return int(engine().mj_stateSize(model, _integration()))
-
-    def own_outcome(self, threshold: float) -> Array:
-        """The velocity (nv,) to which MuJoCo's own contacts lead."""
-        mujoco = engine()
-        data = mujoco.MjData(self.model)
-        mujoco.mj_setState(self.model, data, self.state, _integration())
-        return own_outcome(self.model, data, threshold=threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +41,8 @@ class Impact:
     arrival: Arrival = field(repr=False)  # the numbers of the impact
     restitution: float = field(default=0.0, repr=False)
     threshold: float = field(default=0.1, repr=False)
-    situation: Situation | None = field(default=None, repr=False)
+    #: the simulation as it was when the impact began, and its state (n,) then
+    situation: tuple[MjModel, Array] | None = field(default=None, repr=False)
 
     @cached_property
     def contacts(self) -> tuple[str, ...]:
@@ -100,7 +74,10 @@ class Impact:
         """
         if self.situation is None:
             raise ValueError("simulator: the impact comes from another process, where the simulation stayed")
-        return self.situation.own_outcome(self.threshold)
+        mujoco, (model, state) = engine(), self.situation
+        data = mujoco.MjData(model)
+        mujoco.mj_setState(model, data, state, integration())
+        return own_outcome(model, data, threshold=self.threshold)
 
     @cached_property
     def distance(self) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
@@ -18,6 +20,21 @@ MODES = ("random", "off", "fixed", "worst", "noise")
 Mode = str | Callable[[int], str]
 Share = float | Callable[[int], float]
 Goal = ArrayLike | Callable[[Array], ArrayLike]
+
+
+class HookOptions(TypedDict, total=False):
+    """Keywords of hooks and wrappers, for type checkers: those of `Settings`."""
+
+    mode: Mode
+    share: Share
+    rates: str
+    threshold: float
+    gap: float
+    single: bool
+    limits: bool
+    restitution: float
+    objective: Goal | None
+    k: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,3 +89,14 @@ class Settings:
         if callable(self.share):
             return real("share", self.share(steps), at_least=0.0, at_most=1.0)
         return self.share
+
+
+def linear(begin: float, end: float, steps: int) -> Callable[[int], float]:
+    """A schedule for ``share=``: from ``begin`` to ``end`` over so many steps, then constant."""
+    for field, value in (("begin", begin), ("end", end)):
+        real(field, value, at_least=0.0, at_most=1.0)
+    return partial(_between, float(begin), float(end), integer("steps", steps, at_least=1))
+
+
+def _between(begin: float, end: float, steps: int, step: int) -> float:
+    return begin + min(step / steps, 1.0) * (end - begin)

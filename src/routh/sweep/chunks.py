@@ -14,29 +14,16 @@ import numpy as np
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.storage import read_arrays, write_arrays
-from routh.sweep.manifest import Plan, PlanData, fingerprint
+from routh.sweep.manifest import Plan, fingerprint
 from routh.sweep.measures import Columns
+from routh.validation import Options
 
 #: Status of a point whose worker died each time it was tried, and of one whose functions raised.
 KILLED, RAISED = 100, 101
 PENDING = -1
 FOLDER = "chunks"
 
-
-@dataclass(frozen=True, order=True)
-class Chunk:
-    """The points ``start`` to ``stop - 1``."""
-
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def halves(self) -> tuple[Chunk, Chunk]:
-        """Two chunks of about the same size."""
-        middle = (self.start + self.stop) // 2
-        return Chunk(self.start, middle), Chunk(middle, self.stop)
+Chunk = range  # of rows of the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +35,18 @@ class Computed:
     messages: dict[int, str]  # row -> what was raised there
 
 
-def compute(data: PlanData, chunk: Chunk) -> Computed:
+def compute(data: Options, chunk: Chunk) -> Computed:
     """Compute a chunk of the plan in a manifest. Runs on the workers; refuses to where versions differ."""
     for name, here in fingerprint().items():
         if data.get(name) != here:
             raise RuntimeError(f"{name}: this worker has {here}, the study {data.get(name)}")
-    plan = _plan(data)
+    plan = _plan_of(json.dumps(data, sort_keys=True))
     make = plan.problems.resolve()
     status = np.full(len(chunk), int(Status.NO_CONTACT), dtype=np.int8)
     problems: list[ImpactProblem] = []
     rows: list[int] = []
     messages: dict[int, str] = {}
-    for k, row in enumerate(range(chunk.start, chunk.stop)):
+    for k, row in enumerate(chunk):
         try:
             problem = make(**plan.problems.arguments, **plan.grid.point(row))
             if not isinstance(problem, ImpactProblem | None):
@@ -75,11 +62,7 @@ def compute(data: PlanData, chunk: Chunk) -> Computed:
         status[k] = int(Status.SOLVED)
         problems.append(problem)
         rows.append(row)
-    columns = {
-        name: np.full((len(chunk), *shape), np.nan)
-        for measure in plan.measures
-        for name, shape in measure.columns.items()
-    }
+    columns = plan.empty(len(chunk))
     _measure(plan, problems, rows, chunk, columns, status, messages)
     return Computed(columns, status, messages)
 
@@ -111,13 +94,9 @@ def _measure(
 
 def killed(plan: Plan, chunk: Chunk) -> Computed:
     """The result of points whose worker died every time."""
-    columns = {
-        name: np.full((len(chunk), *shape), np.nan)
-        for measure in plan.measures
-        for name, shape in measure.columns.items()
-    }
     status = np.full(len(chunk), KILLED, dtype=np.int8)
-    return Computed(columns, status, dict.fromkeys(range(chunk.start, chunk.stop), "its worker died"))
+    told = dict.fromkeys(chunk, "its worker died")
+    return Computed(plan.empty(len(chunk)), status, told)
 
 
 def chunks_of(total: int, size: int) -> list[Chunk]:
@@ -147,16 +126,15 @@ def write(path: Path, chunk: Chunk, result: Computed) -> None:
 
 def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
     """A stored chunk; None where it is missing. Raises ValueError where it is not what was written."""
-    shapes = {name: shape for measure in plan.measures for name, shape in measure.columns.items()}
-    wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in shapes)]
+    wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in plan.columns)]
     try:
         data = read_arrays(path, wanted)
     except FileNotFoundError:
         return None
-    columns = {name: data[f"column_{name}"] for name in shapes}
+    columns = {name: data[f"column_{name}"] for name in plan.columns}
     good = np.array_equal(data["rows"], [chunk.start, chunk.stop])
     good = good and data["status"].shape == (len(chunk),)
-    good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in shapes.items())
+    good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in plan.columns.items())
     if not good or data["message_rows"].shape != data["messages"].shape:
         raise ValueError(f"{path}: holds other rows or columns than its name says")
     messages = dict(zip(data["message_rows"].tolist(), data["messages"].tolist(), strict=True))
@@ -166,10 +144,6 @@ def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
 @lru_cache(maxsize=4)
 def _plan_of(text: str) -> Plan:
     return Plan.from_data(json.loads(text))
-
-
-def _plan(data: PlanData) -> Plan:
-    return _plan_of(json.dumps(data, sort_keys=True))
 
 
 def _told(error: Exception) -> str:

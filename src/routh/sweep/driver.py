@@ -14,7 +14,8 @@ import numpy as np
 from routh.status import Status
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
 from routh.sweep.executors import Executor, WorkerLost
-from routh.sweep.manifest import Plan, PlanData
+from routh.sweep.manifest import Plan
+from routh.validation import Options
 
 TRIES = 3  # how often a single point may lose its worker before it is given up
 _COMPANY = 2  # how often it may lose it among others before it is tried alone
@@ -61,7 +62,7 @@ def status_name(code: int) -> str:
 
 
 def computed(
-    data: PlanData, plan: Plan, chunks: list[Chunk], executor: Executor
+    data: Options, plan: Plan, chunks: list[Chunk], executor: Executor
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
@@ -91,7 +92,7 @@ def computed(
             yield chunk, _alone(data, plan, chunk, executor, known=executor.blames)
 
 
-def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
+def _alone(data: Options, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
     """A chunk that lost a worker, or is ``known`` to kill: by itself, then in halves, a point as KILLED."""
     tries = 1 if len(chunk) > 1 or executor.blames else TRIES
     for _ in range(0 if known else tries):
@@ -101,11 +102,8 @@ def _alone(data: PlanData, plan: Plan, chunk: Chunk, executor: Executor, *, know
             continue
     if len(chunk) == 1:
         return killed(plan, chunk)
-    return joined([_alone(data, plan, half, executor) for half in chunk.halves()])
-
-
-def joined(parts: list[Computed]) -> Computed:
-    """Results of neighbouring chunks as one."""
+    middle = len(chunk) // 2
+    parts = [_alone(data, plan, half, executor) for half in (chunk[:middle], chunk[middle:])]
     return Computed(
         {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns},
         np.concatenate([part.status for part in parts]),
@@ -113,7 +111,7 @@ def joined(parts: list[Computed]) -> Computed:
     )
 
 
-def chunk_size(data: PlanData, total: int, executor: Executor, seconds: float) -> int:
+def chunk_size(data: Options, total: int, executor: Executor, seconds: float) -> int:
     """Points that take about ``seconds``, measured on a worker with the first points of the grid."""
     count = 1
     while True:
@@ -126,7 +124,7 @@ def chunk_size(data: PlanData, total: int, executor: Executor, seconds: float) -
         count = min(total, _LARGEST, count * 4)
 
 
-def timed(data: PlanData, chunk: Chunk) -> float:
+def timed(data: Options, chunk: Chunk) -> float:
     """Seconds that a chunk takes once everything is compiled."""
     compute(data, Chunk(chunk.start, chunk.start + 1))
     begun = time.perf_counter()

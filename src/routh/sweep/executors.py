@@ -12,9 +12,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from contextlib import suppress
-from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
 from routh.status import MissingExtraError
@@ -52,14 +51,13 @@ class Executor(Protocol):
 
     def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
         """Make a call with nothing else under way; raises WorkerLost where it kills its worker."""
-        ...
+        return self.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Stop at once; what is under way is given up."""
-        ...
 
 
-class InProcess:
+class InProcess(Executor):
     """Everything here, one call after the other."""
 
     workers = 1
@@ -73,10 +71,6 @@ class InProcess:
         except Exception as error:
             future.set_exception(error)
         return future
-
-    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call now."""
-        return function(*arguments)
 
     def close(self) -> None:
         """Nothing to stop."""
@@ -94,11 +88,15 @@ class Processes:
 
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call in one of the processes."""
+        future: Future[Result] = Future()
         for _ in range(2):
             try:
-                return _translated(self._pool_now().submit(function, *arguments))
+                inner = self._pool_now().submit(function, *arguments)
             except BrokenExecutor:
                 self.close()
+                continue
+            inner.add_done_callback(lambda done: _pass_on(done, future, (BrokenExecutor, CancelledError)))
+            return future
         raise WorkerLost("the pool of processes broke twice")
 
     def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
@@ -115,7 +113,8 @@ class Processes:
             running = list(getattr(pool, "_processes", None) or {})
             pool.shutdown(wait=False, cancel_futures=True)
             for pid in running:
-                _kill(pid)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def _pool_now(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -127,13 +126,17 @@ class Processes:
         return self._pool
 
 
-class Dask:
+class Dask(Executor):
     """The workers of a Dask scheduler: other machines, SLURM, Kubernetes, whatever Dask runs on."""
 
-    blames = True  # the scheduler gives a call several workers before it says that it kills
+    blames = True  # the scheduler itself tries a call on several workers before it says that it kills
 
     def __init__(self, client: str | Client) -> None:
-        distributed = _distributed()
+        try:
+            import distributed.client
+            import distributed.scheduler
+        except ImportError:
+            raise MissingExtraError("dask.distributed", "sweep") from None
         self._own = isinstance(client, str)
         self.client = distributed.Client(client) if isinstance(client, str) else client
         self._lost = (distributed.scheduler.KilledWorker, distributed.client.FutureCancelledError)
@@ -153,24 +156,13 @@ class Dask:
         """Start a call on any worker."""
         future: Future[Result] = Future()
         remote = self.client.submit(function, *arguments, pure=False)
-        remote.add_done_callback(lambda done: self._settle(done, future))
+        remote.add_done_callback(lambda done: _pass_on(done, future, self._lost))
         return future
-
-    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call; Dask itself tries it on several workers before it blames it."""
-        return self.submit(function, *arguments).result()
 
     def close(self) -> None:
         """Let go of the client, if it was made here; the cluster stays."""
         if self._own:
             self.client.close()
-
-    def _settle(self, done: DaskFuture, future: Future[Result]) -> None:
-        if done.status == "finished":
-            future.set_result(done.result())
-            return
-        error = done.exception() if done.status == "error" else WorkerLost(done.status)
-        future.set_exception(WorkerLost(str(error)) if isinstance(error, self._lost) else error)
 
 
 def make_executor(kind: str | Executor | Client, workers: int | None = None) -> Executor:
@@ -179,46 +171,28 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
         return InProcess()
     if kind == "local":
         return Processes(workers)
-    if isinstance(kind, str):
-        if "://" not in kind:
-            raise ValueError(
-                f"executor: got {kind!r}; wanted 'local', 'here', a scheduler's address such as "
-                "'tcp://host:8786', or a dask Client"
-            )
+    if (isinstance(kind, str) and "://" in kind) or hasattr(kind, "scheduler_info"):
         return Dask(kind)
-    if hasattr(kind, "submit") and hasattr(kind, "scheduler_info"):
-        return Dask(kind)
-    if all(hasattr(kind, name) for name in ("submit", "alone", "close", "workers", "blames")):
+    if not isinstance(kind, str) and all(
+        hasattr(kind, name) for name in ("submit", "alone", "close", "workers", "blames")
+    ):
         return kind
-    raise ValueError(f"executor: got {type(kind).__name__}; wanted 'local', 'here', an address or a Client")
+    raise ValueError(
+        f"executor: got {kind!r}; wanted 'local', 'here', a scheduler's address such as "
+        "'tcp://host:8786', or a dask Client"
+    )
 
 
-def _distributed() -> ModuleType:
+def _pass_on(
+    done: Future[Result] | DaskFuture, to: Future[Result], lost: tuple[type[Exception], ...]
+) -> None:
+    """Give a future what came of another; errors that tell of a worker's death are told as `WorkerLost`."""
     try:
-        import distributed
-        import distributed.client
-        import distributed.scheduler
-    except ImportError:
-        raise MissingExtraError("dask.distributed", "sweep") from None
-    return distributed
-
-
-def _translated(inner: Future[Result]) -> Future[Result]:
-    """The same future, with a broken pool told as a lost worker."""
-    outer: Future[Result] = Future()
-
-    def settle(done: Future[Result]) -> None:
-        if done.cancelled():
-            outer.set_exception(WorkerLost("cancelled"))
-            return
-        error = done.exception()
-        if error is None:
-            outer.set_result(done.result())
-        else:
-            outer.set_exception(WorkerLost(str(error)) if isinstance(error, BrokenExecutor) else error)
-
-    inner.add_done_callback(settle)
-    return outer
+        to.set_result(done.result())
+    except lost as error:
+        to.set_exception(WorkerLost(str(error) or type(error).__name__))
+    except Exception as error:
+        to.set_exception(error)
 
 
 def _begin(driver: int) -> None:
@@ -231,8 +205,3 @@ def _begin(driver: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)

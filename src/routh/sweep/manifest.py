@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, cast
+from uuid import uuid4
 
 import numpy as np
 
 import routh
 from routh.auditing.grids import Grid, grid
-from routh.sweep.files import read_json, write_once
-from routh.sweep.measures import Measure, MeasureData
-from routh.sweep.recipe import Recipe, RecipeData
+from routh.storage import write_bytes
+from routh.sweep.measures import Columns, Measure
+from routh.sweep.recipe import Recipe
+from routh.validation import Options
 
 FORMAT = 1
 NAME = "manifest.json"
 _TOLD = 6  # differences that an error message lists
-
-
-class Versions(TypedDict):
-    """What results depend on besides the plan."""
-
-    routh: str
-    numpy: str
-    machine: str
-
-
-class PlanData(Versions):
-    """A plan as JSON holds it, with the versions that decide the bits of a result."""
-
-    format: int
-    problems: RecipeData
-    over: dict[str, list[float]]
-    measures: list[MeasureData]
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +34,16 @@ class Plan:
     measures: tuple[Measure, ...]
     seed: int
 
-    def as_data(self) -> PlanData:
+    @property
+    def columns(self) -> dict[str, tuple[int, ...]]:
+        """Every column, and the shape of one point's value in it."""
+        return {name: shape for measure in self.measures for name, shape in measure.columns.items()}
+
+    def empty(self, count: int) -> Columns:
+        """The columns of so many points in which nothing is known."""
+        return {name: np.full((count, *shape), np.nan) for name, shape in self.columns.items()}
+
+    def as_data(self) -> Options:
         """As JSON holds it, with the versions that decide the bits of a result."""
         return {
             "format": FORMAT,
@@ -62,7 +55,7 @@ class Plan:
         }
 
     @staticmethod
-    def from_data(data: PlanData) -> Plan:
+    def from_data(data: Options) -> Plan:
         """The plan that `as_data` wrote."""
         return Plan(
             Recipe.from_data(data["problems"]),
@@ -72,34 +65,34 @@ class Plan:
         )
 
 
-def fingerprint() -> Versions:
+def fingerprint() -> dict[str, str]:
     """What results depend on besides the plan: versions, and the kind of machine."""
     return {"routh": routh.__version__, "numpy": np.__version__, "machine": platform.machine()}
 
 
-def identity(data: PlanData) -> str:
+def identity(data: Options) -> str:
     """A digest of a manifest; names of chunks are made from it."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def write_manifest(folder: Path, data: PlanData) -> None:
+def write_manifest(folder: Path, data: Options) -> None:
     """Make the folder and its manifest, or check that the one that is there says the same."""
     folder.mkdir(parents=True, exist_ok=True)
     if not write_once(folder / NAME, json.dumps(data, indent=1).encode()):
         check_same(folder, data)
 
 
-def read_manifest(folder: Path) -> PlanData:
+def read_manifest(folder: Path) -> Options:
     """The manifest of a folder; refuses a folder without one, or of another format."""
     data = read_json(folder / NAME)
     if not isinstance(data, dict):
         raise ValueError(f"folder: {folder} holds no study ({NAME} is missing or unreadable)")
     if data.get("format") != FORMAT:
         raise ValueError(f"folder: {folder} has format {data.get('format')}; this version reads {FORMAT}")
-    return cast("PlanData", data)
+    return data
 
 
-def check_same(folder: Path, wanted: PlanData) -> None:
+def check_same(folder: Path, wanted: Options) -> None:
     """Refuse to go on where the folder's manifest and ``wanted`` differ; the error lists where."""
     differences = list(_differences(read_manifest(folder), wanted, ""))
     if differences:
@@ -126,3 +119,27 @@ def _differences(there: object, here: object, where: str) -> Iterator[tuple[str,
 
 def _short(value: object) -> object:
     return f"{len(value)} values" if isinstance(value, list) else value
+
+
+def write_once(path: Path, content: bytes) -> bool:
+    """Make a file unless it exists; False where another driver was first."""
+    if path.exists():
+        return False
+    beside = write_bytes(path.with_name(f".{path.name}.{uuid4().hex}"), content)
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return False
+    except OSError:  # no links here: the last of two drivers wins, with equal content or a refusal
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return True
+
+
+def read_json(path: Path) -> object:
+    """What a JSON file holds; None where it is missing or broken."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None

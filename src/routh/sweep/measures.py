@@ -18,20 +18,15 @@ from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
-from routh.sweep.recipe import Recipe, RecipeData, recipe
-from routh.validation import Array, integer, real
+from routh.sweep.recipe import Recipe, recipe
+from routh.validation import Array, Options, integer, real
 
 #: Bytes of outcomes that a worker holds at a time.
 _PIECE = 64 * 2**20
 
 Columns = dict[str, np.ndarray]
+Shape = tuple[int, ...]
 Problems = Sequence[ImpactProblem]
-
-
-class MeasureData(RecipeData):
-    """A measure as JSON holds it."""
-
-    columns: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Measure:
     """A recipe for numbers, and their names: column -> shape of one point's value."""
 
     recipe: Recipe
-    columns: dict[str, tuple[int, ...]]
+    columns: dict[str, Shape]
 
     def __call__(self, problems: Problems, rows: Sequence[int], seed: int) -> Columns:
         """The columns of some points, each checked against the declared shape."""
@@ -50,25 +45,20 @@ class Measure:
             for name, shape in self.columns.items()
         }
 
-    def as_data(self) -> MeasureData:
+    def as_data(self) -> Options:
         """For the manifest."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
-    def from_data(data: MeasureData) -> Measure:
+    def from_data(data: Options) -> Measure:
         """The measure that `as_data` wrote."""
         return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
 
 
 def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """How far apart the outcomes are, over the speed before; the share of samples that ended; contacts."""
-    item = recipe(
-        measure_ambiguities,
-        samples=integer("samples", samples, at_least=1),
-        friction=friction,
-        device=device,
-    )
-    return Measure(item, {"ambiguity": (), "ended": (), "contacts": ()})
+    columns = {"ambiguity": (), "ended": (), "contacts": ()}
+    return _sampled(measure_ambiguities, columns, samples, friction=friction, device=device)
 
 
 def extremes(
@@ -79,23 +69,15 @@ def extremes(
     device: str = "cpu",
 ) -> Measure:
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
-    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
-    item = recipe(
-        measure_extremes,
-        directions=rows.tolist(),
-        samples=integer("samples", samples, at_least=1),
-        friction=friction,
-        device=device,
-    )
-    return Measure(item, {"extreme": (len(rows),)})
+    rows = np.atleast_2d(np.asarray(directions, dtype=np.float64)).tolist()
+    columns = {"extreme": (len(rows),)}
+    return _sampled(measure_extremes, columns, samples, friction=friction, device=device, directions=rows)
 
 
 def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
-    item = recipe(
-        measure_modes, samples=integer("samples", samples, at_least=1), friction=friction, device=device
-    )
-    return Measure(item, {"separates": (), "sticks": (), "slides": (), "combinations": ()})
+    columns = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
+    return _sampled(measure_modes, columns, samples, friction=friction, device=device)
 
 
 def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0) -> Measure:
@@ -107,14 +89,18 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
 
 def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
-    found = recipe(answer, **arguments)
-    item = recipe(
-        measure_audits,
-        answer=found.function,
-        arguments=found.arguments,
-        samples=integer("samples", samples, at_least=1),
-    )
-    return Measure(item, {"distance": (), "possible": ()})
+    found, columns = recipe(answer, **arguments), {"distance": (), "possible": ()}
+    return _sampled(measure_audits, columns, samples, answer=found.function, arguments=found.arguments)
+
+
+def _sampled(
+    function: Callable[..., Columns],
+    columns: Mapping[str, tuple[int, ...]],
+    samples: int,
+    **arguments: object,
+) -> Measure:
+    item = recipe(function, samples=integer("samples", samples, at_least=1), **arguments)
+    return Measure(item, dict(columns))
 
 
 def own(
@@ -135,11 +121,11 @@ def own(
 
 
 def measure_ambiguities(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
 ) -> Columns:
     """The function behind `ambiguity`."""
     found = np.full((len(problems), 3), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         found[places, 0] = drawn.ambiguity[inside]
         found[places, 1] = drawn.terminated.mean(axis=1)[inside]
         found[places, 2] = drawn.batch.size[inside, 1]
@@ -153,23 +139,22 @@ def measure_extremes(
     *,
     directions: list[list[float]],
     samples: int,
-    friction: str,
-    device: str,
+    **options: str,
 ) -> Columns:
     """The function behind `extremes`."""
     found = np.full((len(problems), len(directions)), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for k, direction in enumerate(directions):
             found[places, k] = drawn.extreme(direction).value[inside]
     return {"extreme": found}
 
 
 def measure_modes(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, friction: str, device: str
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
 ) -> Columns:
     """The function behind `mode_shares`."""
     found = np.full((len(problems), 4), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, friction=friction, device=device):
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for place, row in zip(places, inside, strict=True):
             there = drawn.batch.present[row]
             modes = drawn.modes[row][drawn.terminated[row]][:, there]
@@ -226,11 +211,8 @@ def measure_own(
     found = [
         dict(call(problem, int(row), seed, **arguments)) for problem, row in zip(problems, rows, strict=True)
     ]
-    return (
-        {name: np.array([values[name] for values in found], dtype=np.float64) for name in found[0]}
-        if found
-        else {}
-    )
+    names = found[0] if found else ()
+    return {name: np.array([values[name] for values in found], dtype=np.float64) for name in names}
 
 
 def _drawn(
@@ -249,7 +231,9 @@ def _drawn(
     """
     begin = 0
     while begin < len(problems):
-        room = max(1, _PIECE // (samples * _bytes_of_a_sample(problems[begin])))
+        first = problems[begin]
+        size = 8 * (first.nv + first.nc * (2 + first.nt) + 5)  # bytes of a sample
+        room = max(1, _PIECE // (samples * size))
         end = begin + 1
         while end < len(problems) and rows[end] - rows[begin] < room:
             end += 1
@@ -262,10 +246,6 @@ def _drawn(
         drawn = sample(batch, samples, seed=seed, row=row, friction=friction, device=device, threads=threads)
         yield np.arange(begin, end), inside, drawn
         begin = end
-
-
-def _bytes_of_a_sample(problem: ImpactProblem) -> int:
-    return 8 * (problem.nv + problem.nc * (2 + problem.nt) + 5)
 
 
 def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:

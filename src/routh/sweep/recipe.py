@@ -15,16 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TypedDict
 
-
-class RecipeData(TypedDict):
-    """A recipe as JSON holds it."""
-
-    function: str
-    arguments: dict[str, object]
-    files: list[str]
-    digest: str
+from routh.validation import Options
 
 
 @dataclass(frozen=True)
@@ -39,17 +31,12 @@ class Recipe:
         """The function itself."""
         return _resolve(self.function)
 
-    def as_data(self) -> RecipeData:
-        """For the manifest, with digests of the source and of the files."""
-        return {
-            "function": self.function,
-            "arguments": self.arguments,
-            "files": list(self.files),
-            "digest": digest(self),
-        }
+    def as_data(self) -> Options:
+        """As JSON holds it, with a digest of the source and of the files."""
+        return {**vars(self), "files": list(self.files), "digest": digest(self)}
 
     @staticmethod
-    def from_data(data: RecipeData) -> Recipe:
+    def from_data(data: Options) -> Recipe:
         """The recipe that `as_data` wrote."""
         return Recipe(data["function"], dict(data["arguments"]), tuple(data["files"]))
 

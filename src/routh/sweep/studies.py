@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +21,18 @@ from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, status_name
 from routh.sweep.executors import make_executor
-from routh.sweep.files import read_json, write_once
-from routh.sweep.manifest import Plan, check_same, identity, read_manifest, write_manifest
+from routh.sweep.manifest import (
+    Plan,
+    check_same,
+    identity,
+    read_json,
+    read_manifest,
+    write_manifest,
+    write_once,
+)
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import Recipe, recipe
-from routh.sweep.table import dataset
+from routh.sweep.table import dataset, export
 from routh.sweep.watching import watcher
 from routh.validation import Array, deadline_of, integer, real
 
@@ -114,25 +122,16 @@ class Study(Drawable):
     def columns(self) -> dict[str, np.ndarray]:
         """The stored columns and "status" (int8), each with the grid's shape in front."""
         shape = self.plan.grid.shape
-        found: dict[str, np.ndarray] = {
-            name: np.full((len(self.plan.grid), *own), np.nan)
-            for measure in self.plan.measures
-            for name, own in measure.columns.items()
-        }
+        found = self.plan.empty(len(self.plan.grid))
         found["status"] = np.full(len(self.plan.grid), store.PENDING, dtype=np.int8)
-        for chunk in self._chunks or []:
-            part = self._read(chunk)
-            if part is not None:
-                rows = slice(chunk.start, chunk.stop)
-                found["status"][rows] = part.status
-                for name, values in part.columns.items():
-                    found[name][rows] = values
+        for chunk, part in self._stored():
+            for name, values in {**part.columns, "status": part.status}.items():
+                found[name][chunk.start : chunk.stop] = values
         return {name: values.reshape(*shape, *values.shape[1:]) for name, values in found.items()}
 
     def messages(self) -> dict[int, str]:
         """What went wrong at points that failed, by row."""
-        parts = [part for chunk in self._chunks or [] if (part := self._read(chunk)) is not None]
-        return {row: text for part in parts for row, text in part.messages.items()}
+        return {row: text for _, part in self._stored() for row, text in part.messages.items()}
 
     def status_counts(self) -> dict[str, int]:
         """How many points have which status by now."""
@@ -141,8 +140,6 @@ class Study(Drawable):
 
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
-        from routh.sweep.table import export
-
         return export(self.table(), path)
 
     @cached_property
@@ -173,11 +170,13 @@ class Study(Drawable):
                 missing.append(chunk)
         return missing, mended
 
-    def _read(self, chunk: Chunk) -> store.Computed | None:
-        try:
-            return store.read(self._path(chunk), chunk, self.plan)
-        except ValueError:  # the next run computes it again
-            return None
+    def _stored(self) -> Iterator[tuple[Chunk, store.Computed]]:
+        """Chunks that can be read; the next run computes the others again."""
+        for chunk in self._chunks or []:
+            with suppress(ValueError):
+                part = store.read(self._path(chunk), chunk, self.plan)
+                if part is not None:
+                    yield chunk, part
 
     def _path(self, chunk: Chunk) -> Path:
         return store.path_of(self.folder, self._identity, chunk)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -21,12 +20,13 @@ from routh.sweep.manifest import Plan
 if TYPE_CHECKING:
     import xarray
 
-_ROWS = 65536  # of CSV at a time
-
 
 def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
     """The columns of a study on its axes."""
-    xr = _xarray()
+    try:
+        import xarray as xr
+    except ImportError:
+        raise MissingExtraError("xarray", "data") from None
     axes = plan.grid.axes
     names = list(axes)
     variables = {}
@@ -56,6 +56,8 @@ def export(table: xarray.Dataset, path: str | Path) -> Path:
 
 def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
     """One row a point: the axes, then the columns; values that are arrays get a column each."""
+    import pandas  # which xarray needs
+
     axes = [str(name) for name in table["status"].dims]
     shape = table["status"].shape
     flat: dict[str, np.ndarray] = {}
@@ -63,19 +65,5 @@ def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
         rows = values.values.reshape(int(np.prod(shape)), -1)
         width = rows.shape[1]
         flat.update({f"{name}_{k}" if width > 1 else str(name): rows[:, k] for k in range(width)})
-    file.write((",".join([*axes, *flat]) + "\n").encode())
-    total = int(np.prod(shape))
-    for start in range(0, total, _ROWS):
-        rows_now = np.arange(start, min(start + _ROWS, total))
-        places = np.unravel_index(rows_now, shape)
-        lists = [table[name].values[k].tolist() for name, k in zip(axes, places, strict=True)]
-        lists += [values[rows_now].tolist() for values in flat.values()]
-        file.write("".join(",".join(map(repr, row)) + "\n" for row in zip(*lists, strict=True)).encode())
-
-
-def _xarray() -> ModuleType:
-    try:
-        import xarray
-    except ImportError:
-        raise MissingExtraError("xarray", "data") from None
-    return xarray
+    places = pandas.MultiIndex.from_product([table[name].values for name in axes], names=axes)
+    pandas.DataFrame(flat, index=places).to_csv(file, na_rep="nan")

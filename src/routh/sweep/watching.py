@@ -24,7 +24,7 @@ def watcher(
     if callable(wanted):
         yield wanted
         return
-    if wanted is False or (wanted is None and not _watched()):
+    if wanted is False or (wanted is None and not sys.stderr.isatty() and not in_notebook()):
         yield lambda state: None
         return
     if in_notebook():
@@ -66,7 +66,3 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def _watched() -> bool:
-    return sys.stderr.isatty() or in_notebook()
