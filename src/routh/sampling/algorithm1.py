@@ -12,13 +12,11 @@ from routh.laws.base import require_inelastic
 from routh.laws.set_valued import impulse_step
 from routh.problem import ImpactProblem
 from routh.sampling.draws import Algorithm1Draw, Arrays
-from routh.sampling.elastic import elastic_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
-from routh.step.elastic import STEP_HYPOTHESES
-from routh.validation import choice, deadline_of, integer, real, seconds_left
+from routh.validation import Array, choice, deadline_of, integer, real, seconds_left
 
 
 def sample(
@@ -33,11 +31,10 @@ def sample(
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
-    hypothesis: str = "energetic",
     row: int = 0,
     budget: float | None = None,
 ) -> Outcomes:
-    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1, with restitution where the problem has some.
+    """Draw ``n`` outcomes of an impact without restitution by HP23's Algorithm 1.
 
     Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
     implicitly; a sample ends when no contact approaches.
@@ -52,20 +49,25 @@ def sample(
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
-    hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
-        "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
-    choice("hypothesis", hypothesis, STEP_HYPOTHESES)
+    refuse_restitution(problem.restitution)
     draw = Algorithm1Draw(problem, n, step, max_steps, seed, points, friction, facets, row)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":
             raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
-    if np.any(problem.restitution > 0.0):
-        return elastic_outcomes(draw, hypothesis, threads, device, budget)
     return draw.outcomes(*_kernel_samples(draw, device, threads, budget))
+
+
+def refuse_restitution(restitution: Array) -> None:
+    """Raise where Algorithm 1 is given some, (..., nc): the paper has none."""
+    if np.any(restitution > 0.0):
+        raise ValueError(
+            f"restitution: got {restitution.max():g} with method 'algorithm1', which is inelastic; wanted 0 "
+            "at every contact, or method='events'"
+        )
 
 
 def approximate(

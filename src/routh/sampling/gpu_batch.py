@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from routh.batch import ImpactBatch
 from routh.friction import facet_directions
 from routh.kernels.arrays import Outputs
+from routh.kernels.events import with_default
 from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
 from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
@@ -20,7 +21,6 @@ from routh.sampling.batch import BatchExtreme, BatchOutcomes
 from routh.sampling.gpu import CopiedWhenAsked, OnGpu
 from routh.sampling.gpu_events import settled
 from routh.sampling.many import _energy_units, bouncing_rows, name_jams
-from routh.sampling.redrawing import with_default
 from routh.status import Status
 from routh.validation import Array, Options
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.kernels.arrays import Draw, Outputs, Rows
+from routh.kernels.events import event_samples
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import Again, event_samples
+from routh.sampling.events import Again
 from routh.status import Status
 from routh.validation import Options
 
