@@ -13,11 +13,9 @@ import numpy as np
 from routh.kernels.arrays import make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
 from routh.paths import ImpactPath
-from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
-from routh.sampling.outcomes import DATA, Outcomes
+from routh.sampling.outcomes import DATA, Outcomes, with_jams
 from routh.sampling.redrawing import make_settings, redraw
-from routh.status import Status
 from routh.validation import Array, Options, integer
 
 if TYPE_CHECKING:
@@ -29,30 +27,24 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options:
     draw = make_settings(n, **settings)
     rates = settings.get("rates", "mixed")
     out = event_samples(make_rows([problem]), draw, rates=rates, **options)
-    status, jammed = out.status[0], None
-    if (status == Status.MAX_STEPS).any():  # nothing else needs to know here
-        facets = options["facets"] if options["friction"] == "polyhedral" else None
-        jammed = not is_pointed(problem, friction=options["friction"], facets=facets)
-        if jammed:
-            status[status == Status.MAX_STEPS] = Status.JAMMED
     elastic = out.work.shape[3] > 0
     joule = problem.scaling.speed**2 if elastic else 0.0
     told = {name: value for name, value in settings.items() if name != "keys"}
     told["rates"] = getattr(rates, "__name__", rates)
-    return Outcomes(
+    found = Outcomes(
         problem,
         out.v[0],
         out.impulse[0],
         out.events[0],
-        status,
+        out.status[0],
         out.residual[0],
-        jammed,
-        {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
+        settings={"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
         error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
         replay=Again(rates, settings.get("keys")),
     )
+    return with_jams(found)
 
 
 @dataclass(frozen=True, eq=False)

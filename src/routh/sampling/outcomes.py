@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -302,6 +302,14 @@ class Outcomes(Drawable, Tabular):
             "events": Column(("sample",), self.steps, "1", "pieces of the path, or increments"),
             "residual": Column(("sample",), self.residual, "1", "largest scaled residual"),
         }
+
+
+def with_jams(found: Outcomes) -> Outcomes:
+    """The same outcomes: samples that ran out of steps are called jammed where the cone is not pointed."""
+    stopped = found.status == Status.MAX_STEPS
+    if not stopped.any() or not found.jammed:
+        return found
+    return replace(found, status=np.where(stopped, np.int8(Status.JAMMED), found.status), jam_known=True)
 
 
 def mode_rows(
