@@ -16,7 +16,7 @@ from routh.kernels.step_making import out_of_time
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.many import draw_rows, empty_outputs, finished
+from routh.sampling.many import batch_outputs, draw_rows, finished
 from routh.status import Status
 from routh.validation import Array, Options, choice, integer, real_array
 
@@ -66,7 +66,7 @@ def sample_batch(
     deadline = math.inf if budget is None else time.monotonic() + budget
     if device == "cuda":
         return _on_gpu(batch, draw, impact, together, told, deadline)
-    found = empty_outputs(batch, n)
+    found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, _: int) -> None:
         out.status[:] = PENDING

@@ -43,21 +43,9 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         """Sums of local errors, (rows, n), shares of the speed; 0 on straight paths."""
         return self.on_gpu.error.numpy()
 
-    @cached_property
-    def _work(self) -> Array | None:
-        if self.on_gpu.work.shape[-1] == 0:
-            return None
-        return self.on_gpu.work.numpy() * _energy_units(self.batch)[:, None]
-
     @property
-    def stored(self) -> Array | None:
-        """Work taken up while approaching, (rows, n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, :, 0]
-
-    @property
-    def returned(self) -> Array | None:
-        """Work given back, (rows, n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, :, 1]
+    def _joule(self) -> Array:
+        return _energy_units(self.batch)[:, None]
 
     @cached_property
     def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:
