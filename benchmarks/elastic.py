@@ -64,16 +64,9 @@ def main() -> None:
     options = parser.parse_args()
     begin = time.perf_counter()
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        changes = np.array(
-            list(pool.map(partial(continuity, friction=options.friction), range(options.pairs), chunksize=16))
-        )
-        rows = np.array(
-            list(
-                pool.map(
-                    partial(one_impact, friction=options.friction), range(options.problems), chunksize=64
-                )
-            )
-        )
+        change, impact = (partial(one, friction=options.friction) for one in (continuity, one_impact))
+        changes = np.array(list(pool.map(change, range(options.pairs), chunksize=16)))
+        rows = np.array(list(pool.map(impact, range(options.problems), chunksize=64)))
     ended = np.isfinite(changes).all(axis=1)
     print(f"change of one sample with e, {options.pairs} problems; {int((~ended).sum())} did not end")
     for size, column in zip(CHANGES, changes[ended].T, strict=True):

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
-from problems import ball_on_ball_and_wall, random_elastic_problem, row_of_balls
+from problems import ball_on_ball_and_wall, hard_elastic_problem, random_elastic_problem, row_of_balls
 from routh import laws
 
 
@@ -147,6 +147,13 @@ def test_the_law_has_no_steps_with_restitution(option):
     name = next(iter(option))
     with pytest.raises(ValueError, match=f"{name}: got .* with restitution 0.5; wanted the default"):
         laws.SetValued(**option)(ball_on_ball_and_wall(0.5))
+
+
+def test_the_law_is_not_content_with_energy_from_nowhere():
+    """Four contacts in space and two velocities: a curve goes wrong, which its residual does not show."""
+    problem = hard_elastic_problem(np.random.default_rng([1, 28261]))
+    result = laws.SetValued()(problem, np.random.default_rng(271))
+    assert not result.status.ok or result.kinetic_energy <= problem.kinetic_energy() * 1.001
 
 
 def test_algorithm_1_refuses_restitution():

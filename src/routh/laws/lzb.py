@@ -154,7 +154,8 @@ class _Springs:
         if sticking:
             key = tuple(sticking)
             if key not in self._cache:
-                self._cache[key] = np.linalg.pinv(self.G[np.ix_(sticking, sticking)], rcond=1e-11)
+                block = self.G[np.ix_(sticking, sticking)]
+                self._cache[key] = np.asarray(np.linalg.pinv(block, rcond=1e-11), dtype=np.float64)
             trial[sticking] = -self._cache[key] @ (self.G[sticking] @ trial)
         change = self.G @ trial
         scale = float(np.max(np.abs(trial)))

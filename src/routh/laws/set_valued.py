@@ -108,6 +108,9 @@ class SetValued(ImpactLaw):
             path = piecewise_path(problem, pieces, self.friction)
         stored, returned = out.work[0, 0] * problem.scaling.speed**2
         status, residual = Status(int(out.status[0, 0])), float(out.residual[0, 0])
+        most = problem.kinetic_energy() * (1.0 + 1e-9 + 4.0 * out.error[0, 0])  # the error of a curve's end
+        if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
+            status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
         return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
 
