@@ -29,8 +29,8 @@ from event_families import FAMILIES, RELATIONS, Tally, chunk, planar_body, rando
 from problems import colliding, random_problem, row_of_balls
 from routh import systems
 from routh.kernels.arrays import make_rows
+from routh.kernels.events import event_samples
 from routh.laws import SingleContact
-from routh.sampling.events import event_samples
 from routh.sampling.redrawing import make_settings
 from routh.sampling.straight import path_residual
 from routh.status import Status

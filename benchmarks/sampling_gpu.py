@@ -28,9 +28,10 @@ from routh.kernels import events_cuda, plane_cuda
 from routh.kernels.algorithm1_host import known_table, run
 from routh.kernels.arrays import make_rows
 from routh.kernels.cone import ConeDraw
+from routh.kernels.events import PERSISTENCE
 from routh.kernels.gpu_memory import send
 from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
-from routh.sampling.redrawing import PERSISTENCE, make_settings
+from routh.sampling.redrawing import make_settings
 from routh.systems import get
 
 PLANAR = (

@@ -9,8 +9,7 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.paths import ImpactPath
-from routh.problem import ImpactProblem
-from routh.step.elastic import POISSON
+from routh.problem import POISSON, ImpactProblem
 from routh.validation import Array
 
 _STILL = 1e-9  # scaled slip below this has no direction

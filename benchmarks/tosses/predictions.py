@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 import routh
-from routh.kernels import elastic_host
-from routh.laws.set_valued import default_step
 from routh.models.base import State
 from routh.models.spatial import SpatialModel, box, corner_contacts
 from routh.step import PolyhedralStep
@@ -70,13 +68,10 @@ def sequential(problem: routh.ImpactProblem, e: float, heights: np.ndarray) -> n
 
 
 def outcomes(problem: routh.ImpactProblem, hypothesis: str, e: float, n: int) -> np.ndarray:
-    """Samples of the set of outcomes, (n, nv): what `routh.sample` draws, without its checks."""
+    """Samples of the set of outcomes, (n, nv)."""
     given = e if hypothesis in (ENERGETIC, POISSON) else 0.0
     kind = POISSON if hypothesis == POISSON else ENERGETIC
-    step = default_step(problem)
-    v = elastic_host.run(
-        problem.replace(restitution=given), n, hypothesis=kind, step=step, max_steps=1000, seed=0
-    ).v
+    v = routh.sample(problem.replace(restitution=given), n, hypothesis=kind, threads=1).v
     return problem.v + (1.0 + e) * (v - problem.v) if hypothesis == SCALED else v
 
 

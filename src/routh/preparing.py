@@ -124,41 +124,23 @@ def forward(factor: Array, nv: int, J: Array, half: Array, place: int) -> None:
         value = J[i]
         for k in range(i):
             value -= factor[i, k] * half[place, k]
-        half[place, i] = value * (1.0 / factor[i, i])  # with the bits of `forward_all`
+        half[place, i] = value * (1.0 / factor[i, i])  # with the bits of `eliminate`
 
 
 @kernel
-def forward_all(factor: Array, nv: int, columns: Array, count: int) -> None:
-    """``L^-1`` times the first columns, in place: `forward` of four at a time, equal bits."""
-    for i in range(nv):
-        share = 1.0 / factor[i, i]
-        for c in range(0, count, 4):
-            x, y, z, w = columns[i, c], columns[i, c + 1], columns[i, c + 2], columns[i, c + 3]
-            for k in range(i):
-                scale = factor[i, k]
-                x -= scale * columns[k, c]
-                y -= scale * columns[k, c + 1]
-                z -= scale * columns[k, c + 2]
-                w -= scale * columns[k, c + 3]
-            columns[i, c], columns[i, c + 1] = x * share, y * share
-            columns[i, c + 2], columns[i, c + 3] = z * share, w * share
-
-
-@kernel
-def backward_all(factor: Array, nv: int, columns: Array, count: int) -> None:
-    """``L^-T`` times the first columns, in place."""
-    for i in range(nv - 1, -1, -1):
-        share = 1.0 / factor[i, i]
-        for c in range(0, count, 4):
-            x, y, z, w = columns[i, c], columns[i, c + 1], columns[i, c + 2], columns[i, c + 3]
-            for k in range(i + 1, nv):
-                scale = factor[i, k]
-                x -= scale * columns[k, c]
-                y -= scale * columns[k, c + 1]
-                z -= scale * columns[k, c + 2]
-                w -= scale * columns[k, c + 3]
-            columns[i, c], columns[i, c + 1] = x * share, y * share
-            columns[i, c + 2], columns[i, c + 3] = z * share, w * share
+def eliminate(factor: Array, i: int, begin: int, end: int, columns: Array, count: int) -> None:
+    """Row i of the first columns from the rows ``begin`` to ``end``, in place: four columns at a time."""
+    share = 1.0 / factor[i, i]
+    for c in range(0, count, 4):
+        x, y, z, w = columns[i, c], columns[i, c + 1], columns[i, c + 2], columns[i, c + 3]
+        for k in range(begin, end):
+            scale = factor[i, k]
+            x -= scale * columns[k, c]
+            y -= scale * columns[k, c + 1]
+            z -= scale * columns[k, c + 2]
+            w -= scale * columns[k, c + 3]
+        columns[i, c], columns[i, c + 1] = x * share, y * share
+        columns[i, c + 2], columns[i, c + 3] = z * share, w * share
 
 
 @kernel
@@ -315,7 +297,8 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
     if speed == 0.0:
         speed = 1.0
     size = width * load_columns(problems, row, columns)
-    forward_all(own.factor, nv, columns, size)
+    for i in range(nv):  # L^-1 J^T: `forward` of all columns, equal bits
+        eliminate(own.factor, i, 0, i, columns, size)
     for i in range(problems.present.shape[1]):
         if not problems.present[row, i]:
             continue
@@ -349,7 +332,8 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
 def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, place: int) -> None:
     """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what is in the columns."""
     columns = own.columns
-    backward_all(own.factor, nv, columns, size)
+    for i in range(nv - 1, -1, -1):
+        eliminate(own.factor, i, i + 1, nv, columns, size)
     for a in range(size):
         columns[nv, a] = speed * columns[nv + 1, a]
     for i in range(nv):

@@ -18,7 +18,7 @@ from routh.text import for_terminal
 from routh.validation import Array, choice, frozen, per_contact, real_array
 
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
-HYPOTHESES = ("energetic", "poisson", "newton")
+ENERGETIC, POISSON, NEWTON = HYPOTHESES = ("energetic", "poisson", "newton")
 
 LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
 _TOLD = 4  # contacts that a repr names

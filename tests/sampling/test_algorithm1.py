@@ -8,10 +8,10 @@ import routh
 from attacking.slow import blow_up
 from problems import colliding, problems, random_problem
 from routh import sampling
-from routh.kernels import algorithm1_host
-from routh.laws.set_valued import accumulate
+from routh.laws.set_valued import accumulate, impulse_step
 from routh.pointedness import pointedness
-from routh.sampling.draws import Algorithm1Draw
+from routh.sampling import algorithm1
+from routh.sampling.algorithm1 import sobol_table, uniform_numbers
 from routh.step import make_step
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"]
@@ -220,10 +220,12 @@ def test_the_kernel_agrees_with_the_reference(name):
     system = routh.systems.get(name)
     for points in ("random", "sobol"):
         fast = draw(name, 12, points=points)
-        settings = Algorithm1Draw(system.problem, 12, system.paper.step, None, 0, points, "polyhedral", None)
+        nc, size = system.problem.nc, impulse_step(system.problem, system.paper.step)
+        table = sobol_table(nc, 12, 1000, 0) if points == "sobol" else None
         solver = make_step(system.problem, friction="polyhedral")
         for i in range(12):
-            slow = accumulate(system.problem, solver, partial(settings.lambda_max, i), settings.max_steps)
+            numbers = partial(uniform_numbers, nc, table, 0, 0, i)
+            slow = accumulate(system.problem, solver, lambda k, get=numbers, h=size: h * get(k), 1000)
             np.testing.assert_allclose(fast.v[i], slow.v, atol=1e-11 * np.abs(system.problem.v).max())
             assert (fast.steps[i], fast.status[i]) == (len(slow.path.impulse), slow.status)
 
@@ -240,10 +242,10 @@ def test_what_the_kernel_cannot_solve_costs_a_bounded_number_of_readable_steps(m
             taken.append(1)
             return self.solver.solve(v, bound)
 
-    monkeypatch.setattr(algorithm1_host, "make_step", lambda *a, **o: Counted(make_step(*a, **o)))
+    monkeypatch.setattr(algorithm1, "make_step", lambda *a, **o: Counted(make_step(*a, **o)))
     problem = blow_up(np.random.default_rng(0))
     outcomes = routh.sample(problem, 16, method="algorithm1", friction="cone", threads=1)
-    assert 0 < len(taken) <= algorithm1_host.REDRAWN_STEPS
+    assert 0 < len(taken) <= algorithm1.REDRAWN_STEPS
     assert sum(outcomes.status_counts().values()) == 16
     assert np.all(np.isfinite(outcomes.v))
     fewer = routh.sample(problem, 8, method="algorithm1", friction="cone", threads=1)

@@ -8,7 +8,7 @@ from problems import colliding, family_problem, random_problem
 from routh import ImpactBatch, Status
 from routh.kernels import cone
 
-FIELDS = ("v", "impulse", "steps", "status", "residual", "stored", "returned")
+FIELDS = ("v", "impulse", "steps", "status", "residual")
 
 
 def problems_of(nts, count, seed=0, **options):
@@ -27,10 +27,7 @@ def each_row_is_its_own(batch, n, steps=None, **options):
         known = together.status[k] != Status.NUMERICAL  # a single problem draws these again
         for field in FIELDS:
             one, other = getattr(together[k], field), getattr(alone, field)
-            if field in ("stored", "returned") and other is not None:  # the batch keeps them in other units
-                np.testing.assert_allclose(one[known], other[known], rtol=1e-14, err_msg=field)
-            elif other is not None:
-                np.testing.assert_array_equal(one[known], other[known], err_msg=f"row {k}, {field}")
+            np.testing.assert_array_equal(one[known], other[known], err_msg=f"row {k}, {field}")
     assert np.mean(together.status == Status.NUMERICAL) < 0.3
     return together
 
@@ -60,9 +57,8 @@ def test_gaps_between_contacts():
 
 
 @pytest.mark.parametrize("options", [{"friction": "polyhedral", "facets": 4}, {"friction": "cone"}])
-def test_planar_spatial_and_elastic_rows_side_by_side(options):
+def test_planar_and_spatial_rows_side_by_side(options):
     problems = problems_of([1, 2], 8, ratio=3.0)
-    problems[:2] = [problem.replace(restitution=0.4) for problem in problems[:2]]
     each_row_is_its_own(ImpactBatch.from_problems(problems), 3, max_steps=50, **options)
 
 
@@ -84,7 +80,7 @@ def test_neither_threads_nor_calls_change_bits(monkeypatch):
     whole = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=1)
     monkeypatch.setattr(cone, "STEPS_AT_A_TIME", 2)
     again = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=2)
-    for field in FIELDS[:5]:
+    for field in FIELDS:
         np.testing.assert_array_equal(getattr(whole, field), getattr(again, field))
 
 

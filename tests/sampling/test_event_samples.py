@@ -11,8 +11,9 @@ from problems import FAMILIES, colliding, family_problem, problems, random_probl
 from routh import systems
 from routh.kernels import events_plane
 from routh.kernels.arrays import make_rows
+from routh.kernels.events import event_samples
 from routh.laws import SingleContact
-from routh.sampling.events import event_samples, path_of
+from routh.sampling.events import path_of
 from routh.sampling.redrawing import make_settings
 from routh.sampling.straight import path_residual
 from routh.status import Status

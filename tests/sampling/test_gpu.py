@@ -60,7 +60,7 @@ def test_the_gpu_gives_the_cpus_outcomes_of_a_batch_by_algorithm1(step):
 
 
 def test_algorithm1_on_the_gpu_is_for_the_cone_in_space():
-    batch = gpu_cases.mixed_batch()
+    batch = gpu_cases.mixed_batch()[[0, 1]]
     with pytest.raises(ValueError, match="'algorithm1' and row 0; wanted rows in space"):
         routh.sample(batch, 1, method="algorithm1", device="cuda")
 

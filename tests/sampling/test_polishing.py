@@ -5,7 +5,7 @@ import pytest
 
 from routh import systems
 from routh.kernels.arrays import make_rows
-from routh.sampling.events import scaled_pieces
+from routh.kernels.events import scaled_pieces
 from routh.sampling.polishing import APART, STICK, Polisher, farthest, is_farthest
 from routh.sampling.redrawing import make_settings
 from routh.sampling.statuses import Program

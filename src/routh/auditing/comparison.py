@@ -67,7 +67,9 @@ def intermediate_velocities(outcomes: Outcomes, **options: Unpack[SampleOptions]
     n = min(len(outcomes), PATH_SAMPLES)
     if settings.get("method") == "events":
         return _along_paths(outcomes, min(n, DRAWN_AGAIN))
-    keys = ("step", "seed", "points", "friction", "facets", "hypothesis")
+    if np.any(problem.restitution > 0.0):  # Algorithm 1 has none
+        return np.empty((0, problem.nv))
+    keys = ("step", "seed", "points", "friction", "facets")
     drawn: Options = {name: settings[name] for name in keys if name in settings} | dict(options)
     steps = outcomes.steps[:n]
     rng = np.random.default_rng(settings.get("seed", 0))

@@ -10,9 +10,10 @@ import time
 import numpy as np
 
 from routh.kernels.arrays import make_rows
+from routh.kernels.events import event_samples
 from routh.rng import event_key
 from routh.sampling.breeding import EVENTS, changed_keys
-from routh.sampling.events import Again, event_samples
+from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.redrawing import redraw
 from routh.sampling.sampler import sample

@@ -54,7 +54,6 @@ FAMILIES = (
     Family("space, polygons", lambda: sample(_spatial(), 64, friction="polyhedral")),
     Family("space, true cone", lambda: sample(_spatial(), 64, friction="cone")),
     Family("Algorithm 1, plane", lambda: sample(_plane(), SAMPLES, method="algorithm1")),
-    Family("Algorithm 1, elastic", lambda: sample(_plane(0.5), 64, method="algorithm1")),
     Family(
         "Algorithm 1, polygons",
         lambda: sample(_spatial(), SAMPLES, method="algorithm1", friction="polyhedral"),

@@ -164,11 +164,11 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Ou
 
 
 def _method_of(request: Request) -> Options:
-    """Algorithm 1 where one of its options, or the GPU, is asked for; else by events."""
+    """Algorithm 1 where one of its options is asked for; else by events."""
     points = None if request.points == "random" else request.points
     given = {"step": request.step, "max_steps": request.max_steps, "points": points}
     asked = {name: value for name, value in given.items() if value is not None}
-    return {"method": "algorithm1", **asked} if asked or request.device == "cuda" else {}
+    return {"method": "algorithm1", **asked} if asked else {}
 
 
 def _show(shown: Comparison, request: Request, output: Output) -> None:

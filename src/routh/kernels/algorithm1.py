@@ -20,7 +20,6 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, walk
 from routh.status import Status
 
 if TYPE_CHECKING:
-    from routh.kernels.elastic_arrays import Drawing
     from routh.kernels.step_arrays import (
         Pivoting,
         Samples,
@@ -48,7 +47,7 @@ def approaches(sizes: Sizes, c: Array, tolerance: float) -> bool:
 
 
 @inlined
-def step_bounds(nc: int, sampling: Sampling | Drawing, row: int, step: int, bound: Array) -> None:
+def step_bounds(nc: int, sampling: Sampling, row: int, step: int, bound: Array) -> None:
     """``lambda_max`` from the given points where they reach, else from the generator."""
     if (step + 1) * nc <= sampling.points.shape[1]:
         for i in range(nc):

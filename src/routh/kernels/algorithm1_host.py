@@ -25,9 +25,6 @@ from routh.kernels.step_making import (
 )
 from routh.kernels.vertex_table import copy_table, empty_table, freeze
 from routh.problem import ImpactProblem
-from routh.rng import uniforms
-from routh.status import Status
-from routh.step import make_step
 from routh.validation import Array, choice, deadline_of, seconds_left
 
 TABLE_PAYS = 1024  # samples; a table costs about as much as pivoting this many
@@ -37,8 +34,6 @@ FEW_NEW = 0.001  # of the vertices known, for each thousand samples
 FEW_VERTICES = 256  # whose links can be completed in plain Python
 INTERPRETED = 2.0  # s of steps solved in plain Python before the step solver is compiled, which takes some 10
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
-REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
-REDRAWN_STEPS = 32  # steps of all of them together: the readable solver can need a second for one
 
 
 def run(
@@ -69,9 +64,6 @@ def run(
     device : "cpu" with ``threads`` threads (default: all), or "cuda".
     budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
     tabled : whether a table of vertices is grown, which changes nothing but the time; default: where it pays.
-
-    Samples on which the kernel fails are drawn again by the readable step solver, the first REDRAWN of them
-    and at most REDRAWN_STEPS steps in all; what is then unsolved keeps a status.
     """
     choice("friction", friction, ("polyhedral", "cone"))
     choice("device", device, ("cpu", "cuda"))
@@ -96,7 +88,6 @@ def run(
         if tabled or (tabled is None and n >= TABLE_PAYS):
             table = known_table(problem, scaled, sampling, samples, deadline)
         _run_polyhedral(scaled, table, sampling, samples, threads, deadline)
-    draw_again(problem, scaled, sampling, samples, friction, deadline)
     out_of_time(samples)
     return samples
 
@@ -274,50 +265,6 @@ def _run_cone(
         run_cone_on_gpu(rows, draw, outputs)
     else:
         run_cone_rows(rows, draw, outputs, threads=threads, deadline=deadline)
-
-
-def draw_again(
-    problem: ImpactProblem,
-    scaled: ScaledProblem,
-    sampling: Sampling,
-    samples: Samples,
-    friction: str,
-    deadline: float,
-) -> None:
-    """The first samples whose kernel failed, by the readable step solver, from their beginning."""
-    failed = np.flatnonzero(np.isin(samples.status, (Status.RAY, Status.MAX_PIVOTS, Status.NUMERICAL)))[
-        :REDRAWN
-    ]
-    if not failed.size:
-        return
-    facets = None if problem.nt == 1 or friction == "cone" else scaled.sizes[2]
-    solver = make_step(problem, friction=friction, facets=facets)
-    ending = -sampling.approach * scaled.velocity
-    seed = int(sampling.key[0]) | int(sampling.key[1]) << 32
-    size, v, impulse, status = sampling.size * scaled.impulse, samples.v, samples.impulse, samples.status
-    left = REDRAWN_STEPS
-    for row in failed:
-        if time.monotonic() >= deadline or left == 0:
-            break
-        v[row], impulse[row], samples.residual[row], status[row] = problem.v, 0.0, 0.0, Status.NUMERICAL
-        most = min(sampling.max_steps, left)
-        if most == sampling.max_steps:
-            status[row] = Status.MAX_STEPS
-        for k in range(most):
-            left -= 1
-            at = slice(k * problem.nc, (k + 1) * problem.nc)
-            if at.stop <= sampling.points.shape[1]:
-                numbers = sampling.points[row, at]
-            else:
-                numbers = uniforms(
-                    seed, np.array([sampling.first + row]), k, problem.nc, row=int(sampling.key[2])
-                )[0]
-            result = solver.solve(v[row].copy(), size * numbers)
-            v[row], impulse[row], samples.steps[row] = result.v, impulse[row] + result.impulse, k + 1
-            samples.residual[row] = np.maximum(samples.residual[row], result.residual)  # NaN stays
-            if result.status is not Status.SOLVED or np.all(problem.Jn @ v[row] >= ending):
-                status[row] = result.status
-                break
 
 
 def shape_lengths(scaled: ScaledProblem) -> Lengths:

@@ -42,6 +42,7 @@ __all__ = [
     "Outputs",
     "Rows",
     "as_rows",
+    "empty_outputs",
     "make_draw",
     "make_outputs",
     "make_rows",
@@ -130,16 +131,22 @@ def make_draw(
 
 
 def make_outputs(rows: Rows, n: int, *, elastic: bool) -> Outputs:
-    """Arrays for n samples of every row, all OUT_OF_TIME until they are drawn."""
+    """Arrays for n samples of every row, all with the velocity before and OUT_OF_TIME until drawn."""
     count, nv = rows.before.shape
     nc = rows.contact.shape[2]
-    width = rows.start.shape[1] // nc
+    out = empty_outputs((count, n), nv, nc, rows.start.shape[1] // nc, elastic=elastic)
+    out.v[:] = rows.before[:, None]
+    return out
+
+
+def empty_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
+    """Arrays for so many rows and samples, all OUT_OF_TIME until they are drawn; ``width`` is 1 + nt."""
     return Outputs(
-        np.repeat(rows.before[:, None], n, axis=1),
-        np.zeros((count, n, nc, width)),
-        np.full((count, n), Status.OUT_OF_TIME, dtype=np.int8),
-        np.zeros((count, n), dtype=np.int32),
-        np.zeros((count, n)),
-        np.zeros((count, n)),
-        np.zeros((count, n, 2, nc if elastic else 0)),
+        np.zeros((*shape, nv)),
+        np.zeros((*shape, nc, width)),
+        np.full(shape, Status.OUT_OF_TIME, dtype=np.int8),
+        np.zeros(shape, dtype=np.int32),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros((*shape, 2, nc if elastic else 0)),
     )

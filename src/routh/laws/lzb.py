@@ -22,6 +22,7 @@ from routh.laws.base import ImpactLaw, ImpactResult
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.status import Status
+from routh.step.base import scaled_delassus
 from routh.validation import Array, integer, per_contact, real, real_array
 
 
@@ -64,8 +65,7 @@ class _Springs:
 
     def __init__(self, problem: ImpactProblem, law: LZB) -> None:
         self.problem, self.law = problem, law
-        root = np.repeat(np.sqrt(problem.scaling.mass), 2)
-        self.G = problem.delassus * root[:, None] * root  # unit normal diagonal
+        self.G = scaled_delassus(problem)
         self.c = _without_rounding((problem.contact_velocity() / problem.scaling.velocity[:, None]).ravel())
         stiffness = per_contact("stiffness", np.asarray(law.stiffness), problem.nc)
         # in scaled units a contact of stiffness K and effective mass m is a spring K / m
@@ -154,7 +154,8 @@ class _Springs:
         if sticking:
             key = tuple(sticking)
             if key not in self._cache:
-                self._cache[key] = np.linalg.pinv(self.G[np.ix_(sticking, sticking)], rcond=1e-11)
+                block = self.G[np.ix_(sticking, sticking)]
+                self._cache[key] = np.asarray(np.linalg.pinv(block, rcond=1e-11), dtype=np.float64)
             trial[sticking] = -self._cache[key] @ (self.G[sticking] @ trial)
         change = self.G @ trial
         scale = float(np.max(np.abs(trial)))

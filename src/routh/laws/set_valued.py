@@ -1,4 +1,4 @@
-"""The set-valued law: one draw of HP23's Algorithm 1, with its path."""
+"""The set-valued law: one outcome of the set, with its path."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.friction import uses_true_cone
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.laws.elastic import accumulate_elastic
 from routh.paths import ImpactPath, PathKind
-from routh.problem import ImpactProblem
+from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
-from routh.step.elastic import STEP_HYPOTHESES
 from routh.validation import Array, choice, integer, per_contact
 
 DEFAULT_MAX_STEPS = 1000
@@ -24,45 +23,96 @@ LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lo
 
 
 @dataclass(frozen=True, eq=False)
+class ElasticResult(ImpactResult):
+    """One outcome of an impact with restitution, with the work at each contact."""
+
+    stored: Array | None = None  # (nc,) J, taken up while approaching
+    returned: Array | None = None  # (nc,) J, given back while separating
+
+
+@dataclass(frozen=True, eq=False)
 class SetValued(ImpactLaw):
     """Impulses build up at random relative rates: each call is one outcome of the set.
+
+    Without restitution it is drawn by HP23's Algorithm 1, with restitution by events (see `routh.sample`).
 
     Parameters
     ----------
     step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
-        contact's own momentum scale, see `default_step`.
-    max_steps : increments before the law gives up, with status MAX_STEPS.
+        contact's own momentum scale, see `default_step`. Events have none.
+    max_steps : increments before the law gives up, with status MAX_STEPS; events have their own limit.
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
-    hypothesis : what restitution means, where the problem has some: "energetic" or "poisson"; see
-        `routh.step.elastic`.
+    hypothesis : what restitution means, where the problem has some: "energetic" or "poisson".
     """
 
     step: ArrayLike | None = None
     max_steps: int = DEFAULT_MAX_STEPS
     friction: str = "cone"
     facets: int | None = None
-    hypothesis: str = "energetic"
+    hypothesis: str = ENERGETIC
 
     honours_restitution = True
 
     def __post_init__(self) -> None:
         integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
-        choice("hypothesis", self.hypothesis, STEP_HYPOTHESES)
+        choice("hypothesis", self.hypothesis, (ENERGETIC, POISSON))
+
+    def check(self, problem: ImpactProblem) -> None:
+        """Raise ValueError where an option of Algorithm 1 is given and the impact is drawn by events."""
+        if not np.any(problem.restitution > 0.0):
+            return
+        told = self.step is not None, self.max_steps != DEFAULT_MAX_STEPS
+        for name, given in zip(("step", "max_steps"), told, strict=True):
+            if given:
+                raise ValueError(
+                    f"{name}: got {getattr(self, name)!r} with restitution {problem.restitution.max():g}; "
+                    "wanted the default: such impacts are drawn by events, which have no such option"
+                )
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
+        generator = np.random.default_rng(0) if rng is None else rng
+        if np.any(problem.restitution > 0.0):
+            return self._by_events(problem, int(generator.integers(2**63)))
         from routh.kernels.lemke import pivots  # loads numba, which other laws do without
 
-        generator = np.random.default_rng(0) if rng is None else rng
         size = impulse_step(problem, self.step)
         solver = make_step(problem, friction=self.friction, facets=self.facets, pivoting=pivots)
 
         def draw(_: int) -> Array:
             return size * generator.random(problem.nc)
 
-        if np.any(problem.restitution > 0.0):
-            return accumulate_elastic(problem, solver, draw, self.max_steps, self.hypothesis)
         return accumulate(problem, solver, draw, self.max_steps)
+
+    def _by_events(self, problem: ImpactProblem, seed: int) -> ElasticResult:
+        """The first sample of a seed, and its path; of a curved one, in the true cone, the ends."""
+        curved = uses_true_cone(self.friction, self.facets, problem.nt)
+        from routh.kernels.arrays import MIXED, make_draw, make_rows
+        from routh.kernels.events import TOLERANCE, event_samples, piecewise_path, scaled_pieces
+
+        draw = make_draw(
+            1,
+            seed=seed,
+            row=0,
+            rates=MIXED,
+            persistence=0.0,
+            poisson=self.hypothesis == POISSON,
+            tolerance=TOLERANCE,
+        )
+        rows = make_rows([problem])
+        out = event_samples(rows, draw, friction=self.friction, facets=self.facets, threads=1)
+        if curved:
+            path = ImpactPath(np.array([problem.v, out.v[0, 0]]), out.impulse[0])
+        else:
+            pieces = scaled_pieces(rows, draw, 0, friction=self.friction, facets=self.facets)
+            path = piecewise_path(problem, pieces, self.friction)
+        stored, returned = out.work[0, 0] * problem.scaling.speed**2
+        status, residual = Status(int(out.status[0, 0])), float(out.residual[0, 0])
+        most = problem.kinetic_energy() * (1.0 + 1e-9 + 4.0 * out.error[0, 0])  # the error of a curve's end
+        if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
+            status = Status.ENERGY_GAINED
+        total = path.impulse.sum(axis=0)
+        return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
 
 
 def default_step(problem: ImpactProblem) -> Array:

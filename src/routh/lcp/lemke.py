@@ -1,6 +1,6 @@
 """Lemke's method with lexicographic pivoting: the readable reference for every faster path.
 
-`follow_path` is plain Python that `routh.kernels.tableau` compiles as it stands, with a scalar `pivot`.
+`follow_path` is plain Python that `routh.kernels.lemke` compiles as it stands, with a scalar `pivot`.
 """
 
 from __future__ import annotations

@@ -15,11 +15,12 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
 from routh.kernels.arrays import IMPULSE, Outputs, make_outputs
+from routh.kernels.events import with_default
 from routh.kernels.events_each import run
 from routh.kernels.judging import keep_laws
 from routh.models.mujoco.lookout import Arrival
 from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
-from routh.sampling.redrawing import make_settings, with_default
+from routh.sampling.redrawing import make_settings
 from routh.status import Status
 from routh.validation import Array
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.friction import facet_directions
+from routh.friction import facet_directions, uses_true_cone
 from routh.laws.base import require_inelastic
-from routh.laws.set_valued import impulse_step
+from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
 from routh.problem import ImpactProblem
-from routh.sampling.draws import Algorithm1Draw, Arrays
-from routh.sampling.elastic import elastic_outcomes
-from routh.sampling.outcomes import Outcomes
+from routh.rng import uniforms
+from routh.sampling.outcomes import Outcomes, with_jams
 from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
-from routh.step.elastic import STEP_HYPOTHESES
-from routh.validation import choice, deadline_of, integer, real, seconds_left
+from routh.validation import Array, Options, choice, deadline_of, integer, real, seconds_left
+
+if TYPE_CHECKING:
+    from routh.kernels.step_arrays import Samples
+
+SOBOL_STEPS = 8  # of a sample that have dimensions of their own; later ones draw from the generator
+REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
+REDRAWN_STEPS = 32  # steps of all of them together: the readable solver can need a second for one
 
 
 def sample(
@@ -26,21 +34,21 @@ def sample(
     n: int,
     *,
     step: ArrayLike | None = None,
-    max_steps: int | None = None,
+    max_steps: int = DEFAULT_MAX_STEPS,
     seed: int = 0,
     points: str = "random",
     friction: str = "cone",
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
-    hypothesis: str = "energetic",
     row: int = 0,
     budget: float | None = None,
 ) -> Outcomes:
-    """Draw ``n`` outcomes of an impact by HP23's Algorithm 1, with restitution where the problem has some.
+    """Draw ``n`` outcomes of an impact without restitution by HP23's Algorithm 1.
 
     Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
-    implicitly; a sample ends when no contact approaches.
+    implicitly; a sample ends when no contact approaches. Samples on which the kernel fails are drawn again by
+    the readable step solver, the first few of them; what is then unsolved keeps a status.
 
     Parameters
     ----------
@@ -52,20 +60,101 @@ def sample(
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
-    hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
-        "poisson" (the share e of its normal impulse). Without restitution both are the inelastic set.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
-    choice("hypothesis", hypothesis, STEP_HYPOTHESES)
-    draw = Algorithm1Draw(problem, n, step, max_steps, seed, points, friction, facets, row)
-    choice("device", device, ("cpu", "cuda"))
-    if threads is not None:
-        integer("threads", threads, at_least=1)
-        if device != "cpu":
-            raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
-    if np.any(problem.restitution > 0.0):
-        return elastic_outcomes(draw, hypothesis, threads, device, budget)
-    return draw.outcomes(*_kernel_samples(draw, device, threads, budget))
+    refuse_restitution(problem.restitution)
+    size = impulse_step(problem, step)
+    integer("n", n, at_least=1)
+    integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
+    integer("seed", seed, at_least=0, at_most=2**64 - 1)
+    integer("row", row, at_least=0, at_most=2**32 - 1)
+    choice("points", points, ("random", "sobol"))
+    uses_true_cone(friction, facets, problem.nt)
+    from routh.kernels.algorithm1_host import run  # loads numba
+
+    deadline = deadline_of(budget)
+    table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None
+    samples = run(
+        problem,
+        n,
+        step=size,
+        max_steps=max_steps,
+        seed=seed,
+        points=table,
+        friction=friction,
+        directions=facet_directions(problem.nt, facets),
+        device=device,
+        threads=threads,
+        row=row,
+        budget=budget,
+    )
+
+    def bounds(sample: int, k: int) -> Array:
+        return size * uniform_numbers(problem.nc, table, seed, row, sample, k)
+
+    _draw_again(problem, samples, bounds, max_steps, friction, facets, deadline)
+    settings: Options = {
+        "step": size.tolist(),
+        "max_steps": max_steps,
+        "seed": seed,
+        "points": points,
+        "friction": friction,
+        "facets": facets,
+    }
+    return with_jams(Outcomes(problem, *samples, settings=settings))
+
+
+def uniform_numbers(nc: int, table: Array | None, seed: int, row: int, sample: int, k: int) -> Array:
+    """The numbers (nc,) in (0, 1) of increment ``k`` of a sample: of the table as far as it reaches."""
+    if table is not None and k < table.shape[1]:
+        return np.asarray(table[sample, k])
+    return uniforms(seed, np.array([sample]), k, nc, row=row)[0]
+
+
+def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
+    """Scrambled Sobol points for the first steps of each sample, (n, steps, nc), in (0, 1)."""
+    from scipy.stats import qmc  # a third of a second, and only these points need it
+
+    steps = min(max_steps, SOBOL_STEPS)
+    engine = qmc.Sobol(steps * nc, scramble=True, rng=np.random.default_rng(seed))
+    exponent = max(int(n - 1).bit_length(), 0)
+    table = engine.random_base2(exponent)[:n]
+    return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)
+
+
+def _draw_again(
+    problem: ImpactProblem,
+    samples: Samples,
+    bounds: Callable[[int, int], Array],
+    max_steps: int,
+    friction: str,
+    facets: int | None,
+    deadline: float,
+) -> None:
+    """The first samples whose kernel failed, by the readable step solver, from their beginning."""
+    failed = np.isin(samples.status, (Status.RAY, Status.MAX_PIVOTS, Status.NUMERICAL))
+    if not failed.any():
+        return
+    solver, left = make_step(problem, friction=friction, facets=facets), REDRAWN_STEPS
+    for i in map(int, np.flatnonzero(failed)[:REDRAWN]):
+        if time.monotonic() >= deadline or left == 0:
+            break
+        most = min(max_steps, left)
+        found = accumulate(problem, solver, partial(bounds, i), most)
+        samples.v[i], samples.impulse[i], samples.residual[i] = found.v, found.impulse, found.residual
+        samples.steps[i] = len(found.path.impulse)
+        cut_short = found.status is Status.MAX_STEPS and most < max_steps
+        samples.status[i] = Status.NUMERICAL if cut_short else found.status
+        left -= int(samples.steps[i])
+
+
+def refuse_restitution(restitution: Array) -> None:
+    """Raise where Algorithm 1 is given some, (..., nc): the paper has none."""
+    if np.any(restitution > 0.0):
+        raise ValueError(
+            f"restitution: got {restitution.max():g} with method 'algorithm1', which is inelastic; wanted 0 "
+            "at every contact, or method='events'"
+        )
 
 
 def approximate(
@@ -129,24 +218,3 @@ def approximate(
     )
     status[closed.terminated & (status == Status.MAX_STEPS)] = Status.SOLVED
     return closed
-
-
-def _kernel_samples(draw: Algorithm1Draw, device: str, threads: int | None, budget: float | None) -> Arrays:
-    """Algorithm 1 in compiled code, which draws samples that it cannot solve again by the readable step."""
-    from routh.kernels.algorithm1_host import run  # loads numba
-
-    problem = draw.problem
-    return run(
-        problem,
-        draw.n,
-        step=draw.step,
-        max_steps=draw.max_steps,
-        seed=draw.seed,
-        points=draw.table,
-        friction=draw.friction,
-        directions=facet_directions(problem.nt, draw.facets),
-        device=device,
-        threads=threads,
-        row=draw.row,
-        budget=budget,
-    )

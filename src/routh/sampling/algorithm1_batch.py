@@ -16,7 +16,7 @@ from routh.kernels.step_making import out_of_time
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.many import _energy_units, bouncing_rows, draw_rows, empty_outputs, finished
+from routh.sampling.many import batch_outputs, draw_rows, finished
 from routh.status import Status
 from routh.validation import Array, Options, choice, integer, real_array
 
@@ -41,12 +41,13 @@ def sample_batch(
     ----------
     step : number, (nc,) or (rows, nc), N s; default: each contact's momentum scale.
     points : "random" only.
-    options : ``friction``, ``facets`` and ``hypothesis`` of `routh.sample`.
+    options : ``friction`` and ``facets`` of `routh.sample`.
 
-    Rows with the true cone in space and without restitution are drawn together, and only they on the GPU.
+    Rows with the true cone in space are drawn together, and only they on the GPU.
     Their samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn
     again, the first few, which takes up to seconds.
     """
+    algorithm1.refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if choice("points", points, ("random", "sobol")) == "sobol":
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
     draw = ConeDraw(
@@ -61,11 +62,11 @@ def sample_batch(
     told = {"max_steps": max_steps, "points": points, "seed": seed, "row": row, **options}
     told |= {"method": "algorithm1", "step": None if step is None else np.asarray(step).tolist()}
     impact = batch.status == Status.SOLVED
-    together = impact & (options["friction"] == "cone") & (batch.size[:, 2] == 2) & ~bouncing_rows(batch)
+    together = impact & (options["friction"] == "cone") & (batch.size[:, 2] == 2)
     deadline = math.inf if budget is None else time.monotonic() + budget
     if device == "cuda":
         return _on_gpu(batch, draw, impact, together, told, deadline)
-    found = empty_outputs(batch, n)
+    found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, _: int) -> None:
         out.status[:] = PENDING
@@ -89,9 +90,6 @@ def _draw_row(batch: ImpactBatch, k: int, found: Outputs, given: Options) -> Non
     one = algorithm1.sample(problem, found.status.shape[1], **given | ({} if nt == 2 else {"facets": None}))
     found.v[k, :, :nv], found.impulse[k, :, :nc, : 1 + nt] = one.v, one.impulse
     found.events[k], found.status[k], found.residual[k] = one.steps, one.status, one.residual
-    if one.stored is not None and one.returned is not None:
-        unit = _energy_units(batch[[k]])[0, 0]
-        found.work[k, :, 0, :nc], found.work[k, :, 1, :nc] = one.stored / unit, one.returned / unit
 
 
 def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
@@ -132,8 +130,8 @@ def _on_gpu(
     others = np.flatnonzero(impact & ~together)
     if others.size:
         raise ValueError(
-            f"device: got 'cuda' with method 'algorithm1' and row {others[0]}; wanted rows in space without "
-            "restitution and friction='cone', or 'cpu'"
+            f"device: got 'cuda' with method 'algorithm1' and row {others[0]}; wanted rows in space and "
+            "friction='cone', or 'cpu'"
         )
     problems, outputs = begun(batch, draw.n)
     limit = None if deadline == math.inf else deadline

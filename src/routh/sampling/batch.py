@@ -15,7 +15,7 @@ from routh.batch import ImpactBatch
 from routh.paths import ImpactPath
 from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
-from routh.sampling.outcomes import DATA, Outcomes
+from routh.sampling.outcomes import DATA, Outcomes, check_arrays, status_counts
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_parts, write_parts
 from routh.text import for_terminal
@@ -229,8 +229,7 @@ class BatchOutcomes(Tabular):
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
-        codes, counts = np.unique(self.status, return_counts=True)
-        return {Status(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+        return status_counts(self.status)
 
     def _coordinates(self) -> dict[str, object]:
         return {"direction": list(DIRECTIONS[1 + self.batch.nt])}
@@ -278,14 +277,8 @@ def _check_kept(batch: ImpactBatch, arrays: dict[str, np.ndarray]) -> None:
     each = (len(batch), arrays["status"].shape[-1] if arrays["status"].ndim == 2 else 0)
     further = {"v": (batch.nv,), "impulse": (batch.nc, 1 + batch.nt)}
     further |= {"stored": (batch.nc,), "returned": (batch.nc,)}
-    for name, array in arrays.items():
-        shape, kind = (*each, *further.get(name, ())), "i" if name in ("steps", "status") else "f"
-        if array.shape != shape or array.dtype.kind != kind:
-            got = f"shape {array.shape} of {array.dtype}"
-            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
-    unknown = set(np.unique(arrays["status"]).tolist()) - set(map(int, Status))
-    if unknown:
-        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
+    kinds = dict.fromkeys(arrays, "f") | {"steps": "i", "status": "i"}
+    check_arrays(arrays, {name: ((*each, *further.get(name, ())), kind) for name, kind in kinds.items()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from routh.batch import ImpactBatch
+from routh.kernels.events import Rates
 from routh.preparing import Problems
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.gradients import NEAR, checked, forget_lost, named, run_rows
 from routh.sampling.outcomes import DATA
-from routh.sampling.redrawing import Rates, redraw
+from routh.sampling.redrawing import redraw
 from routh.status import Status
 from routh.validation import Array, count_that_fits
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.kernels.arrays import as_rows
+from routh.kernels.events import TOLERANCE, Rates
 from routh.kernels.gradients import Task
 from routh.problem import ImpactProblem
 from routh.sampling.gradients import forget_lost, named, run_rows
 from routh.sampling.outcomes import Outcomes
-from routh.sampling.redrawing import TOLERANCE, Rates, keys_of, redraw
+from routh.sampling.redrawing import keys_of, redraw
 from routh.status import Status
 from routh.validation import Array, Options, real_array
 

@@ -1,60 +1,25 @@
 """Sampling by events: between events impulses grow at constant relative rates (HP23 (39)), no step, no error.
 
-One entry for single problems and batches, in the plane and in space; the kernels are in `routh.kernels`.
+The kernels and their one entry are in `routh.kernels.events`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routh.friction import facet_directions
-from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs, make_rows
-from routh.paths import ImpactPath, PathKind
-from routh.pointedness import is_pointed
+from routh.kernels.arrays import make_rows
+from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
+from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
-from routh.sampling.outcomes import DATA, Outcomes
-from routh.sampling.redrawing import Rates, make_settings, redraw, with_default
-from routh.status import Status
+from routh.sampling.outcomes import DATA, Outcomes, with_jams
+from routh.sampling.redrawing import make_settings, redraw
 from routh.validation import Array, Options, integer
 
 if TYPE_CHECKING:
     from routh.sampling.batch import BatchOutcomes
-
-
-def _kernel(nt: int, friction: str) -> str:
-    """The module whose ``run(rows, draw, outputs, directions, *, device, threads, budget, rates)`` draws."""
-    if nt == 1:
-        return "routh.kernels.events_plane"
-    return "routh.kernels.events_space" if friction == "polyhedral" else "routh.kernels.events_cone"
-
-
-def event_samples(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs | None = None,
-    *,
-    friction: str = "cone",
-    facets: int | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    budget: float | None = None,
-    rates: Rates = "mixed",
-) -> Outputs:
-    """The samples of all rows, into ``outputs``; what ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
-
-    ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
-    plane the cone is the segment.
-    """
-    nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
-    kernel = import_module(_kernel(nt, friction))
-    kernel.run(rows, with_default(draw, nt), out, facet_directions(nt, facets), **options)
-    return out
 
 
 def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options: Any) -> Outcomes:
@@ -62,30 +27,24 @@ def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options:
     draw = make_settings(n, **settings)
     rates = settings.get("rates", "mixed")
     out = event_samples(make_rows([problem]), draw, rates=rates, **options)
-    status, jammed = out.status[0], None
-    if (status == Status.MAX_STEPS).any():  # nothing else needs to know here
-        facets = options["facets"] if options["friction"] == "polyhedral" else None
-        jammed = not is_pointed(problem, friction=options["friction"], facets=facets)
-        if jammed:
-            status[status == Status.MAX_STEPS] = Status.JAMMED
     elastic = out.work.shape[3] > 0
     joule = problem.scaling.speed**2 if elastic else 0.0
     told = {name: value for name, value in settings.items() if name != "keys"}
     told["rates"] = getattr(rates, "__name__", rates)
-    return Outcomes(
+    found = Outcomes(
         problem,
         out.v[0],
         out.impulse[0],
         out.events[0],
-        status,
+        out.status[0],
         out.residual[0],
-        jammed,
-        {"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
+        settings={"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
         error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
         replay=Again(rates, settings.get("keys")),
     )
+    return with_jams(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,24 +92,4 @@ def path_of(
     draw, rates = redraw(settings, len(outcomes), problem.nt, "path", rates, keys)
     friction, facets = settings.get("friction", "cone"), settings.get("facets")
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
-    curved = problem.nt == 2 and friction == "cone"
-    return straight_path(problem, scaled, kind=PathKind.CURVED if curved else PathKind.STRAIGHT)
-
-
-def scaled_pieces(
-    rows: Rows, draw: Draw, sample: int, *, friction: str, facets: int | None, rates: Rates = "mixed"
-) -> Array:
-    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
-    nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    directions = facet_directions(nt, facets)
-    found: Array = import_module(_kernel(nt, friction)).pieces(
-        rows, with_default(draw, nt), sample, directions, rates=rates
-    )
-    return found
-
-
-def straight_path(problem: ImpactProblem, pieces: Array, *, kind: PathKind = PathKind.STRAIGHT) -> ImpactPath:
-    """Velocities and impulses of pieces with these scaled impulses (k, n)."""
-    steps = pieces.reshape(len(pieces), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
-    totals = np.concatenate([np.zeros((1, problem.nc, 1 + problem.nt)), np.cumsum(steps, axis=0)])
-    return ImpactPath(problem.apply(totals), steps, kind)
+    return piecewise_path(problem, scaled, friction)

@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.kernels.arrays import Outputs, make_rows
-from routh.paths import ImpactPath, PathKind
-from routh.problem import ImpactProblem
+from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
+from routh.paths import ImpactPath
+from routh.problem import ENERGETIC, ImpactProblem
 from routh.sampling.breeding import Herd
 from routh.sampling.climbing import climb
-from routh.sampling.events import Again, event_samples, scaled_pieces, straight_path
+from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.polishing import Polisher, Walk
 from routh.sampling.redrawing import make_settings
 from routh.status import Status
-from routh.step.elastic import ENERGETIC
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
@@ -173,12 +173,6 @@ class _Search:
         self._rounds: list[tuple[Outputs, np.ndarray]] = []  # samples and their keys
         self._walks: list[Walk] = []  # what was found by linear programs
 
-    @property
-    def kind(self) -> PathKind:
-        """What the pieces of a sample's path are."""
-        curved = self.problem.nt == 2 and self.options["friction"] == "cone"
-        return PathKind.CURVED if curved else PathKind.STRAIGHT
-
     def __len__(self) -> int:
         return sum(len(keys) for _, keys in self._rounds) + len(self._walks)
 
@@ -232,7 +226,7 @@ class _Search:
         drawn = len(self) - len(self._walks)
         if sample >= drawn:
             return self._walks[sample - drawn].path
-        return straight_path(self.problem, self._pieces(sample), kind=self.kind)
+        return piecewise_path(self.problem, self._pieces(sample), self.options["friction"])
 
     def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
         """Derivatives of all samples, see `routh.sampling.gradients.pull`; NaN for those of programs."""
@@ -277,7 +271,7 @@ class _Search:
             settings=told,
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
-            error=found["error"] if self.kind is PathKind.CURVED else None,
+            error=found["error"] if problem.nt == 2 and self.options["friction"] == "cone" else None,
             replay=self,
         )
 

@@ -61,6 +61,25 @@ class CopiedWhenAsked:
         """Largest scaled residual of each sample, (...,)."""
         return self.on_gpu.residual.numpy()
 
+    @property
+    def _joule(self) -> float | Array:
+        """``|v|_M^2``, to be multiplied with work (..., 2, nc)."""
+        raise NotImplementedError
+
+    @cached_property
+    def _work(self) -> Array | None:
+        return self.on_gpu.work.numpy() * self._joule if self.on_gpu.work.shape[-1] else None
+
+    @property
+    def stored(self) -> Array | None:
+        """Work taken up while approaching, (..., nc) J; None without restitution."""
+        return None if self._work is None else self._work[..., 0, :]
+
+    @property
+    def returned(self) -> Array | None:
+        """Work given back, (..., nc) J; None without restitution."""
+        return None if self._work is None else self._work[..., 1, :]
+
     def __len__(self) -> int:
         return len(self.on_gpu.v)
 
@@ -93,21 +112,9 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         """Sum of the local errors along a curved path, (n,), a share of the speed; None where straight."""
         return self.on_gpu.error.numpy() if self.__dict__["_curved"] else None
 
-    @cached_property
-    def _work(self) -> Array | None:
-        if self.on_gpu.work.shape[-1] == 0:
-            return None
-        return self.on_gpu.work.numpy() * self.problem.scaling.speed**2
-
     @property
-    def stored(self) -> Array | None:
-        """Work taken up while approaching, (n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, 0]
-
-    @property
-    def returned(self) -> Array | None:
-        """Work given back, (n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, 1]
+    def _joule(self) -> float:
+        return self.problem.scaling.speed**2
 
     def host(self) -> Outcomes:
         """The same outcomes with all arrays on the host."""

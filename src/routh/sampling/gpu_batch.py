@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from routh.batch import ImpactBatch
 from routh.friction import facet_directions
 from routh.kernels.arrays import Outputs
+from routh.kernels.events import with_default
 from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
 from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
 from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
@@ -20,7 +21,6 @@ from routh.sampling.batch import BatchExtreme, BatchOutcomes
 from routh.sampling.gpu import CopiedWhenAsked, OnGpu
 from routh.sampling.gpu_events import settled
 from routh.sampling.many import _energy_units, bouncing_rows, name_jams
-from routh.sampling.redrawing import with_default
 from routh.status import Status
 from routh.validation import Array, Options
 
@@ -43,21 +43,9 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         """Sums of local errors, (rows, n), shares of the speed; 0 on straight paths."""
         return self.on_gpu.error.numpy()
 
-    @cached_property
-    def _work(self) -> Array | None:
-        if self.on_gpu.work.shape[-1] == 0:
-            return None
-        return self.on_gpu.work.numpy() * _energy_units(self.batch)[:, None]
-
     @property
-    def stored(self) -> Array | None:
-        """Work taken up while approaching, (rows, n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, :, 0]
-
-    @property
-    def returned(self) -> Array | None:
-        """Work given back, (rows, n, nc) J; None without restitution."""
-        return None if self._work is None else self._work[:, :, 1]
+    def _joule(self) -> Array:
+        return _energy_units(self.batch)[:, None]
 
     @cached_property
     def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:

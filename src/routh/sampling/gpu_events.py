@@ -9,6 +9,7 @@ import numpy as np
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.kernels.arrays import RATES, Draw, Rows, make_rows
+from routh.kernels.events import Rates, with_default
 from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
 from routh.kernels.folding_cuda import make_judge
 from routh.kernels.gpu_memory import GpuArray, first_row
@@ -17,7 +18,7 @@ from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.events import Again
 from routh.sampling.gpu import GpuOutcomes, OnGpu
-from routh.sampling.redrawing import Rates, make_settings, with_default
+from routh.sampling.redrawing import make_settings
 from routh.status import Status
 from routh.validation import Options
 

@@ -16,11 +16,12 @@ import numpy as np
 
 from routh.friction import facet_directions
 from routh.kernels.arrays import Draw, as_rows
+from routh.kernels.events import Rates
 from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, run_plane, run_space
 from routh.kernels.pullback import frames_of, raise_cotangents
 from routh.preparing import Problems, empty_rows, prepare, scratch
 from routh.sampling.outcomes import DATA, Outcomes
-from routh.sampling.redrawing import Rates, redraw
+from routh.sampling.redrawing import redraw
 from routh.validation import Array, Options, choice, count_that_fits, real
 
 #: Samples that come nearer than this to a change of piece are told to be one-sided. Without units.

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.kernels.arrays import Draw, Outputs, Rows
+from routh.kernels.arrays import Draw, Outputs, Rows, empty_outputs
+from routh.kernels.events import event_samples
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import Again, event_samples
+from routh.sampling.events import Again
 from routh.status import Status
 from routh.validation import Options
 
@@ -27,7 +28,7 @@ def batch_outcomes(
 ) -> BatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
     bounces = bouncing_rows(batch)
-    found = empty_outputs(batch, draw.n)
+    found = batch_outputs(batch, draw.n)
     deadline = None if budget is None else time.monotonic() + budget
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
@@ -70,18 +71,10 @@ def bouncing_rows(batch: ImpactBatch) -> np.ndarray:
     return np.any((batch.restitution > 0.0) & batch.present, axis=1)
 
 
-def empty_outputs(batch: ImpactBatch, n: int) -> Outputs:
-    """Arrays for n samples of every row, all OUT_OF_TIME until they are drawn."""
-    rows, nc, elastic = len(batch), batch.nc, bool(bouncing_rows(batch).any())
-    return Outputs(
-        np.zeros((rows, n, batch.nv)),
-        np.zeros((rows, n, nc, 1 + batch.nt)),
-        np.full((rows, n), Status.OUT_OF_TIME, dtype=np.int8),
-        np.zeros((rows, n), dtype=np.int32),
-        np.zeros((rows, n)),
-        np.zeros((rows, n)),
-        np.zeros((rows, n, 2, nc if elastic else 0)),
-    )
+def batch_outputs(batch: ImpactBatch, n: int) -> Outputs:
+    """Arrays for n samples of every row."""
+    elastic = bool(bouncing_rows(batch).any())
+    return empty_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=elastic)
 
 
 def _pieces(batch: ImpactBatch, rows_of: np.ndarray, nt: int) -> Iterator[tuple[int, int]]:
@@ -115,7 +108,9 @@ def draw_rows(
         wanted = rows_of[begin:end]
         target = Outputs(*(array[begin:end] for array in found))
         whole = nt == batch.nt and bool(wanted.all()) and with_work == bool(found.work.shape[3])
-        own = target if whole else _own_outputs(target, nt, with_work)
+        own = target
+        if not whole:  # some rows of the piece are drawn at another time
+            own = empty_outputs(target.status.shape, batch.nv, batch.nc, 1 + nt, elastic=with_work)
         own.v[:] = rows.before[:, None]
         sample_piece(rows, own, begin, nt)
         if whole:
@@ -123,18 +118,6 @@ def draw_rows(
         for name in ("v", "status", "events", "residual", "error", *(("work",) if with_work else ())):
             getattr(target, name)[wanted] = getattr(own, name)[wanted]
         target.impulse[wanted, :, :, : 1 + nt] = own.impulse[wanted]
-
-
-def _own_outputs(target: Outputs, nt: int, with_work: bool) -> Outputs:
-    """Arrays of a piece's own, where some of its rows are drawn at another time."""
-    rows, n, nc, _ = target.impulse.shape
-    like = {name: np.zeros_like(getattr(target, name)) for name in ("v", "events", "residual", "error")}
-    return Outputs(
-        impulse=np.zeros((rows, n, nc, 1 + nt)),
-        status=np.full((rows, n), Status.OUT_OF_TIME, dtype=np.int8),
-        work=np.zeros((rows, n, 2, nc if with_work else 0)),
-        **like,
-    )
 
 
 def name_jams(batch: ImpactBatch, found: np.ndarray, friction: str, facets: int | None) -> bool:

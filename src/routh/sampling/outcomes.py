@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -224,10 +224,7 @@ class Outcomes(Drawable, Tabular):
 
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
-        return {
-            Status(int(code)): int(count)
-            for code, count in zip(*np.unique(self.status, return_counts=True), strict=True)
-        }
+        return status_counts(self.status)
 
     @cached_property
     def ambiguity(self) -> float:
@@ -304,6 +301,31 @@ class Outcomes(Drawable, Tabular):
         }
 
 
+def with_jams(found: Outcomes) -> Outcomes:
+    """The same outcomes: samples that ran out of steps are called jammed where the cone is not pointed."""
+    stopped = found.status == Status.MAX_STEPS
+    if not stopped.any() or not found.jammed:
+        return found
+    return replace(found, status=np.where(stopped, np.int8(Status.JAMMED), found.status), jam_known=True)
+
+
+def status_counts(status: np.ndarray) -> dict[Status, int]:
+    """How many samples ended with which status."""
+    codes, counts = np.unique(status, return_counts=True)
+    return {Status(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+
+
+def check_arrays(arrays: dict[str, np.ndarray], wanted: dict[str, tuple[tuple[int, ...], str]]) -> None:
+    """Raise where arrays of a file have other shapes or kinds than ``wanted``, or statuses are none."""
+    for name, (shape, kind) in wanted.items():
+        if name in arrays and (arrays[name].shape != shape or arrays[name].dtype.kind != kind):
+            got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
+            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
+    unknown = set(np.unique(arrays["status"]).tolist()) - set(map(int, Status))
+    if unknown:
+        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
+
+
 def mode_rows(
     modes: np.ndarray, table: Array, samples: int, merged: np.ndarray | None = None
 ) -> list[ModeRow]:
@@ -339,13 +361,7 @@ def _checked(data: dict[str, np.ndarray]) -> Options:
         "returned": ((n, nc), "f"),
         "error": ((n,), "f"),
     }
-    for name, (shape, kind) in shapes.items():
-        if name in data and (data[name].shape != shape or data[name].dtype.kind != kind):
-            got = f"shape {data[name].shape} of {data[name].dtype}"
-            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
-    unknown = set(np.unique(data["status"]).tolist()) - set(map(int, Status))
-    if unknown:
-        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
+    check_arrays(data, shapes)
     settings = json.loads(str(data["settings"]))
     if not isinstance(settings, dict):
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from routh import tolerances
+from routh.kernels.events import piecewise_path
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
-from routh.sampling.events import straight_path
 from routh.sampling.statuses import APART, SMOOTH, STICK, Program, Statuses
 from routh.sampling.straight import path_residual
 from routh.step.base import scaled_delassus
@@ -44,7 +44,7 @@ class Walk:
     @cached_property
     def path(self) -> ImpactPath:
         """Velocities passed through and impulses between, SI."""
-        return straight_path(self.problem, self.pieces)
+        return piecewise_path(self.problem, self.pieces)
 
     @property
     def v(self) -> Array:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from routh.kernels.arrays import CUSTOM, RATES, Draw, make_draw
+from routh.kernels.events import TOLERANCE, Rates, with_default
+from routh.problem import ENERGETIC, POISSON
 from routh.rng import EVENTS, philox
 from routh.sampling.outcomes import Outcomes
-from routh.step.elastic import ENERGETIC, POISSON
 from routh.validation import Options, choice, integer, real
-
-#: Error of a curved path (the true cone in space), as a share of the speed before.
-TOLERANCE = 1e-6
-
-#: Probability that drawn rates stay until something happens, in space; the plane has its own.
-PERSISTENCE = 0.6
 
 _ROOM = 64  # keys beyond the pieces of the longest sample: pieces that were broken off have some too
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
-
-Rates = str | Callable[..., None]
 
 
 def make_settings(
@@ -48,11 +39,6 @@ def make_settings(
         tolerance=real("tolerance", tolerance, above=0.0),
         keys=keys,
     )
-
-
-def with_default(draw: Draw, nt: int) -> Draw:
-    """In space the default of the persistence does not depend on the row."""
-    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
 def redraw(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.friction import uses_true_cone
-from routh.problem import ImpactProblem
+from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
 from routh.validation import Options, choice, count_that_fits, integer, real
@@ -72,7 +72,7 @@ def sample(
     Parameters
     ----------
     method : "events" (each sample is a member of the set: a path of HP23 (39), event by event) or
-        "algorithm1" (HP23's sampler, with the error of its step).
+        "algorithm1" (HP23's sampler, with the error of its step, for impacts without restitution).
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
@@ -104,7 +104,8 @@ def sample(
     options: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
     if method == "algorithm1":
         given = {name: value for name, value in paper.items() if value is not None}
-        given |= {"seed": seed, "row": row, "hypothesis": hypothesis, "budget": budget}
+        choice("hypothesis", hypothesis, (ENERGETIC, POISSON))
+        given |= {"seed": seed, "row": row, "budget": budget}
         if isinstance(problem, ImpactBatch):
             from routh.sampling.algorithm1_batch import sample_batch
 

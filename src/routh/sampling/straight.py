@@ -10,8 +10,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.paths import ImpactPath
-from routh.problem import ImpactProblem
-from routh.step.elastic import POISSON
+from routh.problem import POISSON, ImpactProblem
 from routh.validation import Array
 
 _ROUNDING = 1e-11  # scaled velocities below this are zero: rounding of a hundred pieces and more

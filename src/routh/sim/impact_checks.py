@@ -54,14 +54,11 @@ def _law(
     """(72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece."""
     data = {} if event is None else event.data
     kind = data.get("path", PathKind.TOTAL)
-    if kind == PathKind.IMPLICIT:
-        velocity, directions = after, None
-        if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
-            directions = facet_directions(2, data.get("facets"))
-    elif kind == PathKind.STRAIGHT:
-        velocity, directions = 0.5 * (before + after), None
-    else:
+    if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
         return
+    velocity, directions = after if kind == PathKind.IMPLICIT else 0.5 * (before + after), None
+    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
+        directions = facet_directions(2, data.get("facets"))
     power = float(impulse[0]) * float(velocity[0])
     if e.restitution[c] == 0.0:
         e.book.note("normal impulses dissipate", i, power, size * noise)

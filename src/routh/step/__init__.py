@@ -4,7 +4,7 @@ from routh.friction import uses_true_cone
 from routh.lcp.lemke import lemke_pivots
 from routh.lcp.solve import Pivoting
 from routh.problem import ImpactProblem
-from routh.step.base import ImpactStep, PushingStep, StepResult
+from routh.step.base import ImpactStep, StepResult
 from routh.step.cone import ConeStep
 from routh.step.polyhedral import PolyhedralStep
 from routh.step.unique import Uniqueness, uniqueness
@@ -13,7 +13,6 @@ __all__ = [
     "ConeStep",
     "ImpactStep",
     "PolyhedralStep",
-    "PushingStep",
     "StepResult",
     "Uniqueness",
     "make_step",

@@ -37,14 +37,6 @@ class ImpactStep(Protocol):
         ...
 
 
-class PushingStep(ImpactStep, Protocol):
-    """An impact step in which contacts can be made to push while they separate: restitution needs it."""
-
-    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
-        """As `ImpactStep.solve`; ``floor`` (nc,) N s, at most ``lambda_max``, bounds impulses from below."""
-        ...
-
-
 def residual_tolerance(problem: ImpactProblem) -> float:
     """The scaled residual below which a step of this problem counts as solved."""
     huge = bool(problem.mu.max() > tolerances.HUGE_FRICTION)

@@ -20,7 +20,7 @@ from routh.friction import facet_directions, project_disc
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
-from routh.step.local import friction_at, solve_contact
+from routh.step.local import solve_contact
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import Array
 
@@ -41,16 +41,13 @@ class ConeStep:
         self._G = scaled_delassus(problem)
         self._tolerance = residual_tolerance(problem)
 
-    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
         """One solution of the step, or the best attempt with its status."""
         problem, unit = self.problem, self.problem.scaling
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
-        bound = self._bounds(lambda_max, floor)
+        bound = self._bounds(lambda_max)
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
-        facets, fine = self._starts(v, lambda_max, floor), self._fine(v, lambda_max, floor)
-        sweeps = self._sweeps(before, bound)
-        # sweeps find friction alone at once, which is all that is unknown where the floor is the bound
-        starts = (facets, sweeps, fine) if floor is None else (sweeps, facets, fine)
+        starts = self._starts(v, lambda_max), self._sweeps(before, bound), self._fine(v, lambda_max)
         for start in chain(*starts):
             for candidate in (start, self._newton(start, before, bound)):
                 gap = self._gap(candidate, before, bound)
@@ -59,34 +56,31 @@ class ConeStep:
             if best_gap < self._tolerance:
                 break
         impulse = best.reshape(problem.nc, -1) * unit.impulse[:, None]
-        residual = self.residual(v, lambda_max, impulse, floor)
+        residual = self.residual(v, lambda_max, impulse)
         status = Status.SOLVED if residual < self._tolerance else Status.NUMERICAL
         return StepResult(problem.apply(impulse, v), impulse, status, residual, "facets and newton")
 
-    def residual(
-        self, v: Array, lambda_max: Array | None, impulse: Array, floor: Array | None = None
-    ) -> float:
+    def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
         """The fixed-point gap of an impulse (nc, 1 + nt), recomputed from the problem's own matrices."""
         unit = self.problem.scaling
         after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / unit.velocity[:, None]
-        bound = self._bounds(lambda_max, floor)
+        bound = self._bounds(lambda_max)
         return fixed_point_gap(impulse / unit.impulse[:, None], after, bound, self.problem.mu)
 
-    def _bounds(self, lambda_max: Array | None, floor: Array | None) -> Array:
-        """Least and largest scaled normal impulses, (2, nc)."""
-        nc, unit = self.problem.nc, self.problem.scaling.impulse
-        least = np.zeros(nc) if floor is None else floor / unit
-        return np.stack([least, np.full(nc, np.inf) if lambda_max is None else lambda_max / unit])
+    def _bounds(self, lambda_max: Array | None) -> Array:
+        """The largest scaled normal impulses, (nc,)."""
+        if lambda_max is None:
+            return np.full(self.problem.nc, np.inf)
+        return lambda_max / self.problem.scaling.impulse
 
-    def _starts(self, v: Array, lambda_max: Array | None, floor: Array | None) -> Iterator[Array]:
+    def _starts(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
         """Polyhedral solutions with ever narrower facets around the friction that the last one found."""
         problem = self.problem
         base = facet_directions(problem.nt, None)
         directions = np.broadcast_to(base, (problem.nc, *base.shape))
         width = np.full(problem.nc, 2.0 * np.pi / len(base))
         for _ in range(ROUNDS):
-            step = PolyhedralStep(problem, directions=directions)
-            result = step.solve(v, lambda_max, floor)
+            result = PolyhedralStep(problem, directions=directions).solve(v, lambda_max)
             yield (result.impulse / problem.scaling.impulse[:, None]).ravel()
             if problem.nt == 1:
                 return
@@ -110,15 +104,15 @@ class ConeStep:
                     own = slice(3 * i, 3 * i + 3)
                     block = self._G[own, own]
                     others = before[own] + self._G[own] @ lam - block @ lam[own]
-                    lam[own] = _contact_between(block, others, bound[:, i], float(self.problem.mu[i]))
+                    lam[own] = solve_contact(block, others, float(bound[i]), float(self.problem.mu[i]))
                 if np.array_equal(lam, last):
                     break
             yield lam.copy()
 
-    def _fine(self, v: Array, lambda_max: Array | None, floor: Array | None) -> Iterator[Array]:
+    def _fine(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
         """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
         for facets in FINE_FACETS:
-            result = PolyhedralStep(self.problem, facets=facets).solve(v, lambda_max, floor)
+            result = PolyhedralStep(self.problem, facets=facets).solve(v, lambda_max)
             yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
 
     def _gap(self, lam: Array, before: Array, bound: Array) -> float:
@@ -174,9 +168,9 @@ class ConeStep:
             normal = i * width
             tangent = slice(normal + 1, normal + width)
             inner = lam[normal] - rho[i] * after[normal]
-            value[normal] = lam[normal] - min(max(inner, bound[0, i]), bound[1, i])
+            value[normal] = lam[normal] - min(max(inner, 0.0), bound[i])
             slope[normal] = identity[normal]
-            if bound[0, i] < inner < bound[1, i]:
+            if 0.0 < inner < bound[i]:
                 slope[normal] = rho[i] * self._G[normal]
             pull = lam[tangent] - rho[i] * after[tangent]
             pull_slope = identity[tangent] - rho[i] * self._G[tangent]
@@ -198,22 +192,12 @@ class ConeStep:
 def fixed_point_gap(lam: Array, after: Array, bound: Array, mu: Array) -> float:
     """Gap of the fixed point for scaled impulses and velocities after, (nc, 1 + nt); infinite for NaN.
 
-    ``bound`` (2, nc): the least and the largest normal impulse.
+    ``bound`` (nc,): the largest normal impulse.
     """
-    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], bound[0], bound[1])
+    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)
     friction = lam[:, 1:] - project_disc(lam[:, 1:] - after[:, 1:], mu * np.maximum(lam[:, 0], 0.0))
     gap = max(float(np.abs(normal).max()), float(np.linalg.norm(friction, axis=1).max()))
     return gap if np.isfinite(gap) else float("inf")
-
-
-def _contact_between(G: Array, c: Array, bound: Array, mu: float) -> Array:
-    """One contact's impulse (3,) with its normal impulse between the two bounds, c' = c + G lambda."""
-    least, most = float(bound[0]), float(bound[1])
-    if least < most:
-        lam = solve_contact(G, c, most, mu)
-        if lam[0] >= least:
-            return lam
-    return np.array([least, *friction_at(G[1:, 1:], c[1:] + G[1:, 0] * least, mu * least)])
 
 
 def _friction_angles(friction: Array, slip: Array) -> tuple[Array, Array]:

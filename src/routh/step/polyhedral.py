@@ -61,11 +61,9 @@ class PolyhedralStep:
         """Number of unknowns of the bounded problem."""
         return self.problem.nc * (3 + self.k)
 
-    def solve(self, v: Array, lambda_max: Array | None, floor: Array | None = None) -> StepResult:
+    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
         """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties."""
         W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
-        if floor is not None:
-            q += self._pushed(floor)[keep]
         result = solve_scaled(
             W,
             q,
@@ -77,11 +75,7 @@ class PolyhedralStep:
             self._pivoting,
             lambda: self._exact_matrix()[keep, keep],
         )
-        return self._read(v, result.z, keep, result.status, result.residual, result.method, floor)
-
-    def scaled_matrix(self) -> tuple[Array, Array]:
-        """W (size, size) and the covering vector (size,) in the problem's own units, for kernels."""
-        return self._W * self._z_unit / self._w_unit[:, None], self._cover / self._w_unit
+        return self._read(v, result.z, keep, result.status, result.residual, result.method)
 
     def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
         """Every solution; those that differ only in undetermined impulses are one."""
@@ -97,9 +91,7 @@ class PolyhedralStep:
         W, q, z_unit, w_unit, _ = self._data(v, lambda_max)
         return W * z_unit / w_unit[:, None], q / w_unit
 
-    def residual(
-        self, v: Array, lambda_max: Array | None, impulse: Array, floor: Array | None = None
-    ) -> float:
+    def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
         """How far an impulse (nc, 1 + nt) is from solving the step: the smallest scaled violation of (72).
 
         Independent of any solver: bounds, complementarity and maximal dissipation over the facets are
@@ -109,8 +101,7 @@ class PolyhedralStep:
         after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / scaling.velocity[:, None]
         lam = impulse / scaling.impulse[:, None]
         bound = np.full(self.problem.nc, np.inf) if lambda_max is None else lambda_max / scaling.impulse
-        least_push = np.zeros(self.problem.nc) if floor is None else floor / scaling.impulse
-        normal = np.abs(lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], least_push, bound)).max()
+        normal = np.abs(lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)).max()
         # support of the friction polygon in the direction of -slip, against the power that is taken out
         slip_along = np.einsum("ikt,it->ik", self.directions, after[:, 1:])
         least = slip_along.min(axis=1) * self.problem.mu * lam[:, 0]
@@ -129,27 +120,10 @@ class PolyhedralStep:
         keep = slice(0, None) if bounded else slice(nc, None)
         return self._W[keep, keep], q[keep], self._z_unit[keep], self._w_unit[keep], keep
 
-    def _pushed(self, floor: Array) -> Array:
-        """What normal impulses ``floor`` (nc,) add to q: the unknown is then the normal impulse beyond them.
-
-        W stays as it is, so it is copositive; where ``z^T W z = 0`` the added terms are not negative:
-        the step with a floor has a solution wherever HP23 (75) has one.
-        """
-        return self._W[:, self.problem.nc : 2 * self.problem.nc] @ floor
-
     def _read(
-        self,
-        v: Array,
-        z: Array,
-        keep: slice,
-        status: Status,
-        residual: float,
-        method: str,
-        floor: Array | None = None,
+        self, v: Array, z: Array, keep: slice, status: Status, residual: float, method: str
     ) -> StepResult:
         impulse = (self._spread[:, keep] @ z).reshape(self.problem.nc, 1 + self.problem.nt)
-        if floor is not None:
-            impulse[:, 0] += floor
         return StepResult(self.problem.apply(impulse, v), impulse, status, residual, method)
 
     def _impulse_map(self) -> Array:
