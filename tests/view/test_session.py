@@ -135,9 +135,8 @@ def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeyp
     session.pick(5)
     shown, index = session.shown, session.picked
     problem, placed = shown.placed.problem, shown.placed
-    ends = session.board.places(
-        session._contact_axes(problem, np.array([problem.v, shown.outcomes.v[index]]))
-    )
+    rows = session._contact_rows(problem)
+    ends = session.board.places(np.array([problem.v, shown.outcomes.v[index]]) @ rows.T)
     assert len(dots) == len(arrows) == 30
     np.testing.assert_allclose([dots[0], dots[-1]], ends, atol=1e-6)
     lengths = np.linalg.norm(arrows[-1][:, 1] - arrows[-1][:, 0], axis=1)

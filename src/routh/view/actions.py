@@ -13,11 +13,10 @@ import numpy as np
 from routh.sampling import sample
 from routh.text import for_terminal
 from routh.validation import Array, real_array
-from routh.view.looks import PALETTE
 from routh.view.mechanism import Moving
 from routh.view.panels import axis_names
 from routh.view.planar import PlanarMechanism
-from routh.view.shown import Shown, Viewing
+from routh.view.shown import PALETTE, Shown, Viewing
 from routh.viz.encoding import png
 from routh.viz.robots import draw_map
 

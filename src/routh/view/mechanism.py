@@ -47,7 +47,6 @@ class Placed:
     q: Array  # (nq,)
     problem: ImpactProblem
     points: Array = field(repr=False)  # (nc, 3) m, where the contacts are; NaN where they have no place
-    normals: Array = field(repr=False)  # (nc, 3)
     frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
 
 

@@ -61,7 +61,7 @@ class Scene:
         world = np.einsum("ck,ckx->cx", velocity, placed.frames[there][:, : velocity.shape[1]])
         along = size * world / max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
         beside = points + 0.3 * size * _outward(points)  # in front of the mechanism, where they are seen
-        normals = _ends(beside, size * placed.normals[there])
+        normals = _ends(beside, size * placed.frames[there][:, 0])
         approach = _ends(beside - along, along)
         if self._marks:
             self._marks[0].points, self._marks[1].points = normals, approach

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.models.planar import DiscContact, PlanarModel, PlaneContact
+from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
@@ -63,12 +63,16 @@ def frame(
     ax.set_axis_off()
 
 
+def planes_of(model: PlanarModel) -> list[HalfPlane]:
+    """The half-planes that contacts refer to, each once."""
+    return list(dict.fromkeys(c.plane for c in model.definitions if isinstance(c, PlaneContact)))
+
+
 def draw_planes(ax: style.Axes, model: PlanarModel) -> None:
     """Shade the half-planes that contacts refer to, over the present limits."""
-    planes = dict.fromkeys(c.plane for c in model.definitions if isinstance(c, PlaneContact))
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     reach = 4.0 * np.hypot(right - left, top - bottom)
-    for plane in planes:
+    for plane in planes_of(model):
         n = np.array(plane.normal)
         t = np.array([n[1], -n[0]])
         foot = np.array(plane.point)

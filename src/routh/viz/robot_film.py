@@ -124,10 +124,8 @@ def _draw_ghost(scene: MjvScene, model: MjModel, data: MjData, rgba: tuple[float
         geom.transparent = 1
 
 
-def _color(group: int) -> tuple[float, float, float]:
-    text = style.CYCLE[group % len(style.CYCLE)]
-    red, green, blue = (int(text[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return red, green, blue
+def _color(group: int) -> tuple[float, ...]:
+    return tuple(part / 255 for part in style.rgb(style.CYCLE[group % len(style.CYCLE)]))
 
 
 def _captioned(pixels: np.ndarray, film: Film, t: float) -> np.ndarray:

@@ -208,6 +208,12 @@ def letter(axes: Sequence[Axes] | np.ndarray) -> None:
         ax.set_title(f"({chr(ord('a') + index)})  {title}".rstrip(), loc="left")
 
 
+def rgb(color: str) -> tuple[int, int, int]:
+    """Red, green and blue of ``#RRGGBB``, 0 to 255."""
+    red, green, blue = bytes.fromhex(color[1:])
+    return red, green, blue
+
+
 def zero_lines(ax: Axes) -> None:
     """Thin lines through zero, below everything."""
     ax.axhline(0.0, color=GREY, linewidth=0.5, zorder=0.5)
