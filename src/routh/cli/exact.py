@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -17,10 +16,8 @@ from routh.exact.result import ExactSet
 from routh.sampling.filling import fill
 from routh.status import Status
 from routh.text import for_rich
+from routh.viz import style
 from routh.viz.velocity import velocity_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SECONDS = 60.0
 
@@ -62,7 +59,7 @@ def _table(exact: ExactSet) -> Table:
     return table
 
 
-def _figure(exact: ExactSet) -> Figure:
+def _figure(exact: ExactSet) -> style.Figure:
     """The set over samples that fill it."""
     shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
     return velocity_figure(shown, exact=exact, view="ends")

@@ -29,32 +29,12 @@ if TYPE_CHECKING:
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 
 _robot = partial(robot_files.option, min=0.0)
-Qpos = Annotated[
-    str | None,
-    robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
-]
-Qvel = Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')]
-Gap = Annotated[
-    float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
-]
 Window = Annotated[float | None, _robot(help="Contacts that close within this time are simultaneous too, s.")]
-Floating = Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")]
-Ground = Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")]
 Deepest = Annotated[
     float, _robot(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
 PastLimit = Annotated[
     float, _robot(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
-]
-ImpactDeepest = Annotated[
-    float | None,
-    _robot(
-        help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
-    ),
-]
-ImpactPastLimit = Annotated[
-    float | None,
-    _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
 ]
 Friction = Annotated[
     str, typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets.")
@@ -65,11 +45,16 @@ Friction = Annotated[
 class Standing(RobotFile):
     """Where the robot is and how it moves, as given on the command line."""
 
-    qpos: Qpos = None
-    qvel: Qvel = None
-    gap: Gap = None
-    floating: Floating = False
-    ground: Ground = None
+    qpos: Annotated[
+        str | None,
+        robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
+    ] = None
+    qvel: Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')] = None
+    gap: Annotated[
+        float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
+    ] = None
+    floating: Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")] = False
+    ground: Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")] = None
     deepest: Deepest = DEEPEST
     past_limit: PastLimit = PAST_LIMIT
 
@@ -91,8 +76,16 @@ class AuditRequest:
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256
     friction: Friction = "cone"
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
-    impact_deepest: ImpactDeepest = None
-    impact_past_limit: ImpactPastLimit = None
+    impact_deepest: Annotated[
+        float | None,
+        _robot(
+            help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
+        ),
+    ] = None
+    impact_past_limit: Annotated[
+        float | None,
+        _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
+    ] = None
     budget: options.Budget = None
     seed: options.Seed = 0
 

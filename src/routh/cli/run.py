@@ -6,7 +6,6 @@ import ast
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
@@ -24,10 +23,8 @@ from routh.storage import MAX_BYTES
 from routh.systems import System
 from routh.text import for_rich
 from routh.validation import Options
+from routh.viz import style
 from routh.viz.outcomes import outcomes_figure, system_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
@@ -144,7 +141,7 @@ def sample_and_show(
     return 0 if ended else 1
 
 
-def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Figure:
+def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> style.Figure:
     if system is None:
         return outcomes_figure(outcomes, shown=shown)
     return system_figure(system, outcomes, shown=shown)
@@ -166,8 +163,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Ou
 def _method_of(request: Request) -> Options:
     """Algorithm 1 where one of its options, or the GPU, is asked for; else by events."""
     points = None if request.points == "random" else request.points
-    given = {"step": request.step, "max_steps": request.max_steps, "points": points}
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = options.given(step=request.step, max_steps=request.max_steps, points=points)
     return {"method": "algorithm1", **asked} if asked or request.device == "cuda" else {}
 
 

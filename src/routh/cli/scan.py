@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
@@ -26,10 +27,12 @@ def run_scan(
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
     if is_robot(source):
-        problem_at: Landings | Parameters = Landings(source, landed, robot, request.near)
+        problem_at: Landings | partial[ImpactProblem | None] = Landings(source, landed, robot, request.near)
     else:
+        from routh import systems
+
         refuse_without_robot(source, landed, robot, request.near)
-        problem_at = Parameters(source)
+        problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
         found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
     output.show(worst_table(found))
@@ -67,19 +70,6 @@ class Landings:
         except StateError as error:
             self.refused.append(str(error))
             raise
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The impact of a named system, by its parameters."""
-
-    name: str
-
-    def __call__(self, **point: float) -> ImpactProblem | None:
-        """The problem at a point."""
-        from routh import systems
-
-        return systems.problem_of(self.name, **point)
 
 
 def worst_table(found: Scan) -> Table:

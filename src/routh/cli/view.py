@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from routh.cli import options
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
@@ -30,7 +31,7 @@ def start_of(
     found = {name: getattr(landed, name) for name in ANGLES if getattr(landed, name) != 0.0}
     if landed.drop is not None:
         found["drop"] = landed.drop
-    return {**found, **landed.joints(), **{k: v for k, v in further.items() if v is not None}}
+    return {**found, **landed.joints(), **options.given(**further)}
 
 
 def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:
