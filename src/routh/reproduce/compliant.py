@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,6 @@ from routh.viz import style
 from routh.viz.density import draw_density, limits
 from routh.viz.exact import cheap_exact, draw_exact
 from routh.viz.velocity import EXACT, SAMPLES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 51
 RATIOS = np.logspace(-5.0, 5.0, POINTS)  # k_A / k_B
@@ -94,7 +89,7 @@ def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[
 
 
 @style.context()
-def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> Figure:
+def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> style.Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [
@@ -121,7 +116,7 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
     return fig
 
 
-def _draw_sweep(ax: Axes, swept: Sweep, colors: Array, label: str) -> None:
+def _draw_sweep(ax: style.Axes, swept: Sweep, colors: Array, label: str) -> None:
     import matplotlib.colors
 
     dark = matplotlib.colors.ListedColormap(matplotlib.colormaps["plasma"](np.linspace(0.0, 0.8, 256)))

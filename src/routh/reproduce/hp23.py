@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +16,12 @@ from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, j
 from routh.reproduce.statements import classical_distances, statements
 from routh.sampling import Outcomes
 from routh.systems import System
+from routh.viz import style
 from routh.viz.exact import cheap_exact
 from routh.viz.explain import barrier_figure, routh_figure, unit_figure
 from routh.viz.panels import Panel, contact_panel, default_panels, normal_panel
 from routh.viz.snapshots import snapshot_figure
 from routh.viz.velocity import velocity_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 QUICK_SAMPLES = 2**13
 ANY_SOLUTIONS = {True: 60, False: 400}  # samples that take a random one of all solutions: quick, full
@@ -103,7 +100,7 @@ def _text(found: SetStudy) -> str:
     )
 
 
-def _explanation(number: int, draw: Callable[[], Figure]) -> Callable[[Settings], Exhibit]:
+def _explanation(number: int, draw: Callable[[], style.Figure]) -> Callable[[Settings], Exhibit]:
     return lambda settings: Exhibit({f"hp23-fig-{number}": draw()})
 
 
@@ -153,7 +150,7 @@ def figure_13(settings: Settings) -> Exhibit:
     return Exhibit(figures, made.rows, made.text)
 
 
-def _evolution(found: SetStudy, panels: list[Panel], titles: Sequence[str] = ()) -> Figure:
+def _evolution(found: SetStudy, panels: list[Panel], titles: Sequence[str] = ()) -> style.Figure:
     """The way of the paper's samples above, and below it where all samples end, over the exact set."""
     shown = replace(found.shown, outcomes=found.wide)
     exact = cheap_exact(found.wide.problem)

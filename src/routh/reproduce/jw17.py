@@ -19,8 +19,6 @@ from routh.viz import style
 from routh.viz import two_body as viz
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from routh.two_body import InvariantDirections
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
@@ -50,7 +48,7 @@ def _case(name: str) -> Case:
 
 
 @style.context()
-def _panels(names: list[str]) -> Figure:
+def _panels(names: list[str]) -> style.Figure:
     columns = 2 if len(names) == 4 else len(names)
     width = style.TWO_COLUMNS if columns > 1 else style.COLUMN
     figure, axes = style.figure(

@@ -49,8 +49,6 @@ class Viewing(Protocol):
 
     def touch(self) -> None:
         """Compute and draw again."""
-        ...
 
     def pick(self, index: int) -> None:
         """Show one of the outcomes that ended."""
-        ...

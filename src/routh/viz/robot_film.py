@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def frames(film: Film) -> Iterator[np.ndarray]:
     camera = _camera(film, model, data)
     whole, least, most = _OPACITY
     opacity = float(np.clip(whole / max(len(film.ghosts.group), 1), least, most))
-    with Offscreen(model, *film.size) as screen:
+    with closing(Offscreen(model, *film.size)) as screen:
         for k, t in enumerate(film.t):
             _pose(model, data, film.q[k])
             _draw_solid(screen.scene, model, data, camera)
