@@ -38,9 +38,8 @@ def run_exact(
         f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
         f"gap {exact.gap:.1e} of the speed before"
     )
-    written = None
-    if place is not None and exact.rational.nt == 1 and len(exact.inner):
-        written = output.picture(place, lambda: _figure(exact))
+    drawn = exact.rational.nt == 1 and len(exact.inner) > 0
+    written = output.picture(place if drawn else None, lambda: _figure(exact))
     output.emit(ambiguity=answer.as_data(), **_as_data(exact), system=name, picture=written)
     return 0 if exact.status is not Status.INCOMPLETE else 1
 

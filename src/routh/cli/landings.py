@@ -50,11 +50,6 @@ class Landed:
         ),
     ] = ()
 
-    def refuse_without_drop(self) -> None:
-        """Angles and joints are a landing's; nothing is ignored in silence."""
-        if self.drop is None:
-            options.refuse(self, "is for landings; wanted --drop SPEED with it")
-
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
         found = {}

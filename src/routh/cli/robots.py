@@ -163,7 +163,8 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     """The impact of a robot; what it cannot represent is told. Of a landing also one with more contacts."""
     from routh.models import UnrepresentedWarning, mujoco, simultaneity
 
-    placed.landed.refuse_without_drop()
+    if placed.landed.drop is None:
+        options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
     model, data = load_state(file, placed, lands=placed.landed.drop is not None)
     wider = None
     if placed.landed.drop is not None:

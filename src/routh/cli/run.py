@@ -134,9 +134,8 @@ def sample_and_show(
         output.say(f"[dim]{said}[/dim]")
     output.show("")
     _show(shown, request, output)
-    ended, written = bool(outcomes.terminated.any()), None
-    if place is not None and ended:
-        written = output.picture(place, lambda: _figure(outcomes, shown, system))
+    ended = bool(outcomes.terminated.any())
+    written = output.picture(place if ended else None, lambda: _figure(outcomes, shown, system))
     output.emit(**tables.as_data(shown, answer, seconds, request.merge), picture=written)
     return 0 if ended else 1
 

@@ -42,9 +42,7 @@ def run_scan(
     if isinstance(problem_at, Landings) and problem_at.refused:
         count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
         output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
-    written = None
-    if place is not None and len(grid.axes) <= 2:
-        written = output.picture(place, lambda: found.plot())
+    written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), picture=written)
     return 0 if (found.score == found.score).any() else 3
 
