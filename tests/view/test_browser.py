@@ -82,7 +82,7 @@ def test_the_page_loads_nothing_from_elsewhere_a_slider_moves_ghosts_and_a_click
         rows = session._contact_rows(shown.placed.problem)
         points = session.board.places(shown.outcomes.v[shown.ended] @ rows.T)
         assert click_on_samples(page, session, seen_by(client, points[:6]))
-        assert session.scene._ghost_count == 1
+        assert session.scene._ghost_colors.shape[0] == 1
         assert _saved_picture(page, tmp_path) > 1000  # colours: something is drawn in it
         assert failed == []
         assert all(map(is_here, asked))

@@ -36,7 +36,6 @@ class Scene:
             for k, part in enumerate(mechanism.parts)
         ]
         self._ghosts: list[SceneNodeHandle] = []
-        self._ghost_count = -1
         self._marks: list[Any] = []
         self._marked: list[str] = []
         self._labelled: list[int] = []
@@ -79,15 +78,13 @@ class Scene:
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
-        if len(q) != self._ghost_count or not np.array_equal(colors, self._ghost_colors):
+        if not np.array_equal(colors, self._ghost_colors):
             self._remove(self._ghosts)  # viser's page keeps the colours that instances were made with
-            self._ghost_count = len(q)
-            self._ghosts = []
+            self._ghost_colors = colors
         if not len(q):
             return
         positions, turns = (array.astype(np.float32) for array in self._mechanism.poses(q))
         if not self._ghosts:
-            self._ghost_colors = colors
             self._ghosts = [
                 self._scene.add_batched_meshes_simple(
                     f"/ghosts/{k}",
@@ -110,7 +107,6 @@ class Scene:
     def show_others(self, answers: dict[str, Array]) -> None:
         """Single answers at (nq,) as wire frames, by name."""
         self._remove(self._other)
-        self._other = []
         for row, (name, q) in enumerate(answers.items()):
             positions, turns = self._mechanism.poses(q[None])
             for k, part in enumerate(self._mechanism.parts):

@@ -158,9 +158,11 @@ def thumbnail(result: Drawable) -> bytes | None:
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
     target = Path(path)
-    kind = picture_kind(target)
+    suffix = target.suffix.lower()
+    if suffix not in PICTURES:
+        raise ValueError(f"path: got {target.name!r}; wanted a picture: {', '.join(PICTURES)}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    return write_bytes(target, _encoded(fig, kind, dpi))
+    return write_bytes(target, _encoded(fig, suffix[1:], dpi))
 
 
 def _encoded(fig: Figure, kind: str, dpi: int) -> bytes:
@@ -169,14 +171,6 @@ def _encoded(fig: Figure, kind: str, dpi: int) -> bytes:
     cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
     fig.savefig(buffer, format=kind, dpi=dpi, metadata=_UNDATED[kind], **cropping)
     return buffer.getvalue()
-
-
-def picture_kind(path: str | Path) -> str:
-    """What a path asks for: "png", "pdf" or "svg"; raises for anything else."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in PICTURES:
-        raise ValueError(f"path: got {Path(path).name!r}; wanted a picture: {', '.join(PICTURES)}")
-    return suffix[1:]
 
 
 def png(fig: Figure, *, dpi: int = 160) -> bytes:
