@@ -175,12 +175,13 @@ def sweep(
       routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
       routh sweep --resume study --executor tcp://127.0.0.1:8786
     """
-    from routh.cli.sweep import resume, run_sweep
+    from routh.cli.sweep import compute, run_sweep
+    from routh.sweep.studies import open_study
 
     if request.resume is not None:
         if source is not None or request.over or request.out is not None:
             raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
-        return resume(request.resume, request, output)
+        return compute(open_study(request.resume), request, output)
     if source is None or request.out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
     return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from routh.cli.nothing import tell_nothing_approaches
 from routh.cli.output import Output, plain_table
 from routh.laws import TwoBody
 from routh.problem import ImpactProblem
@@ -15,17 +14,10 @@ from routh.sampling.answers import Answer, contact_modes, make_answer
 _MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
 
-def has_single_elastic_contact(problem: ImpactProblem) -> bool:
-    """Whether the impact is one contact that rebounds: it follows one path, so there is no set to sample."""
-    return problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
-
-
 def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
     """The outcome by each hypothesis of restitution, and its picture; the exit code."""
     from routh.viz.two_body import restitution_figure
 
-    if not problem.approaching.any():
-        return tell_nothing_approaches(problem, title, output)
     before = float(problem.kinetic_energy())
     headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")
     table = plain_table("restitution of", *headings)

@@ -42,18 +42,18 @@ class Landed:
     pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
     yaw: Annotated[float, _landing(help="... then about its z axis, rad.")] = 0.0
     joint: Annotated[
-        tuple[str, ...],
+        list[str] | None,
         _landing(
             "--joint",
             metavar="NAME=VALUE",
             help="A joint's position by name, rad (m for slides); repeatable.",
         ),
-    ] = ()
+    ] = None
 
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
         found = {}
-        for text in self.joint:
+        for text in self.joint or ():
             name, equals, value = text.partition("=")
             try:
                 found[name] = float(value)

@@ -44,7 +44,7 @@ def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str
 
 
 _argument = partial(typer.Argument, show_default=False, autocompletion=_system_names)
-_option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
+option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
 
 SystemName = Annotated[str | None, _argument(help="A system, for its parameters.", metavar="[NAME]")]
 System = Annotated[str, _argument(help="A system of [bold]routh list[/bold].")]
@@ -55,7 +55,7 @@ PlanarSource = Annotated[
     str, _argument(help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].")
 ]
 Over = Annotated[
-    tuple[str, ...],
+    list[str] | None,
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
@@ -77,10 +77,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results."
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")]
 Budget = Annotated[
     float | None,
-    _option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
+    option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
 ]
 MaxBytes = Annotated[
-    int | None, _option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
+    int | None, option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Quiet = Annotated[
@@ -145,7 +145,7 @@ class Request:
 
     samples: Annotated[
         int | None,
-        _option(
+        option(
             "--samples",
             "-n",
             min=1,
@@ -155,7 +155,7 @@ class Request:
     ] = None
     merge: Annotated[
         float,
-        _option(
+        option(
             "--merge",
             metavar="SHARE",
             min=0.0,
@@ -165,20 +165,20 @@ class Request:
     ] = 1e-3  # routh.sampling.answers.SAME_MODE
     step: Annotated[
         float | None,
-        _option(
+        option(
             help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum "
             "scale."
         ),
     ] = None
     max_steps: Annotated[
-        int | None, _option(min=1, help="Increments before a sample gives up. Default: 1000.")
+        int | None, option(min=1, help="Increments before a sample gives up. Default: 1000.")
     ] = None
     points: Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")] = (
         PointKind.random
     )
     seed: Seed = 0
     device: Device = "cpu"
-    threads: Annotated[int | None, _option(min=1, help="CPU threads. Default: all cores.")] = None
+    threads: Annotated[int | None, option(min=1, help="CPU threads. Default: all cores.")] = None
     budget: Budget = None
     friction: str = "cone"  # an option of robots only
 
@@ -189,7 +189,7 @@ class PictureFile:
 
     out: Annotated[
         Path | None,
-        _option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
+        option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
     ] = None
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")] = False
 

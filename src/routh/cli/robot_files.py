@@ -42,13 +42,13 @@ class RobotFile:
     """How a robot's file is read."""
 
     root: Annotated[
-        tuple[Path, ...],
+        list[Path] | None,
         option(
             "--root",
             metavar="FOLDER",
             help="A further folder whose files the model may use, and that holds its packages; repeatable.",
         ),
-    ] = ()
+    ] = None
     state: Annotated[
         Path | None,
         option(
@@ -74,7 +74,7 @@ class RobotFile:
         urdf = lands and file.suffix.lower() == ".urdf"
         return mujoco.load(
             file,
-            roots=self.root,
+            roots=self.root or (),
             floating=floating or urdf,
             ground=0.0 if ground is None and urdf else ground,
             sky=sky,

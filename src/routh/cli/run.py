@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
-from routh.cli.elastic import has_single_elastic_contact, run_elastic
+from routh.cli.elastic import run_elastic
 from routh.cli.nothing import notes_shown, tell_nothing_approaches
 from routh.cli.options import Request
 from routh.cli.output import Output
@@ -40,7 +42,8 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run_problem(system.problem, title, system.paper.source, request, place, output, system)
+    source = system.paper.source
+    return sample_and_show(system.problem, title, source, request, place, output, system=system)
 
 
 def run_file(
@@ -49,24 +52,7 @@ def run_file(
     """Sample the impact in a file, of ``max_bytes`` at most; the exit code."""
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     problem = ImpactProblem.load(file, max_bytes=MAX_BYTES if max_bytes is None else max_bytes)
-    return _run_problem(problem, title, "your own", request, place, output)
-
-
-def _run_problem(
-    problem: ImpactProblem,
-    title: str,
-    source: str,
-    request: Request,
-    place: Path | None,
-    output: Output,
-    system: System | None = None,
-) -> int:
-    """Sample what has a set."""
-    if has_single_elastic_contact(problem):
-        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
-        options.refuse(request, why)
-        return run_elastic(problem, title, source, place, output)
-    return sample_and_show(problem, title, source, request, place, output, system=system)
+    return sample_and_show(problem, title, "your own", request, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -115,11 +101,18 @@ def sample_and_show(
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
+    One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis.
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
     says of the outcomes.
     """
+    elastic = problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
+    if elastic:
+        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
+        options.refuse(request, why)
     if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output, notes)
+    if elastic:
+        return run_elastic(problem, title, source, place, output)
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)

@@ -62,7 +62,7 @@ class Landings:
 
         known = {name: value for name, value in point.items() if name in (*ANGLES, "drop")}
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
-        landed = replace(self.landed, **known, joint=(*self.landed.joint, *joints))
+        landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:
             return make_landing(self.model, landed, **self.options).problem
         except StateError as error:

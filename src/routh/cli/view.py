@@ -64,7 +64,7 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
 
 def source_words(source: str, robot: RobotFile) -> tuple[str, ...]:
     """The words of a command line that name this robot and the posture it starts from."""
-    words = [source, *(word for folder in robot.root for word in ("--root", str(folder)))]
+    words = [source, *(word for folder in robot.root or () for word in ("--root", str(folder)))]
     if robot.state is not None:
         words += ["--state", str(robot.state)]
     if robot.keyframe is not None:

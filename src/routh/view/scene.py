@@ -134,13 +134,11 @@ class Scene:
         for share in np.linspace(0.0, 1.0, 30):
             if closed.is_set():
                 return
-            at = np.array([np.interp(share, way, places[:, k]) for k in range(3)])
-            now = np.array(
-                [
-                    [np.interp(share, way, total[:, i, d]) for d in range(total.shape[2])]
-                    for i in range(total.shape[1])
-                ]
+            at, flat = (
+                np.array([np.interp(share, way, column) for column in rows.T])
+                for rows in (places, total.reshape(len(total), -1))
             )
+            now = flat.reshape(total.shape[1:])
             world = np.einsum("ck,ckx->cx", now[there], placed.frames[there][:, : now.shape[1]])
             self._scene.add_icosphere(
                 "/board/now", radius=0.02 * self._mechanism.size, color=(0, 0, 0), position=at

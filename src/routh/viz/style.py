@@ -255,20 +255,19 @@ def plain_ticks(ax: Axes) -> None:
     """Few ticks with short numbers; a power of ten that they share stands in the label, beside the unit."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    def written(unit: float, value: float, position: int) -> str:
+        return signed(f"{round(value / unit, 9) + 0.0:g}")
+
     for axis in (ax.xaxis, ax.yaxis):
         largest = max(abs(x) for x in axis.get_view_interval())
         power = int(np.floor(np.log10(largest) / 3.0)) * 3 if largest > 0.0 else 0
         power = 0 if -2.0 <= np.log10(max(largest, 1e-300)) < 4.0 else power
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(partial(_written, unit=10.0**power)))
+        axis.set_major_formatter(FuncFormatter(partial(written, 10.0**power)))
         text = axis.get_label_text()
         if power and text.endswith(")"):
             head, _, unit = text.rpartition("(")
             axis.set_label_text(f"{head}($10^{{{power}}}$ {unit}")
-
-
-def _written(value: float, position: int, unit: float) -> str:
-    return signed(f"{round(value / unit, 9) + 0.0:g}")
 
 
 def signed(number: str) -> str:
