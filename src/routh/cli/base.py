@@ -9,8 +9,8 @@ from typing import ParamSpec
 
 import typer
 
-from routh.cli.ending import until_nobody_reads
 from routh.cli.groups import with_groups
+from routh.cli.pipes import until_nobody_reads
 
 GUIDE = """Every outcome that a rigid-body impact can have.
 

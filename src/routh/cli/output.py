@@ -24,8 +24,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from routh.cli.ending import forget_output, unread
 from routh.cli.options import Json, Quiet
+from routh.cli.pipes import forget_output, unread
 from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich

@@ -110,10 +110,12 @@ def run_robot(
 def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
+    from routh.models.robot import NoContactError
     from routh.viz.audit_report import write_report
 
     model, data = load_state(file, placed)
-    refuse_impossible_state(model, data, placed)
+    with suppress(NoContactError):  # a state without contacts can be
+        state_problem(model, data, placed)
     soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
@@ -134,14 +136,14 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     return 0 if found.impacts else 1
 
 
-def refuse_impossible_state(model: MjModel, data: MjData, placed: Standing) -> None:
-    """Raise `routh.status.StateError` where the state given cannot be; one without contacts can."""
+def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:
+    """The impact in a state, or a `routh.status.StateError` where that cannot be; nothing is warned of."""
     from routh.models import UnrepresentedWarning, mujoco
-    from routh.models.robot import NoContactError
 
-    with warnings.catch_warnings(), suppress(NoContactError):
+    limits = options.given(deepest=placed.deepest, past_limit=placed.past_limit, **further)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        mujoco.problem(model, data, deepest=placed.deepest, past_limit=placed.past_limit)
+        return mujoco.problem(model, data, **limits)
 
 
 def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[MjModel, MjData]:
@@ -161,7 +163,7 @@ def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[Mj
 
 def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, Landing | None]:
     """The impact of a robot; what it cannot represent is told. Of a landing also one with more contacts."""
-    from routh.models import UnrepresentedWarning, mujoco, simultaneity
+    from routh.models import simultaneity
 
     if placed.landed.drop is None:
         options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
@@ -170,10 +172,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     if placed.landed.drop is not None:
         problem, wider = _landing_problem(model, data, placed, output)
     else:
-        limits = options.given(gap=placed.gap, deepest=placed.deepest, past_limit=placed.past_limit)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnrepresentedWarning)
-            problem = mujoco.problem(model, data, window=placed.window, **limits)
+        problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     redundant = simultaneity.redundancy(problem).redundant

@@ -32,6 +32,7 @@ _ANGLES = ("roll", "pitch", "yaw")
 _GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
+_MOST_STEPS = 2000  # of MuJoCo, for its own answer
 
 
 class RobotMechanism:
@@ -105,14 +106,10 @@ class RobotMechanism:
 
     def others(self, placed: Placed, dt: float) -> dict[str, Array]:
         """MuJoCo's own answer: its simulation for ``dt`` s."""
-        mujoco = engine()
-        data = mujoco.MjData(self.model)
         assert isinstance(placed.problem, RobotProblem)
-        data.qpos[:], data.qvel[:] = placed.q, placed.problem.qvel
-        steps = min(round(dt / float(self.model.opt.timestep)), 2000)
-        for _ in range(steps):
-            mujoco.mj_step(self.model, data)
-        return {"MuJoCo": np.array(data.qpos)}
+        duration = max(min(dt, _MOST_STEPS * float(self.model.opt.timestep)), 1e-9)
+        moved = follow(self.model, placed.q, placed.problem.qvel[None], duration=duration, frames=1)
+        return {"MuJoCo": moved.q[0, -1]}
 
     def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
         """Motions from the impact on: rigid throughout, or after the impact as MuJoCo moves them."""

@@ -136,7 +136,8 @@ def _captioned(pixels: np.ndarray, film: Film, t: float) -> np.ndarray:
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     draw = ImageDraw.Draw(picture, "RGBA")
     font = ImageFont.load_default(14)
-    lines = [(f"{for_terminal(film.title)}  t = {1e3 * t:+.0f} ms".strip(), (0.08, 0.08, 0.08))]
+    title = f"{for_terminal(film.title)}  t = {1e3 * t:+.0f} ms".strip()
+    lines: list[tuple[str, tuple[float, ...]]] = [(title, (0.08, 0.08, 0.08))]
     if t >= 0.0:
         lines.append((f"solid: {film.solid}", _BODY))
         lines += [(for_terminal(name), _color(k)) for k, name in enumerate(film.ghosts.names)]
