@@ -134,11 +134,9 @@ class Scene:
         for share in np.linspace(0.0, 1.0, 30):
             if closed.is_set():
                 return
-            at, flat = (
-                np.array([np.interp(share, way, column) for column in rows.T])
-                for rows in (places, total.reshape(len(total), -1))
-            )
-            now = flat.reshape(total.shape[1:])
+            at = np.array([np.interp(share, way, column) for column in places.T])
+            flat = [np.interp(share, way, column) for column in total.reshape(len(total), -1).T]
+            now = np.reshape(flat, total.shape[1:])
             world = np.einsum("ck,ckx->cx", now[there], placed.frames[there][:, : now.shape[1]])
             self._scene.add_icosphere(
                 "/board/now", radius=0.02 * self._mechanism.size, color=(0, 0, 0), position=at
