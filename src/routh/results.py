@@ -41,7 +41,9 @@ class Drawable:
         return ()
 
     def _repr_html_(self) -> str:
-        return html_view(repr(self), self._facts(), _small_picture(self), self._sentences())
+        from routh.viz.style import thumbnail
+
+        return html_view(repr(self), self._facts(), thumbnail(self), self._sentences())
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +126,3 @@ def html_view(
         data = base64.b64encode(picture).decode()
         parts.append(f'<img alt="{for_html(title)}" width="380" src="data:image/png;base64,{data}">')
     return "<div>" + "".join(parts) + "</div>"
-
-
-def _small_picture(result: Drawable) -> bytes | None:
-    """The result's own picture; None where Matplotlib is missing or there is nothing to draw."""
-    try:
-        from routh.viz.style import thumbnail
-    except ImportError:
-        return None
-    return thumbnail(result)

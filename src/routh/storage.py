@@ -50,7 +50,9 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         with target.open("wb") as direct:
             yield direct
         return
-    folder = os.open(_folder(target, path), os.O_RDONLY | os.O_DIRECTORY)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "its folder does not exist", str(path))
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         descriptor, name = _nameless(folder, target)
         try:
@@ -164,13 +166,13 @@ def read_parts(
             f"{shown}: holds a {for_terminal(found['kind'])}; wanted a {kind} of format {_FORMAT}"
         )
     names, told = found["arrays"], found["told"]
-    if not isinstance(told, dict) or not isinstance(names, list) or not all(map(_is_text, names)):
+    if (
+        not isinstance(told, dict)
+        or not isinstance(names, list)
+        or not all(isinstance(name, str) for name in names)
+    ):
         raise ValueError(f"{shown}: is not a file of a {kind} that this version can read")
     return told, read_arrays(path, names, max_bytes=max_bytes)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> np.ndarray:
@@ -196,12 +198,6 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
         raise ValueError(f"got an array of format {version}; wanted (1, 0) or (2, 0)")
     shape, _, dtype = _HEADERS[version](stream)
     return shape, dtype
-
-
-def _folder(target: Path, path: str | Path) -> Path:
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "its folder does not exist", str(path))
-    return target.parent
 
 
 def _nameless(folder: int, target: Path) -> tuple[int, str | None]:

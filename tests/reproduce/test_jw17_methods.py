@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh import two_body
-from routh.reproduce.jw17_methods import Steps, euler
+from routh.reproduce.jw17_methods import euler
 from routh.systems import two_body as data
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
@@ -12,16 +12,16 @@ BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)
 
 
 def test_plain_integration_takes_as_many_steps_as_table_1_says():
-    assert euler(*ICOSAHEDRON, Steps(0.00095), near=None).iterations == 107
-    assert euler(*BOWLING, Steps(0.001), near=None).iterations == 2586
+    assert euler(*ICOSAHEDRON, 0.00095, near=None).iterations == 107
+    assert euler(*BOWLING, 0.001, near=None).iterations == 2586
 
 
 def test_the_methods_converge_to_the_solution():
     truth = two_body.impact(*ICOSAHEDRON).impulse
-    errors = [np.linalg.norm(euler(*ICOSAHEDRON, Steps(h)).impulse - truth) for h in (4e-3, 1e-3, 1e-5)]
+    errors = [np.linalg.norm(euler(*ICOSAHEDRON, h).impulse - truth) for h in (4e-3, 1e-3, 1e-5)]
     assert errors[2] < errors[1] < errors[0] < 5e-3
     assert errors[2] < 1e-5
-    for run in (euler(*ICOSAHEDRON, Steps(0.00095), near=None), euler(*ICOSAHEDRON, Steps())):
+    for run in (euler(*ICOSAHEDRON, 0.00095, near=None), euler(*ICOSAHEDRON, None)):
         assert np.linalg.norm(run.impulse - truth) < 2e-3
 
 
@@ -29,7 +29,7 @@ def test_the_methods_converge_to_the_solution():
 def test_a_start_at_rest_ends_in_closed_form(mu):
     """Sticking (0.8) or slip that resumes along the centrifugal direction (0.1): both are straight."""
     v = [0.0, 0.0, -1.0]
-    run = euler(data.ICOSAHEDRON_W, v, mu, 0.5, Steps(1e-3))
+    run = euler(data.ICOSAHEDRON_W, v, mu, 0.5, 1e-3)
     assert run.iterations == 0
     np.testing.assert_allclose(
         run.impulse, two_body.impact(data.ICOSAHEDRON_W, v, mu, 0.5).impulse, rtol=1e-9

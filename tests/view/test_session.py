@@ -113,7 +113,7 @@ def test_a_click_on_the_board_shows_one_ghost_and_plays_its_path(block):
     session = settled(block.session)
     session.pick(3)
     assert session.picked == int(session.shown.ended[3])
-    assert session.scene._ghost_count == 1
+    assert session.scene._ghost_colors.shape[0] == 1
 
 
 def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeypatch):
@@ -135,9 +135,8 @@ def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeyp
     session.pick(5)
     shown, index = session.shown, session.picked
     problem, placed = shown.placed.problem, shown.placed
-    ends = session.board.places(
-        session._contact_axes(problem, np.array([problem.v, shown.outcomes.v[index]]))
-    )
+    rows = session._contact_rows(problem)
+    ends = session.board.places(np.array([problem.v, shown.outcomes.v[index]]) @ rows.T)
     assert len(dots) == len(arrows) == 30
     np.testing.assert_allclose([dots[0], dots[-1]], ends, atol=1e-6)
     lengths = np.linalg.norm(arrows[-1][:, 1] - arrows[-1][:, 0], axis=1)
@@ -182,7 +181,7 @@ def test_futures_follow_the_time_slider(block, monkeypatch):
     assert len(bundle) == 2
     actions._time.value = 0.02
     actions.show_time()
-    assert block.session.scene._ghost_count == 2
+    assert block.session.scene._ghost_colors.shape[0] == 2
 
 
 def test_the_extreme_outcome_of_any_direction(block):

@@ -1,4 +1,4 @@
-"""The commands of ``routh``."""
+"""The commands of ``routh``, in the order in which its help lists them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Annotated
 import typer
 
 import routh
-from routh.cli import landings, looking, options, robot_files, robots
+from routh.cli import landings, options, robot_files, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
-from routh.cli.requests import FilmRequest
-
-__all__ = ["app", "looking"]  # whose commands are registered by importing it
-_ORDER = ("list", "run", "impact", "scan", "sweep", "audit", "animate", "view", "precompile", "reproduce")
+from routh.cli.requests import FilmRequest, ScanRequest, SweepRequest
 
 
 def _version(wanted: bool) -> None:
@@ -48,14 +45,6 @@ def list_systems(output: Output, name: options.SystemName = None) -> int:
     from routh.cli.listing import show_system, show_systems
 
     return show_systems(output) if name is None else show_system(name, output)
-
-
-@command("precompile")
-def precompile(output: Output) -> int:
-    """Compile all kernels now, once for this machine, so that no later command waits for it."""
-    from routh.cli.precompile import precompile as compile_all
-
-    return compile_all(output)
 
 
 @command("run")
@@ -144,6 +133,60 @@ def impact(
     return run_file(file, request, place, output, max_bytes)
 
 
+@command("scan")
+def scan(
+    source: options.Source,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    picture: options.PictureFile,
+    output: Output,
+    request: ScanRequest,
+) -> int:
+    """How ambiguous the impact is over a grid: a heat map, and the worst points.
+
+    Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
+
+    [bold]Examples:[/bold]
+
+      routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
+      routh scan rocking-block --over mu=0:1:21
+    """
+    from routh.cli.scan import run_scan
+
+    return run_scan(source, landed, robot, request, picture.place(f"{Path(source).stem}-scan.png"), output)
+
+
+@command("sweep")
+def sweep(
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    output: Output,
+    request: SweepRequest,
+    source: options.OptionalSource = None,
+) -> int:
+    """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
+
+    The study is a folder. Whatever ends the command, a crash, a kill or a lost machine, the same command or
+    [bold]--resume FOLDER[/bold] goes on where it was.
+
+    [bold]Examples:[/bold]
+
+      routh sweep rocking-block --over mu=0:1:41 --over speed=0.5,1,2 --out study
+      routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
+      routh sweep --resume study --executor tcp://127.0.0.1:8786
+    """
+    from routh.cli.sweep import compute, run_sweep
+    from routh.sweep.studies import open_study
+
+    if request.resume is not None:
+        if source is not None or request.over or request.out is not None:
+            raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
+        return compute(open_study(request.resume), request, output)
+    if source is None or request.out is None:
+        raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
+    return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)
+
+
 @command("audit")
 def audit(
     file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
@@ -163,6 +206,81 @@ def audit(
     """
     options.output_file(request.out, (".html", ".htm"))
     return robots.run_audit(file, placed, request, output)
+
+
+@command("animate")
+def animate(
+    source: options.PlanarSource,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    output: Output,
+    request: FilmRequest,
+) -> int:
+    """Write a film of a planar system's futures, or of a robot's landing.
+
+    With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
+    ghosts. Of a robot MuJoCo's own motion is drawn in full, and the outcomes of the impact as ghosts in the
+    colour of what the contacts do; after the impact they move as MuJoCo moves them, or by impacts throughout
+    with [bold]--rigid[/bold].
+
+    [bold]Examples:[/bold]
+
+      routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
+      routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
+    """
+    from routh.cli.animate import animate_system
+    from routh.cli.robot_film import animate_robot
+
+    target = options.output_file(request.out or Path(f"{Path(source).stem}.gif"), options.FILMS)
+    if robot_files.is_robot(source):
+        robot_files.refuse_changes(source, request.change)
+        if request.budget is not None:
+            raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
+        return animate_robot(Path(source), landed, robot, request, target, output)
+    robot_files.refuse_without_robot(source, landed, robot, request.robot)
+    return animate_system(source, request, target, output)
+
+
+@command("view")
+def view(
+    source: options.PlanarSource,
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
+    restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
+    window: robots.Window = None,
+    change: options.Change = None,
+    ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others can come in only if you change this.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+) -> int:
+    """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
+
+    Prints the address to open. Only who knows the whole address, with its token, is answered.
+
+    [bold]Examples:[/bold]
+
+      routh view anymal.urdf --drop 1.0
+      routh view rocking-block
+    """
+    from routh.cli.view import run_view, start_of
+
+    further = {"friction": grip, "restitution": restitution, "window": window}
+    start = start_of(source, landed, change or [], further, robot)
+    serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
+    return run_view(source, start, robot, serving, Output(quiet=quiet))
+
+
+@command("precompile")
+def precompile(output: Output) -> int:
+    """Compile all kernels now, once for this machine, so that no later command waits for it."""
+    from routh.cli.precompile import precompile as compile_all
+
+    return compile_all(output)
 
 
 @command("reproduce")
@@ -207,39 +325,3 @@ def reproduce(
         return list_exhibits(output)
     options.output_folder(out)
     return reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)
-
-
-@command("animate")
-def animate(
-    source: options.PlanarSource,
-    landed: landings.Landed,
-    robot: robot_files.RobotFile,
-    output: Output,
-    request: FilmRequest,
-) -> int:
-    """Write a film of a planar system's futures, or of a robot's landing.
-
-    With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
-    ghosts. Of a robot MuJoCo's own motion is drawn in full, and the outcomes of the impact as ghosts in the
-    colour of what the contacts do; after the impact they move as MuJoCo moves them, or by impacts throughout
-    with [bold]--rigid[/bold].
-
-    [bold]Examples:[/bold]
-
-      routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
-      routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
-    """
-    from routh.cli.animate import animate_system
-    from routh.cli.robot_film import animate_robot
-
-    target = options.output_file(request.out or Path(f"{Path(source).stem}.gif"), options.FILMS)
-    if robot_files.is_robot(source):
-        robot_files.refuse_changes(source, request.change)
-        if request.budget is not None:
-            raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
-        return animate_robot(Path(source), landed, robot, request, target, output)
-    robot_files.refuse_without_robot(source, landed, robot, request.robot)
-    return animate_system(source, request, target, output)
-
-
-app.registered_commands.sort(key=lambda one: _ORDER.index(str(one.name)))  # as the help lists them

@@ -6,29 +6,24 @@ from pathlib import Path
 
 import numpy as np
 
-from routh.cli.nothing import tell_nothing_approaches
 from routh.cli.output import Output, plain_table
-from routh.laws import ImpactResult, TwoBody
+from routh.laws import TwoBody
 from routh.problem import ImpactProblem
 from routh.sampling.answers import Answer, contact_modes, make_answer
 
 _MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
 
-def has_single_elastic_contact(problem: ImpactProblem) -> bool:
-    """Whether the impact is one contact that rebounds: it follows one path, so there is no set to sample."""
-    return problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
-
-
 def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
     """The outcome by each hypothesis of restitution, and its picture; the exit code."""
-    if not problem.approaching.any():
-        return tell_nothing_approaches(problem, title, output)
+    from routh.viz.two_body import restitution_figure
+
     before = float(problem.kinetic_energy())
     headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")
     table = plain_table("restitution of", *headings)
     rows, results = [], {hypothesis: TwoBody(hypothesis)(problem) for hypothesis in _MEANINGS}
-    answer = answer_of_hypotheses(problem, results)
+    v = np.array([result.v for result in results.values()])
+    answer = make_answer(problem, v, contact_modes(problem, v), whole=True)  # how far hypotheses are apart
     for hypothesis, meaning in _MEANINGS.items():
         result = results[hypothesis]
         normal, *slip = result.contact_velocity[0]
@@ -45,11 +40,7 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
     mu, e = float(problem.mu[0]), float(problem.restitution[0])
     output.say(f"[dim]{source} · one contact, friction {mu:g}, restitution {e:g}[/dim]\n")
     output.show(table)
-    written = None
-    if place is not None:
-        from routh.viz.two_body import restitution_figure
-
-        written = output.picture(place, lambda: restitution_figure(problem))
+    written = output.picture(place, lambda: restitution_figure(problem))
     ambiguity = {**answer.as_data(), "sentences": [_sentence(answer)]}
     output.emit(
         ambiguity=ambiguity,
@@ -59,12 +50,6 @@ def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | N
         picture=written,
     )
     return 0
-
-
-def answer_of_hypotheses(problem: ImpactProblem, results: dict[str, ImpactResult]) -> Answer:
-    """How far the hypotheses are apart; outcomes are numbered in their order."""
-    v = np.array([result.v for result in results.values()])
-    return make_answer(problem, v, contact_modes(problem, v), whole=True)
 
 
 def _sentence(answer: Answer) -> str:

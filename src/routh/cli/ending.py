@@ -9,7 +9,7 @@ import threading
 import time
 from contextlib import suppress
 
-from routh.cli.pipes import forget_output, output_is_forgotten
+from routh.cli.pipes import output_is_forgotten
 
 INTERRUPTED = 130
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
@@ -32,9 +32,6 @@ def main() -> None:
         if stop.code == 1 and not unread and output_is_forgotten():  # Rich's way with ``--help | head``
             sys.exit(0)
         raise
-    except BrokenPipeError:
-        forget_output()
-        sys.exit(0)
     except Exception as error:
         message = explain(error)
         if message is None:

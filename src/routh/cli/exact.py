@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -17,10 +16,8 @@ from routh.exact.result import ExactSet
 from routh.sampling.filling import fill
 from routh.status import Status
 from routh.text import for_rich
+from routh.viz import style
 from routh.viz.velocity import velocity_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SECONDS = 60.0
 
@@ -41,9 +38,8 @@ def run_exact(
         f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
         f"gap {exact.gap:.1e} of the speed before"
     )
-    written = None
-    if place is not None and exact.rational.nt == 1 and len(exact.inner):
-        written = output.picture(place, lambda: _figure(exact))
+    drawn = exact.rational.nt == 1 and len(exact.inner) > 0
+    written = output.picture(place if drawn else None, lambda: _figure(exact))
     output.emit(ambiguity=answer.as_data(), **_as_data(exact), system=name, picture=written)
     return 0 if exact.status is not Status.INCOMPLETE else 1
 
@@ -62,7 +58,7 @@ def _table(exact: ExactSet) -> Table:
     return table
 
 
-def _figure(exact: ExactSet) -> Figure:
+def _figure(exact: ExactSet) -> style.Figure:
     """The set over samples that fill it."""
     shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
     return velocity_figure(shown, exact=exact, view="ends")

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, ParamSpec, TypeVar, get_origin, get_type_hints
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -49,11 +49,8 @@ def _options(group: type) -> list[inspect.Parameter]:
         if is_dataclass(kind):
             found += _options(kind)
         elif _is_option(kind):
-            several = field.default == ()
-            default = None if several else field.default
-            annotation = _as_list(kind) if several else kind
             keyword = inspect.Parameter.KEYWORD_ONLY
-            found.append(inspect.Parameter(field.name, keyword, default=default, annotation=annotation))
+            found.append(inspect.Parameter(field.name, keyword, default=field.default, annotation=kind))
     return found
 
 
@@ -64,8 +61,7 @@ def _made(group: type, given: Mapping[str, object]) -> object:
         if is_dataclass(kind):
             values[field.name] = _made(kind, given)
         elif _is_option(kind):
-            value = given[field.name]
-            values[field.name] = tuple(value or ()) if field.default == () else value  # type: ignore[arg-type]
+            values[field.name] = given[field.name]
     return group(**values)
 
 
@@ -76,9 +72,3 @@ def _fields(group: type) -> list[tuple[Field[object], type]]:
 
 def _is_option(kind: object) -> bool:
     return get_origin(kind) is Annotated
-
-
-def _as_list(kind: object) -> object:
-    """``tuple[str, ...]``, which a group keeps, as the list that the parser knows."""
-    several, *declared = get_args(kind)
-    return Annotated[(list[get_args(several)[0]] | None, *declared)]  # type: ignore[misc]

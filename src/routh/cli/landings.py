@@ -23,45 +23,37 @@ WINDOWS = (1e-3, 5e-3, 20e-3)  # s, for the line that says how much the window m
 ANGLES = ("roll", "pitch", "yaw")
 
 _landing = partial(typer.Option, rich_help_panel="Landings")
-Drop = Annotated[
-    float | None,
-    _landing(
-        min=0.0,
-        help="Move the robot along gravity until it touches, at this speed, m/s. A URDF gets a floating root "
-        "and level ground.",
-        show_default=False,
-    ),
-]
-Roll = Annotated[float, _landing(help="Turn about the body's x axis first, rad.")]
-Pitch = Annotated[float, _landing(help="... then about its y axis, rad.")]
-Yaw = Annotated[float, _landing(help="... then about its z axis, rad.")]
-Joint = Annotated[
-    tuple[str, ...],
-    _landing(
-        "--joint", metavar="NAME=VALUE", help="A joint's position by name, rad (m for slides); repeatable."
-    ),
-]
 
 
 @dataclass(frozen=True)
 class Landed:
     """How a robot comes down, as given on the command line."""
 
-    drop: Drop = None
-    roll: Roll = 0.0
-    pitch: Pitch = 0.0
-    yaw: Yaw = 0.0
-    joint: Joint = ()
-
-    def refuse_without_drop(self) -> None:
-        """Angles and joints are a landing's; nothing is ignored in silence."""
-        if self.drop is None:
-            options.refuse(self, "is for landings; wanted --drop SPEED with it")
+    drop: Annotated[
+        float | None,
+        _landing(
+            min=0.0,
+            help="Move the robot along gravity until it touches, at this speed, m/s. A URDF gets a floating "
+            "root and level ground.",
+            show_default=False,
+        ),
+    ] = None
+    roll: Annotated[float, _landing(help="Turn about the body's x axis first, rad.")] = 0.0
+    pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
+    yaw: Annotated[float, _landing(help="... then about its z axis, rad.")] = 0.0
+    joint: Annotated[
+        list[str] | None,
+        _landing(
+            "--joint",
+            metavar="NAME=VALUE",
+            help="A joint's position by name, rad (m for slides); repeatable.",
+        ),
+    ] = None
 
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
         found = {}
-        for text in self.joint:
+        for text in self.joint or ():
             name, equals, value = text.partition("=")
             try:
                 found[name] = float(value)
@@ -100,17 +92,12 @@ def window_line(wider: Landing, drawn: Outcomes, friction: str, seed: int) -> st
 
 
 def tell_place(found: Landing, output: Output) -> None:
-    """Where the robot was put."""
+    """Where the robot was put, and which joints the model's own pose has past their limits."""
     word = "raised" if found.lifted > 0.0 else "lowered"
     output.say(
         f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
-    tell_moved(found, output)
-
-
-def tell_moved(found: Landing, output: Output) -> None:
-    """Joints that the model's own pose has past their limits."""
     if found.moved:
         shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
         more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""

@@ -35,9 +35,7 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
         output.say("  trajectory = system.run()")
     else:
         output.say("  trajectory = routh.simulate(system.model, system.state, duration=2.0)")
-    written = None
-    if place is not None:
-        written = output.picture(place, lambda: state_figure(system))
+    written = output.picture(place, lambda: state_figure(system))
     contacts = [info.name for info in model.contacts]
     told = {"q": state.q, "v": state.v, "contacts": contacts, "gaps": gaps, "picture": written}
     output.emit(system=system.name, kind=system.kind, **told)

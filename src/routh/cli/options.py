@@ -44,7 +44,7 @@ def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str
 
 
 _argument = partial(typer.Argument, show_default=False, autocompletion=_system_names)
-_option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
+option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
 
 SystemName = Annotated[str | None, _argument(help="A system, for its parameters.", metavar="[NAME]")]
 System = Annotated[str, _argument(help="A system of [bold]routh list[/bold].")]
@@ -55,7 +55,7 @@ PlanarSource = Annotated[
     str, _argument(help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].")
 ]
 Over = Annotated[
-    tuple[str, ...],
+    list[str] | None,
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
@@ -73,48 +73,15 @@ Change = Annotated[
         autocompletion=_parameter_names,
     ),
 ]
-Merge = Annotated[
-    float,
-    _option(
-        "--merge",
-        metavar="SHARE",
-        min=0.0,
-        help="Combinations of contact modes that differ by less than this share of the speed before are one "
-        "row. Default: 0.001; 0 shows all.",
-    ),
-]
-Samples = Annotated[
-    int | None,
-    _option(
-        "--samples",
-        "-n",
-        min=1,
-        help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many contacts.",
-    ),
-]
-Step = Annotated[
-    float | None,
-    _option(
-        help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum scale."
-    ),
-]
-MaxSteps = Annotated[int | None, _option(min=1, help="Increments before a sample gives up. Default: 1000.")]
-Points = Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")]
 Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")]
-Threads = Annotated[int | None, _option(min=1, help="CPU threads. Default: all cores.")]
 Budget = Annotated[
     float | None,
-    _option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
+    option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
 ]
 MaxBytes = Annotated[
-    int | None, _option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
+    int | None, option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
 ]
-Picture = Annotated[
-    Path | None,
-    _option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
-]
-NoPicture = Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Only the answer and the tables: no progress, no explanations.")
@@ -176,14 +143,42 @@ def refuse(settings: object, why: str) -> None:
 class Request:
     """How to sample."""
 
-    samples: Samples = None
-    merge: Merge = 1e-3  # routh.sampling.answers.SAME_MODE
-    step: Step = None
-    max_steps: MaxSteps = None
-    points: Points = PointKind.random
+    samples: Annotated[
+        int | None,
+        option(
+            "--samples",
+            "-n",
+            min=1,
+            help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many "
+            "contacts.",
+        ),
+    ] = None
+    merge: Annotated[
+        float,
+        option(
+            "--merge",
+            metavar="SHARE",
+            min=0.0,
+            help="Combinations of contact modes that differ by less than this share of the speed before are "
+            "one row. Default: 0.001; 0 shows all.",
+        ),
+    ] = 1e-3  # routh.sampling.answers.SAME_MODE
+    step: Annotated[
+        float | None,
+        option(
+            help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum "
+            "scale."
+        ),
+    ] = None
+    max_steps: Annotated[
+        int | None, option(min=1, help="Increments before a sample gives up. Default: 1000.")
+    ] = None
+    points: Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")] = (
+        PointKind.random
+    )
     seed: Seed = 0
     device: Device = "cpu"
-    threads: Threads = None
+    threads: Annotated[int | None, option(min=1, help="CPU threads. Default: all cores.")] = None
     budget: Budget = None
     friction: str = "cone"  # an option of robots only
 
@@ -192,8 +187,11 @@ class Request:
 class PictureFile:
     """Where the picture goes."""
 
-    out: Picture = None
-    no_picture: NoPicture = False
+    out: Annotated[
+        Path | None,
+        option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
+    ] = None
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")] = False
 
     def place(self, default: str) -> Path | None:
         """The file, checked before the work; None where none is wanted."""

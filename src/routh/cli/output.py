@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -80,8 +81,13 @@ class Output:
             with unread():
                 print(json.dumps(plain(data if rows is None else rows), allow_nan=False))
 
-    def picture(self, place: Path, draw: Callable[[], Figure]) -> str | None:
-        """Save the figure that ``draw`` makes; None, with a word about it, where Matplotlib is missing."""
+    def picture(self, place: Path | None, draw: Callable[[], Figure]) -> str | None:
+        """Save the figure that ``draw`` makes, where there is a place; its path as text.
+
+        None, with a word about it, where Matplotlib is missing.
+        """
+        if place is None:
+            return None
         from routh.viz import style
 
         try:
@@ -98,22 +104,32 @@ class Output:
         """Whether there is a person to watch a progress bar."""
         return not self.quiet and self.errors.is_terminal
 
-    def _bar(self, *columns: ProgressColumn) -> Progress:
-        return Progress(*columns, console=self.errors, transient=True)
+    @contextmanager
+    def _bar(self, *columns: ProgressColumn, text: str = "", total: int | None = None) -> Iterator[Progress]:
+        """A bar with one task, seen once it takes more than two seconds."""
+        progress = Progress(*columns, console=self.errors, transient=True)
+        progress.add_task(text, total=total)
+        timer = threading.Timer(PATIENCE, progress.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield progress
+        finally:
+            timer.cancel()
+            timer.join()  # it may be starting just now
+            progress.stop()
 
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
-        """A spinner with the time, once it takes more than two seconds and somebody watches."""
+        """A spinner with the time, where somebody watches."""
         if not self.watched:
             yield
             return
-        progress = self._bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        task = progress.add_task(text)
-
-        def describe(compiling: str | None) -> None:
-            progress.update(task, description=text if compiling is None else compiling)
-
-        with _after_a_while(progress), announced_to(describe):
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        with (
+            self._bar(*columns, text=text) as progress,
+            announced_to(lambda told: progress.update(progress.task_ids[0], description=told or text)),
+        ):
             yield
 
     @contextmanager
@@ -123,17 +139,9 @@ class Output:
             yield lambda text: None
             return
         columns = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
-        progress = self._bar(*columns, TextColumn("{task.description}"))
-        task = progress.add_task("", total=total)
-        begun = -1
-
-        def advance(text: str) -> None:
-            nonlocal begun
-            begun += 1
-            progress.update(task, completed=begun, description=text)
-
-        with _after_a_while(progress):
-            yield advance
+        begun = count()
+        with self._bar(*columns, TextColumn("{task.description}"), total=total) as progress:
+            yield lambda text: progress.update(progress.task_ids[0], completed=next(begun), description=text)
 
 
 def plain_table(*columns: str, title: str | None = None, title_style: str | None = None) -> Table:
@@ -151,19 +159,6 @@ def plain_table(*columns: str, title: str | None = None, title_style: str | None
         name = named.removeprefix("*")
         table.add_column(name.removeprefix("|"), justify=justify, style=colour, no_wrap=name.startswith("|"))
     return table
-
-
-@contextmanager
-def _after_a_while(progress: Progress) -> Iterator[None]:
-    timer = threading.Timer(PATIENCE, progress.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()  # it may be starting just now
-        progress.stop()
 
 
 def plain(data: object) -> object:

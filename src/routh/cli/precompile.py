@@ -35,10 +35,6 @@ def _plane(restitution: float = 0.0) -> ImpactProblem:
     return systems.impact("rocking-block").replace(restitution=restitution)
 
 
-def _two_bodies() -> object:
-    return two_body.batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5)
-
-
 def _motion() -> object:
     from routh.sim import simulate  # loads SciPy's integrators, which no other family needs
 
@@ -59,7 +55,7 @@ FAMILIES = (
         lambda: sample(_spatial(), SAMPLES, method="algorithm1", friction="polyhedral"),
     ),
     Family("Algorithm 1, true cone", lambda: sample(_spatial(), 64, method="algorithm1")),
-    Family("two bodies", _two_bodies),
+    Family("two bodies", lambda: two_body.batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5)),
     Family("derivatives, plane", lambda: sample(_plane(), 64).jacobian()),
     Family("derivatives, polygons", lambda: sample(_spatial(), 64, friction="polyhedral").jacobian()),
     Family("derivatives, true cone", lambda: sample(_spatial(), 64).jacobian()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
@@ -10,7 +11,7 @@ from rich.table import Table
 from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
 from routh.reproduce.report import difference, write_report
-from routh.reproduce.runner import Finished, as_data, choose, load, run
+from routh.reproduce.runner import Finished, choose, load, run
 from routh.text import for_rich
 from routh.viz import style
 
@@ -39,7 +40,7 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
         if result.status != "done":
             output.show(f"[yellow]{result.name} {result.status}:[/yellow] {for_rich(result.error)}")
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
-    output.emit(report=str(report), exhibits=[as_data(result) for result in results])
+    output.emit(report=str(report), exhibits=[asdict(result) for result in results])
     return 1 if any(result.status == "failed" for result in results) else 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ import typer
 
 from routh.cli import options, robots
 
-_defaults_told = partial(typer.Option, show_default=False)
 Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")]
 
 
@@ -28,7 +26,7 @@ class Nearness:
 class ScanRequest:
     """How to scan."""
 
-    over: options.Over = ()
+    over: options.Over = None
     near: Nearness = field(default_factory=Nearness)
     samples: Samples = 256
     seed: options.Seed = 0
@@ -39,7 +37,7 @@ class ScanRequest:
 class SweepRequest:
     """How to compute a study."""
 
-    over: options.Over = ()
+    over: options.Over = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
     window: robots.Window = None
     resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the study in this folder.")] = (
@@ -78,11 +76,11 @@ class FilmRequest:
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
     ] = None
     futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8
-    duration: Annotated[float | None, _defaults_told(help="How long to simulate, s. [2, of a robot 0.4]")] = (
+    duration: Annotated[float | None, options.option(help="How long to simulate, s. [2, of a robot 0.4]")] = (
         None
     )
     speed: Annotated[
-        float | None, _defaults_told(help="Seconds of motion per second of film. [1, of a robot 0.2]")
+        float | None, options.option(help="Seconds of motion per second of film. [1, of a robot 0.2]")
     ] = None
     fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25
     change: options.Change = None

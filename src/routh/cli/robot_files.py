@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".xml", ".mjcf", ".urdf")
 option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
 
-Roots = Annotated[
-    tuple[Path, ...],
-    option(
-        "--root",
-        metavar="FOLDER",
-        help="A further folder whose files the model may use, and that holds its packages; repeatable.",
-    ),
-]
-StateFile = Annotated[
-    Path | None,
-    option(
-        "--state", metavar="FILE", help="Posture and velocity from a file: qpos and qvel in .npz or .json."
-    ),
-]
-Keyframe = Annotated[str | None, option(help="Keyframe to start from, by name or number.")]
-
 
 def is_robot(file: str | Path) -> bool:
     """Whether a file is a robot's, by its name."""
@@ -57,9 +41,23 @@ def refuse_changes(source: str, changes: object) -> None:
 class RobotFile:
     """How a robot's file is read."""
 
-    root: Roots = ()
-    state: StateFile = None
-    keyframe: Keyframe = None
+    root: Annotated[
+        list[Path] | None,
+        option(
+            "--root",
+            metavar="FOLDER",
+            help="A further folder whose files the model may use, and that holds its packages; repeatable.",
+        ),
+    ] = None
+    state: Annotated[
+        Path | None,
+        option(
+            "--state",
+            metavar="FILE",
+            help="Posture and velocity from a file: qpos and qvel in .npz or .json.",
+        ),
+    ] = None
+    keyframe: Annotated[str | None, option(help="Keyframe to start from, by name or number.")] = None
 
     def load(
         self,
@@ -76,7 +74,7 @@ class RobotFile:
         urdf = lands and file.suffix.lower() == ".urdf"
         return mujoco.load(
             file,
-            roots=self.root,
+            roots=self.root or (),
             floating=floating or urdf,
             ground=0.0 if ground is None and urdf else ground,
             sky=sky,

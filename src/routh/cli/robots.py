@@ -29,32 +29,12 @@ if TYPE_CHECKING:
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 
 _robot = partial(robot_files.option, min=0.0)
-Qpos = Annotated[
-    str | None,
-    robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
-]
-Qvel = Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')]
-Gap = Annotated[
-    float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
-]
 Window = Annotated[float | None, _robot(help="Contacts that close within this time are simultaneous too, s.")]
-Floating = Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")]
-Ground = Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")]
 Deepest = Annotated[
     float, _robot(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
 PastLimit = Annotated[
     float, _robot(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
-]
-ImpactDeepest = Annotated[
-    float | None,
-    _robot(
-        help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
-    ),
-]
-ImpactPastLimit = Annotated[
-    float | None,
-    _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
 ]
 Friction = Annotated[
     str, typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets.")
@@ -65,11 +45,16 @@ Friction = Annotated[
 class Standing(RobotFile):
     """Where the robot is and how it moves, as given on the command line."""
 
-    qpos: Qpos = None
-    qvel: Qvel = None
-    gap: Gap = None
-    floating: Floating = False
-    ground: Ground = None
+    qpos: Annotated[
+        str | None,
+        robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
+    ] = None
+    qvel: Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')] = None
+    gap: Annotated[
+        float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
+    ] = None
+    floating: Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")] = False
+    ground: Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")] = None
     deepest: Deepest = DEEPEST
     past_limit: PastLimit = PAST_LIMIT
 
@@ -91,8 +76,16 @@ class AuditRequest:
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256
     friction: Friction = "cone"
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
-    impact_deepest: ImpactDeepest = None
-    impact_past_limit: ImpactPastLimit = None
+    impact_deepest: Annotated[
+        float | None,
+        _robot(
+            help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
+        ),
+    ] = None
+    impact_past_limit: Annotated[
+        float | None,
+        _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
+    ] = None
     budget: options.Budget = None
     seed: options.Seed = 0
 
@@ -117,10 +110,12 @@ def run_robot(
 def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
+    from routh.models.robot import NoContactError
     from routh.viz.audit_report import write_report
 
     model, data = load_state(file, placed)
-    refuse_impossible_state(model, data, placed)
+    with suppress(NoContactError):  # a state without contacts can be
+        state_problem(model, data, placed)
     soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
@@ -141,14 +136,14 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     return 0 if found.impacts else 1
 
 
-def refuse_impossible_state(model: MjModel, data: MjData, placed: Standing) -> None:
-    """Raise `routh.status.StateError` where the state given cannot be; one without contacts can."""
+def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:
+    """The impact in a state, or a `routh.status.StateError` where that cannot be; nothing is warned of."""
     from routh.models import UnrepresentedWarning, mujoco
-    from routh.models.robot import NoContactError
 
-    with warnings.catch_warnings(), suppress(NoContactError):
+    limits = options.given(deepest=placed.deepest, past_limit=placed.past_limit, **further)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        mujoco.problem(model, data, deepest=placed.deepest, past_limit=placed.past_limit)
+        return mujoco.problem(model, data, **limits)
 
 
 def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[MjModel, MjData]:
@@ -168,18 +163,16 @@ def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[Mj
 
 def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, Landing | None]:
     """The impact of a robot; what it cannot represent is told. Of a landing also one with more contacts."""
-    from routh.models import UnrepresentedWarning, mujoco, simultaneity
+    from routh.models import simultaneity
 
-    placed.landed.refuse_without_drop()
+    if placed.landed.drop is None:
+        options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
     model, data = load_state(file, placed, lands=placed.landed.drop is not None)
     wider = None
     if placed.landed.drop is not None:
         problem, wider = _landing_problem(model, data, placed, output)
     else:
-        limits = options.given(gap=placed.gap, deepest=placed.deepest, past_limit=placed.past_limit)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnrepresentedWarning)
-            problem = mujoco.problem(model, data, window=placed.window, **limits)
+        problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     redundant = simultaneity.redundancy(problem).redundant

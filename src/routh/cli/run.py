@@ -6,12 +6,13 @@ import ast
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
-from routh.cli.elastic import has_single_elastic_contact, run_elastic
+from routh.cli.elastic import run_elastic
 from routh.cli.nothing import notes_shown, tell_nothing_approaches
 from routh.cli.options import Request
 from routh.cli.output import Output
@@ -24,10 +25,8 @@ from routh.storage import MAX_BYTES
 from routh.systems import System
 from routh.text import for_rich
 from routh.validation import Options
+from routh.viz import style
 from routh.viz.outcomes import outcomes_figure, system_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
@@ -43,7 +42,8 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"
-    return _run_problem(system.problem, title, system.paper.source, request, place, output, system)
+    source = system.paper.source
+    return sample_and_show(system.problem, title, source, request, place, output, system=system)
 
 
 def run_file(
@@ -52,24 +52,7 @@ def run_file(
     """Sample the impact in a file, of ``max_bytes`` at most; the exit code."""
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     problem = ImpactProblem.load(file, max_bytes=MAX_BYTES if max_bytes is None else max_bytes)
-    return _run_problem(problem, title, "your own", request, place, output)
-
-
-def _run_problem(
-    problem: ImpactProblem,
-    title: str,
-    source: str,
-    request: Request,
-    place: Path | None,
-    output: Output,
-    system: System | None = None,
-) -> int:
-    """Sample what has a set."""
-    if has_single_elastic_contact(problem):
-        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
-        options.refuse(request, why)
-        return run_elastic(problem, title, source, place, output)
-    return sample_and_show(problem, title, source, request, place, output, system=system)
+    return sample_and_show(problem, title, "your own", request, place, output)
 
 
 def default_samples(problem: ImpactProblem) -> int:
@@ -118,11 +101,18 @@ def sample_and_show(
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
+    One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis.
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
     says of the outcomes.
     """
+    elastic = problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
+    if elastic:
+        why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
+        options.refuse(request, why)
     if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output, notes)
+    if elastic:
+        return run_elastic(problem, title, source, place, output)
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
         shown = compare(outcomes, ways=False, enumerated=tables.QUICK_CONTACTS)
@@ -137,14 +127,13 @@ def sample_and_show(
         output.say(f"[dim]{said}[/dim]")
     output.show("")
     _show(shown, request, output)
-    ended, written = bool(outcomes.terminated.any()), None
-    if place is not None and ended:
-        written = output.picture(place, lambda: _figure(outcomes, shown, system))
+    ended = bool(outcomes.terminated.any())
+    written = output.picture(place if ended else None, lambda: _figure(outcomes, shown, system))
     output.emit(**tables.as_data(shown, answer, seconds, request.merge), picture=written)
     return 0 if ended else 1
 
 
-def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> Figure:
+def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> style.Figure:
     if system is None:
         return outcomes_figure(outcomes, shown=shown)
     return system_figure(system, outcomes, shown=shown)
@@ -166,8 +155,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Ou
 def _method_of(request: Request) -> Options:
     """Algorithm 1 where one of its options is asked for; else by events."""
     points = None if request.points == "random" else request.points
-    given = {"step": request.step, "max_steps": request.max_steps, "points": points}
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = options.given(step=request.step, max_steps=request.max_steps, points=points)
     return {"method": "algorithm1", **asked} if asked else {}
 
 

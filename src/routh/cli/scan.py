@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
@@ -26,10 +27,12 @@ def run_scan(
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
     if is_robot(source):
-        problem_at: Landings | Parameters = Landings(source, landed, robot, request.near)
+        problem_at: Landings | partial[ImpactProblem | None] = Landings(source, landed, robot, request.near)
     else:
+        from routh import systems
+
         refuse_without_robot(source, landed, robot, request.near)
-        problem_at = Parameters(source)
+        problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
         found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
     output.show(worst_table(found))
@@ -39,9 +42,7 @@ def run_scan(
     if isinstance(problem_at, Landings) and problem_at.refused:
         count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
         output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
-    written = None
-    if place is not None and len(grid.axes) <= 2:
-        written = output.picture(place, lambda: found.plot())
+    written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), picture=written)
     return 0 if (found.score == found.score).any() else 3
 
@@ -61,25 +62,12 @@ class Landings:
 
         known = {name: value for name, value in point.items() if name in (*ANGLES, "drop")}
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
-        landed = replace(self.landed, **known, joint=(*self.landed.joint, *joints))
+        landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:
             return make_landing(self.model, landed, **self.options).problem
         except StateError as error:
             self.refused.append(str(error))
             raise
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The impact of a named system, by its parameters."""
-
-    name: str
-
-    def __call__(self, **point: float) -> ImpactProblem | None:
-        """The problem at a point."""
-        from routh import systems
-
-        return systems.problem_of(self.name, **point)
 
 
 def worst_table(found: Scan) -> Table:

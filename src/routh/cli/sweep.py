@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,20 +15,21 @@ from routh.cli.requests import SweepRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.sweep.measures import ambiguity
 from routh.sweep.recipe import Recipe, recipe
-from routh.sweep.studies import RunReport, Study, open_study, study
+from routh.sweep.studies import RunReport, Study, study
 
 
-def source_of(source: str, landed: Landed, robot: RobotFile, request: SweepRequest) -> Recipe:
-    """Where the problems come from: a robot's landing, or a system by name."""
+def source_of(
+    source: str, landed: Landed, robot: RobotFile, request: SweepRequest, axes: Collection[str]
+) -> Recipe:
+    """Where the problems come from: a robot's landing, or a system by name; ``axes`` are told by points."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         if request.window is not None:
             raise ValueError(f"--window: {source} is no robot file; wanted .xml or .urdf with it")
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
-    axes = set(grid_from_text(request.over).axes)
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
-    further["roots"] = [str(folder.resolve()) for folder in robot.root]
+    further["roots"] = [str(folder.resolve()) for folder in robot.root or ()]
     if robot.state is not None:
         further["qpos"] = robot.posture(robot.load(file, lands=True))["qpos"].tolist()
     fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
@@ -40,20 +42,16 @@ def run_sweep(
     source: str, landed: Landed, robot: RobotFile, request: SweepRequest, folder: Path, output: Output
 ) -> int:
     """Make the study of a system or a robot and compute it; the exit code."""
-    problems = source_of(source, landed, robot, request)
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
     axes, measure = grid_from_text(request.over).axes, [ambiguity(request.samples)]
+    problems = source_of(source, landed, robot, request, axes)
     made = study(folder, problems=problems, over=axes, measure=measure, seed=request.seed)
-    return _compute(made, request, output)
+    return compute(made, request, output)
 
 
-def resume(folder: Path, request: SweepRequest, output: Output) -> int:
-    """Go on with a study where it was; the exit code."""
-    return _compute(open_study(folder), request, output)
-
-
-def _compute(made: Study, request: SweepRequest, output: Output) -> int:
+def compute(made: Study, request: SweepRequest, output: Output) -> int:
+    """Compute what a study still lacks; the exit code."""
     watched = None if output.watched else False
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     output.show(_table(made))

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from routh.cli import options
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
@@ -30,7 +31,7 @@ def start_of(
     found = {name: getattr(landed, name) for name in ANGLES if getattr(landed, name) != 0.0}
     if landed.drop is not None:
         found["drop"] = landed.drop
-    return {**found, **landed.joints(), **{k: v for k, v in further.items() if v is not None}}
+    return {**found, **landed.joints(), **options.given(**further)}
 
 
 def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:
@@ -63,7 +64,7 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
 
 def source_words(source: str, robot: RobotFile) -> tuple[str, ...]:
     """The words of a command line that name this robot and the posture it starts from."""
-    words = [source, *(word for folder in robot.root for word in ("--root", str(folder)))]
+    words = [source, *(word for folder in robot.root or () for word in ("--root", str(folder)))]
     if robot.state is not None:
         words += ["--state", str(robot.state)]
     if robot.keyframe is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +20,8 @@ from routh.validation import Array
 from routh.viz import style
 from routh.viz.density import draw_density, limits
 from routh.viz.exact import cheap_exact, draw_exact
+from routh.viz.snapshots import planar
 from routh.viz.velocity import EXACT, SAMPLES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 51
 RATIOS = np.logspace(-5.0, 5.0, POINTS)  # k_A / k_B
@@ -46,7 +42,7 @@ class Sweep:
 
 def stiffness_sweep(system: System, ratios: Array = RATIOS) -> list[Array]:
     """Velocities after, for ratios k_A / k_B with the softer contact at 1e6 N/m."""
-    model, state = _model(system)
+    model, state = planar(system)
     found = []
     for ratio in ratios:
         k = SOFTEST * np.array([max(ratio, 1.0), max(1.0 / ratio, 1.0)])
@@ -56,13 +52,13 @@ def stiffness_sweep(system: System, ratios: Array = RATIOS) -> list[Array]:
 
 def angle_sweep(system: System) -> list[Array]:
     """Velocities after, for angles before, with one corner on the ground and the same total energy."""
-    model, _ = _model(system)
+    model, _ = planar(system)
     return [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in ANGLES]
 
 
 def _tilted(system: System, angle: float) -> State:
     """The block with its lower corner on the ground, as fast as the same total energy makes it."""
-    model, state = _model(system)
+    model, state = planar(system)
     q = np.array([state.q[0], 0.0, angle])
     q[1] = -float(model.gaps(q).min())
     speed = math.sqrt(state.v[1] ** 2 - 2.0 * GRAVITY * (q[1] - state.q[1]))
@@ -71,7 +67,7 @@ def _tilted(system: System, angle: float) -> State:
 
 def share_before_the_second(system: System, angle: float) -> float:
     """How much of the first corner's impulse comes before the other corner touches."""
-    model, _ = _model(system)
+    model, _ = planar(system)
     contact = KelvinVoigt(stiffness=np.full(2, SOFTEST))
     impulse = compliant_impact(model, _tilted(system, angle), contact, rtol=1e-10).impulse
     first = int(np.argmax(impulse[:, 0] > 0.0) > np.argmax(impulse[:, 1] > 0.0))
@@ -94,7 +90,7 @@ def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[
 
 
 @style.context()
-def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> Figure:
+def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> style.Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [
@@ -121,7 +117,7 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
     return fig
 
 
-def _draw_sweep(ax: Axes, swept: Sweep, colors: Array, label: str) -> None:
+def _draw_sweep(ax: style.Axes, swept: Sweep, colors: Array, label: str) -> None:
     import matplotlib.colors
 
     dark = matplotlib.colors.ListedColormap(matplotlib.colormaps["plasma"](np.linspace(0.0, 0.8, 256)))
@@ -183,9 +179,3 @@ _WHY = {
     "angle sweep": "as the paper says: the block turns a little between the two impacts, so the set of the "
     "level block is exceeded slightly",
 }
-
-
-def _model(system: System) -> tuple[PlanarModel, State]:
-    assert isinstance(system.model, PlanarModel)
-    assert system.state is not None
-    return system.model, system.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from routh.viz.outcomes import system_figure
 from routh.viz.snapshots import snapshot_figure
 
 SEPARATES, STICKS, _ = ContactMode
+_DIMENSIONS = "The paper gives no dimensions; ours are those of the system's defaults."
 
 
 @exhibit("hp19-fig-3", title="The rimless wheel on two feet", source="HP19 Fig. 3 and poster")
@@ -38,15 +40,13 @@ def figure_3(settings: Settings) -> Exhibit:
         "hp19-fig-3a": snapshot_figure(system),
         "hp19-fig-3b": two_feet_figure(outcomes.problem, outcomes.v[outcomes.terminated]),
     }
-    return Exhibit(
-        figures, tuple(rows), "The paper gives no dimensions; ours are those of the system's defaults."
-    )
+    return Exhibit(figures, tuple(rows), _DIMENSIONS)
 
 
 @exhibit("hp19-fig-4", title="Pushing a box along a floor into a smooth wall", source="HP19 Fig. 4")
 def figure_4(settings: Settings) -> Exhibit:
     """Snapshots, the set, and the sentence on Fig. 4b, looked for over shapes, angles and friction."""
-    made = _poster("pushing", "hp19-fig-4", settings)
+    made = _poster("pushing", "hp19-fig-4")(settings)
     found, tried = _lifted_pushes(8 if settings.quick else 40)
     why = (
         "not found: where the impact at the wall presses the box into the floor, its second impact there "
@@ -73,30 +73,26 @@ def _lifted_pushes(count: int) -> tuple[int, int]:
     return found, tried
 
 
-@exhibit("hp19-poster-block", title="A block slides flat into a wall", source="HP19 poster")
-def poster_block(settings: Settings) -> Exhibit:
-    """Snapshots and the set."""
-    return _poster("block-into-wall", "hp19-poster-block", settings)
-
-
-@exhibit("hp19-poster-billiards", title="A billiards break", source="HP19 poster")
-def poster_billiards(settings: Settings) -> Exhibit:
-    """Snapshots and the set."""
-    return _poster("billiards-break", "hp19-poster-billiards", settings, most=2**13, quick=2**8)
-
-
 def _poster(
-    name: str, stem: str, settings: Settings, *, most: int = 2**17, quick: int = QUICK_SAMPLES
-) -> Exhibit:
-    system = systems.get(name)
-    outcomes = draw(problem_of(system), quick if settings.quick else most, settings)
-    figures = {
-        f"{stem}a": snapshot_figure(system),
-        f"{stem}b": system_figure(system, outcomes),
-    }
-    combinations = len(outcomes.summary())
-    rows = (
-        Row("combinations of contact modes among the samples", None, combinations),
-        Row("samples that terminated", None, f"{int(outcomes.terminated.sum())} of {len(outcomes)}"),
-    )
-    return Exhibit(figures, rows, "The paper gives no dimensions; ours are those of the system's defaults.")
+    name: str, stem: str, *, most: int = 2**17, quick: int = QUICK_SAMPLES
+) -> Callable[[Settings], Exhibit]:
+    """Snapshots of a system, and its set."""
+
+    def make(settings: Settings) -> Exhibit:
+        system = systems.get(name)
+        outcomes = draw(problem_of(system), quick if settings.quick else most, settings)
+        figures = {f"{stem}a": snapshot_figure(system), f"{stem}b": system_figure(system, outcomes)}
+        ended = f"{int(outcomes.terminated.sum())} of {len(outcomes)}"
+        rows = (
+            Row("combinations of contact modes among the samples", None, len(outcomes.summary())),
+            Row("samples that terminated", None, ended),
+        )
+        return Exhibit(figures, rows, _DIMENSIONS)
+
+    return make
+
+
+_BLOCK = _poster("block-into-wall", "hp19-poster-block")
+_BREAK = _poster("billiards-break", "hp19-poster-billiards", most=2**13, quick=2**8)
+exhibit("hp19-poster-block", title="A block slides flat into a wall", source="HP19 poster")(_BLOCK)
+exhibit("hp19-poster-billiards", title="A billiards break", source="HP19 poster")(_BREAK)

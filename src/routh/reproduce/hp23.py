@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,31 +16,22 @@ from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, j
 from routh.reproduce.statements import classical_distances, statements
 from routh.sampling import Outcomes
 from routh.systems import System
+from routh.viz import style
 from routh.viz.exact import cheap_exact
 from routh.viz.explain import barrier_figure, routh_figure, unit_figure
 from routh.viz.panels import Panel, contact_panel, default_panels, normal_panel
 from routh.viz.snapshots import snapshot_figure
 from routh.viz.velocity import velocity_figure
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 QUICK_SAMPLES = 2**13
 ANY_SOLUTIONS = {True: 60, False: 400}  # samples that take a random one of all solutions: quick, full
-NAMES = {
-    "rocking-block": "Rocking block",
-    "compass-gait": "Compass gait",
-    "box-wall": "Box and wall",
-    "ramone": "RAMone",
-    "disk-stack-5kg": "Disk stack, 5 kg",
-}
 #: HP23 Table 3: LCPs per sample, time per sample and per LCP in seconds.
 TABLE_3 = {
-    "rocking-block": (2.67, 2.1e-3, 8.0e-4),
-    "compass-gait": (2.27, 1.9e-3, 8.5e-4),
-    "box-wall": (1.97, 1.6e-3, 8.1e-4),
-    "ramone": (3.20, 2.2e-3, 7.0e-4),
-    "disk-stack-5kg": (9.04, 1.1e-2, 1.3e-3),
+    "rocking-block": ("Rocking block", 2.67, 2.1e-3, 8.0e-4),
+    "compass-gait": ("Compass gait", 2.27, 1.9e-3, 8.5e-4),
+    "box-wall": ("Box and wall", 1.97, 1.6e-3, 8.1e-4),
+    "ramone": ("RAMone", 3.20, 2.2e-3, 7.0e-4),
+    "disk-stack-5kg": ("Disk stack, 5 kg", 9.04, 1.1e-2, 1.3e-3),
 }
 
 
@@ -110,85 +100,57 @@ def _text(found: SetStudy) -> str:
     )
 
 
-@exhibit("hp23-fig-1", title="A block falls on two corners: three answers", source="HP23 Fig. 1")
-def figure_1(settings: Settings) -> Exhibit:
-    """The rocking block before, and after each law."""
-    return _snapshots("rocking-block", "hp23-fig-1", 1)
+def _explanation(number: int, draw: Callable[[], style.Figure]) -> Callable[[Settings], Exhibit]:
+    return lambda settings: Exhibit({f"hp23-fig-{number}": draw()})
 
 
-@exhibit("hp23-fig-2", title="Friction is set-valued", source="HP23 Fig. 2")
-def figure_2(settings: Settings) -> Exhibit:
-    """The direction of sliding and the inclusion it drives."""
-    return Exhibit({"hp23-fig-2": unit_figure()})
+def _snapshots(number: int, name: str, solutions: int) -> Callable[[Settings], Exhibit]:
+    """A system before its impact, and after each law."""
+
+    def make(settings: Settings) -> Exhibit:
+        system = systems.get(name)
+        found, _ = simultaneous_solutions(problem_of(system))
+        rows = (Row("solutions of the simultaneous law (31)", solutions, len(found)),)
+        return Exhibit({f"hp23-fig-{number}": snapshot_figure(system)}, rows)
+
+    return make
 
 
-@exhibit("hp23-fig-3", title="The velocity through one impact", source="HP23 Fig. 3")
-def figure_3(settings: Settings) -> Exhibit:
-    """Routh's method for one planar contact."""
-    return Exhibit({"hp23-fig-3": routh_figure()})
+def _set(stem: str, name: str, panels: list[Panel] | None = None) -> Callable[[Settings], Exhibit]:
+    """A system's set, by default with both contacts and their normal velocities."""
+
+    def make(settings: Settings) -> Exhibit:
+        found = study(name, settings)
+        chosen = default_panels(found.wide.problem) if panels is None else panels
+        return Exhibit({stem: _evolution(found, chosen)}, rows_of(found), _text(found))
+
+    return make
 
 
-@exhibit("hp23-fig-4", title="A wide step has three simultaneous solutions", source="HP23 Fig. 4")
-def figure_4(settings: Settings) -> Exhibit:
-    """The compass gait before and after."""
-    return _snapshots("compass-gait", "hp23-fig-4", 3)
-
-
-@exhibit("hp23-fig-5", title="A box slides into a wall", source="HP23 Fig. 5")
-def figure_5(settings: Settings) -> Exhibit:
-    """The box and the wall before and after."""
-    return _snapshots("box-wall", "hp23-fig-5", 1)
-
-
-@exhibit("hp23-fig-6", title="Why the inclusion prevents penetration", source="HP23 Fig. 6")
-def figure_6(settings: Settings) -> Exhibit:
-    """A ball and its phase portrait."""
-    return Exhibit({"hp23-fig-6": barrier_figure()})
-
-
-def _snapshots(name: str, stem: str, solutions: int) -> Exhibit:
-    system = systems.get(name)
-    found, _ = simultaneous_solutions(problem_of(system))
-    rows = (Row("solutions of the simultaneous law (31)", solutions, len(found)),)
-    return Exhibit({stem: snapshot_figure(system)}, rows)
-
-
-@exhibit("hp23-fig-9", title="The rocking block's set", source="HP23 Fig. 9, section 5.4.1")
-def figure_9(settings: Settings) -> Exhibit:
-    """Normal velocities, and contact A alone."""
-    found = study("rocking-block", settings)
-    figure = _evolution(found, [normal_panel(0, 1), contact_panel(0)])
-    return Exhibit({"hp23-fig-9": figure}, rows_of(found), _text(found))
-
-
-@exhibit("hp23-fig-10", title="The compass gait's set", source="HP23 Fig. 10, section 5.4.2")
-def figure_10(settings: Settings) -> Exhibit:
-    """Both contacts and their normal velocities."""
-    return _set_exhibit("compass-gait", "hp23-fig-10", settings)
-
-
-@exhibit("hp23-fig-11", title="The set of the box and the wall", source="HP23 Fig. 11, section 5.4.3")
-def figure_11(settings: Settings) -> Exhibit:
-    """Both contacts and their normal velocities."""
-    return _set_exhibit("box-wall", "hp23-fig-11", settings)
+_ROCKING = [normal_panel(0, 1), contact_panel(0)]  # normal velocities, and contact A alone
+for _number, _where, _title, _make in (
+    (1, "", "A block falls on two corners: three answers", _snapshots(1, "rocking-block", 1)),
+    (2, "", "Friction is set-valued", _explanation(2, unit_figure)),
+    (3, "", "The velocity through one impact", _explanation(3, routh_figure)),
+    (4, "", "A wide step has three simultaneous solutions", _snapshots(4, "compass-gait", 3)),
+    (5, "", "A box slides into a wall", _snapshots(5, "box-wall", 1)),
+    (6, "", "Why the inclusion prevents penetration", _explanation(6, barrier_figure)),
+    (9, ", section 5.4.1", "The rocking block's set", _set("hp23-fig-9", "rocking-block", _ROCKING)),
+    (10, ", section 5.4.2", "The compass gait's set", _set("hp23-fig-10", "compass-gait")),
+    (11, ", section 5.4.3", "The set of the box and the wall", _set("hp23-fig-11", "box-wall")),
+):
+    exhibit(f"hp23-fig-{_number}", title=_title, source=f"HP23 Fig. {_number}{_where}")(_make)
 
 
 @exhibit("hp23-fig-13", title="A footfall of RAMone", source="HP23 Fig. 13, section 5.4.4")
 def figure_13(settings: Settings) -> Exhibit:
     """The robot before and after, and its set."""
-    made = _set_exhibit("ramone", "hp23-fig-13b", settings)
+    made = _set("hp23-fig-13b", "ramone")(settings)
     figures = {"hp23-fig-13a": snapshot_figure(systems.get("ramone")), **made.figures}
     return Exhibit(figures, made.rows, made.text)
 
 
-def _set_exhibit(name: str, stem: str, settings: Settings) -> Exhibit:
-    found = study(name, settings)
-    return Exhibit(
-        {stem: _evolution(found, default_panels(found.wide.problem))}, rows_of(found), _text(found)
-    )
-
-
-def _evolution(found: SetStudy, panels: list[Panel], titles: Sequence[str] = ()) -> Figure:
+def _evolution(found: SetStudy, panels: list[Panel], titles: Sequence[str] = ()) -> style.Figure:
     """The way of the paper's samples above, and below it where all samples end, over the exact set."""
     shown = replace(found.shown, outcomes=found.wide)
     exact = cheap_exact(found.wide.problem)
@@ -216,13 +178,13 @@ def figure_14(settings: Settings) -> Exhibit:
 def table_3(settings: Settings) -> Exhibit:
     """LCPs per sample, time per sample and per LCP, on this machine."""
     rows = []
-    for name, (lcps, per_sample, per_lcp) in TABLE_3.items():
+    for name, (title, lcps, per_sample, per_lcp) in TABLE_3.items():
         system = systems.get(name)
         sampled(system, Settings(quick=True, seed=settings.seed, device=settings.device))  # compiles
         start = time.perf_counter()
         outcomes = sampled(system, settings)
         seconds = time.perf_counter() - start
-        count, title = float(outcomes.steps.mean()), NAMES[name]
+        count = float(outcomes.steps.mean())
         rows += [
             Row(f"{title}: LCPs per sample", lcps, count, _WHY_COUNT),
             Row(f"{title}: time per sample (s)", per_sample, seconds / len(outcomes), _WHY_TIME),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, Steps, euler
+from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, euler
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
 from routh.two_body.timing import best_seconds, kernel_seconds
@@ -19,8 +19,6 @@ from routh.viz import style
 from routh.viz import two_body as viz
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from routh.two_body import InvariantDirections
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
@@ -50,7 +48,7 @@ def _case(name: str) -> Case:
 
 
 @style.context()
-def _panels(names: list[str]) -> Figure:
+def _panels(names: list[str]) -> style.Figure:
     columns = 2 if len(names) == 4 else len(names)
     width = style.TWO_COLUMNS if columns > 1 else style.COLUMN
     figure, axes = style.figure(
@@ -293,7 +291,7 @@ def table_1(settings: Settings) -> Exhibit:
 
 
 def _method(name: str, case: Case, step: float | None) -> Run:
-    return euler(*case, Steps(step), None if name == "NI" else LINE_TOLERANCE)
+    return euler(*case, step, None if name == "NI" else LINE_TOLERANCE)
 
 
 def _copies(case: Case, n: int) -> list[Array]:

@@ -17,6 +17,7 @@ from routh.validation import Array
 #: Event l is declared within this angle, rad; JW17 does not say how it does.
 LINE_TOLERANCE = 1e-3
 _MAX_ITERATIONS = 10_000_000
+_H1, _H2, _BLEND = 0.01, 0.01, 0.5  # of (36)
 
 
 @dataclass(frozen=True)
@@ -27,27 +28,16 @@ class Run:
     iterations: int
 
 
-@dataclass(frozen=True)
-class Steps:
-    """How long a step of the normal impulse is: ``fixed`` in N s, or JW17 (36) where that is None."""
-
-    fixed: float | None = None
-    h1: float = 0.01
-    h2: float = 0.01
-    blend: float = 0.5
-
-    def length(
-        self, mu: float, b: tuple[float, ...], g: tuple[float, float], f: tuple[float, float]
-    ) -> float:
-        """JW17 (36) with the curvature (37) of the hodograph."""
-        r, speed = math.hypot(*g), math.hypot(*f)
-        if self.fixed is not None or r == 0.0:
-            return self.fixed or self.h1
-        turn = (g[0] * f[1] - g[1] * f[0]) / (r * r)  # rate of the direction
-        bend = (mu * turn * (b[0] * g[1] - b[1] * g[0]) / r, mu * turn * (b[1] * g[1] - b[2] * g[0]) / r)
-        curvature = abs(f[0] * bend[1] - f[1] * bend[0]) / speed**3
-        straight = self.h2 * 1e2 if curvature <= 1e-12 else self.h2 / curvature
-        return (self.blend * self.h1 + (1.0 - self.blend) * straight) / speed
+def step_length(mu: float, b: tuple[float, ...], g: tuple[float, float], f: tuple[float, float]) -> float:
+    """The next step of the normal impulse in N s by JW17 (36) with the curvature (37) of the hodograph."""
+    r, speed = math.hypot(*g), math.hypot(*f)
+    if r == 0.0:
+        return _H1
+    turn = (g[0] * f[1] - g[1] * f[0]) / (r * r)  # rate of the direction
+    bend = (mu * turn * (b[0] * g[1] - b[1] * g[0]) / r, mu * turn * (b[1] * g[1] - b[2] * g[0]) / r)
+    curvature = abs(f[0] * bend[1] - f[1] * bend[0]) / speed**3
+    straight = _H2 * 1e2 if curvature <= 1e-12 else _H2 / curvature
+    return (_BLEND * _H1 + (1.0 - _BLEND) * straight) / speed
 
 
 @dataclass
@@ -111,12 +101,12 @@ class _Contact:
 
 
 def euler(
-    W: ArrayLike, v: ArrayLike, mu: float, e: float, steps: Steps, near: float | None = LINE_TOLERANCE
+    W: ArrayLike, v: ArrayLike, mu: float, e: float, step: float | None, near: float | None = LINE_TOLERANCE
 ) -> Run:
     """JW17's Algorithm 1: Euler's method until an event s or l, closed forms from there.
 
-    W (3, 3), v (3,) with v_z < 0. Fixed steps are "FS" in Table 1, steps by (36) are "VS". ``near`` (rad)
-    declares event l; without it Euler's method goes on to the very end ("NI").
+    W (3, 3), v (3,) with v_z < 0. A fixed ``step`` in N s is "FS" in Table 1, None, which is by (36), "VS".
+    ``near`` (rad) declares event l; without it Euler's method goes on to the very end ("NI").
     """
     W = np.asarray(W, dtype=np.float64)
     bxx, bxy, byy, dx, dy = (float(W[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
@@ -129,7 +119,7 @@ def euler(
         sx, sy = (gx / r, gy / r) if r > 0.0 else (0.0, 0.0)
         fx, fy = dx - mu * (bxx * sx + bxy * sy), dy - mu * (bxy * sx + byy * sy)
         speed, along = math.hypot(fx, fy), gx * fx + gy * fy
-        h = steps.length(mu, (bxx, bxy, byy), (gx, gy), (fx, fy))
+        h = step_length(mu, (bxx, bxy, byy), (gx, gy), (fx, fy)) if step is None else step
         if near is not None and r <= h * speed and along <= 0.0:
             wx, wy = -vx - at.impulse[2] * dx, -vy - at.impulse[2] * dy  # the line of sticking, (25)
             at.impulse[:2] = (byy * wx - bxy * wy) / det, (bxx * wy - bxy * wx) / det

@@ -44,17 +44,14 @@ def load() -> list[Entry]:
     names = {module.name for module in pkgutil.iter_modules(package.__path__)} - _INFRASTRUCTURE
     for name in sorted(names):
         importlib.import_module(f"routh.reproduce.{name}")
-    return sorted(entries(), key=lambda entry: (_rank(entry.name), _numbers(entry.name)))
+    return sorted(entries(), key=_place)
 
 
-def _rank(name: str) -> int:
-    paper = name.split("-")[0]
-    return _ORDER.index(paper) if paper in _ORDER else len(_ORDER)
-
-
-def _numbers(name: str) -> tuple[str | int, ...]:
-    """Sorts fig-9 before fig-10."""
-    return tuple(f"{int(part):06d}" if part.isdigit() else part for part in name.split("-"))
+def _place(entry: Entry) -> tuple[int, list[str]]:
+    """The paper's rank, and the name's words with numbers that sort fig-9 before fig-10."""
+    words = entry.name.split("-")
+    rank = _ORDER.index(words[0]) if words[0] in _ORDER else len(_ORDER)
+    return rank, [f"{int(word):06d}" if word.isdigit() else word for word in words]
 
 
 def choose(found: Sequence[Entry], only: Sequence[str]) -> list[Entry]:
@@ -135,7 +132,8 @@ def _write(out: Path, result: Finished, key: str) -> None:
     """Keep a result for the next run."""
     path = _data_file(out, result.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps({"key": key, **as_data(result)}, indent=1))
+    data = {"key": key, **asdict(result)}
+    write_text(path, json.dumps(data, indent=1, default=lambda value: value.item()))  # NumPy's numbers
 
 
 def _read(out: Path, entry: Entry, key: str) -> Finished | None:
@@ -151,13 +149,3 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
     rows, figures = tuple(Row(**row) for row in data["rows"]), tuple(data["figures"])
     made = Finished(entry.name, entry.title, entry.source, "done", rows, data["text"], figures)
     return replace(made, seconds=data["seconds"], reused=True)
-
-
-def as_data(result: Finished) -> dict[str, object]:
-    """A result as plain data."""
-    rows = [{name: _plain(value) for name, value in asdict(row).items()} for row in result.rows]
-    return {**asdict(result), "rows": rows, "figures": list(result.figures)}
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value

@@ -10,26 +10,20 @@ import numpy as np
 from routh import laws, systems
 from routh.models.planar import PlanarModel
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.sim import Event, Trajectory, simulate, verify
+from routh.sim import Trajectory, simulate, verify
 from routh.viz.simulation import augmented_figure, half_cycle_figure
+from routh.viz.snapshots import planar
 
 
 @lru_cache(maxsize=1)
 def _motion(quick: bool) -> tuple[PlanarModel, Trajectory]:
     """The motion that both figures show."""
-    system = systems.get("zeno-block")
-    model, state = system.model, system.state
-    assert isinstance(model, PlanarModel)
-    assert state is not None
+    model, state = planar(systems.get("zeno-block"))
     spacing = 0.01 if quick else 0.002
     motion = simulate(
         model, state, duration=3.2, law=laws.Simultaneous(), sample_dt=spacing, rtol=1e-11, atol=1e-13
     )
     return model, motion
-
-
-def _accumulation(motion: Trajectory) -> Event:
-    return next(event for event in motion.events if event.kind == "zeno")
 
 
 @exhibit("hp23-fig-7", title="A half-cycle of the rocking block", source="HP23 Fig. 7")
@@ -53,7 +47,7 @@ def figure_8(settings: Settings) -> Exhibit:
     """The three panels, both accumulation points, and what follows them."""
     model, motion = _motion(settings.quick)
     assert motion.s is not None
-    event = _accumulation(motion)
+    event = next(event for event in motion.events if event.kind == "zeno")
     after = motion.forces["contacts"][-1]
     pushing = np.flatnonzero(after[:, 0] > 0.0)
     verdict = verify(model, motion)

@@ -6,20 +6,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.sampling import sample
+from routh.auditing.scans import Scan, scan
+from routh.problem import ImpactProblem
 from routh.text import for_terminal
 from routh.validation import Array, real_array
-from routh.view.looks import PALETTE
 from routh.view.mechanism import Moving
 from routh.view.panels import axis_names
 from routh.view.planar import PlanarMechanism
-from routh.view.shown import Shown, Viewing
+from routh.view.shown import PALETTE, Shown, Viewing
 from routh.viz.encoding import png
-from routh.viz.robots import draw_map
+from routh.viz.robots import draw_scan
 
 if TYPE_CHECKING:
     from viser import GuiEvent, GuiImageHandle, ViserServer
@@ -104,33 +105,28 @@ class Actions:
         return np.asarray(problem.contact_velocity(v).reshape(len(v), -1)[:, column])
 
     def heat_map(self) -> Array:
-        """The ambiguity over two controls, (HEAT, HEAT), and its picture in the panel."""
-        session = self._session
+        """The ambiguity over two controls around where they are, and its picture in the panel."""
+        session, values, points = self._session, self._session.panel.values(), count()
         controls = {control.name: control for control in session.mechanism.controls}
-        chosen = [controls[str(self._first.value)], controls[str(self._second.value)]]
-        values = session.panel.values()
-        axes = []
-        for control in chosen:
-            reach = 0.15 * (control.high - control.low)
-            middle = values[control.name]
-            ends = max(control.low, middle - reach), min(control.high, middle + reach)
-            axes.append(np.linspace(*ends, HEAT))
-        found = np.full((HEAT, HEAT), np.nan)
-        for i, first in enumerate(axes[0]):
-            session.panel.tell(f"heat map: {i} of {HEAT} columns")
-            for j, second in enumerate(axes[1]):
-                point = {**values, chosen[0].name: float(first), chosen[1].name: float(second)}
-                try:
-                    problem = session.mechanism.place(point).problem
-                    found[i, j] = sample(problem, HEAT_SAMPLES, seed=session.seed).ambiguity
-                except ValueError:
-                    continue
-        picture = _heat_picture(axes, found, (chosen[0].name, chosen[1].name))
+        axes = {}
+        for name in (str(self._first.value), str(self._second.value)):
+            low, high = controls[name].low, controls[name].high
+            reach = 0.15 * (high - low)
+            axes[name] = np.linspace(max(low, values[name] - reach), min(high, values[name] + reach), HEAT)
+
+        def problem_at(**point: float) -> ImpactProblem | None:
+            session.panel.tell(f"heat map: {next(points)} of {HEAT ** len(axes)} points")
+            try:
+                return session.mechanism.place({**values, **point}).problem
+            except ValueError:
+                return None
+
+        found = scan(problem_at, axes, n=HEAT_SAMPLES, seed=session.seed)
         if self._image is not None:
             self._image.remove()
-        self._image = self._server.gui.add_image(picture, label="ambiguity")
+        self._image = self._server.gui.add_image(_heat_picture(found), label="ambiguity")
         session.panel.tell("heat map done")
-        return found
+        return found.score
 
     def futures(self) -> Moving | None:
         """Simulate some motions from here on, and show them at the time of the slider."""
@@ -180,14 +176,13 @@ class Actions:
             event.client.send_file_download("routh.html", page.encode(), save_immediately=True)
 
 
-def _heat_picture(axes: list[Array], values: Array, names: tuple[str, str]) -> np.ndarray:
+def _heat_picture(found: Scan) -> np.ndarray:
     """The heat map as pixels, (h, w, 3) uint8."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.0, 3.2), dpi=100, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    ax = figure.subplots()
-    draw_map(ax, dict(zip(names, axes, strict=True)), values, "ambiguity", least=0.0)
+    draw_scan(found, figure.subplots())
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()

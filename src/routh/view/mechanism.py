@@ -47,7 +47,6 @@ class Placed:
     q: Array  # (nq,)
     problem: ImpactProblem
     points: Array = field(repr=False)  # (nc, 3) m, where the contacts are; NaN where they have no place
-    normals: Array = field(repr=False)  # (nc, 3)
     frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
 
 
@@ -56,11 +55,9 @@ class Moving(Protocol):
 
     def __len__(self) -> int:
         """How many."""
-        ...
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Configurations (n, nq) at one time, s, first."""
-        ...
 
 
 @runtime_checkable
@@ -75,31 +72,24 @@ class Mechanism(Protocol):
 
     def place(self, values: Values) -> Placed:
         """The impact with these controls; raises ValueError where there is none."""
-        ...
 
     def velocities(self, placed: Placed, v: Array) -> Array:
         """Velocities of the whole mechanism (n, ...) from the problem's (n, nv)."""
-        ...
 
     def advance(self, q: Array, v: Array, dt: float) -> Array:
         """Configurations (n, nq) after ``dt`` s at the mechanism's velocities (n, ...)."""
-        ...
 
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions (n, parts, 3) and unit quaternions (n, parts, 4) of the parts at (n, nq)."""
-        ...
 
     def others(self, placed: Placed, dt: float) -> dict[str, Array]:
         """Configurations (nq,) a moment later by other simulators, by name."""
-        ...
 
     def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
         """Motions from the impact on, with rigid contacts throughout where ``rigid``."""
-        ...
 
     def command(self, values: Values) -> str:
         """The command line that shows this state again."""
-        ...
 
 
 def corners(parts: Sequence[Part], positions: Array, turns: Array) -> Array:

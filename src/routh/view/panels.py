@@ -10,15 +10,16 @@ import numpy as np
 
 from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem
-from routh.status import MissingExtraError, RouthError
+from routh.status import RouthError
 from routh.text import for_html
 from routh.validation import Array
-from routh.view.looks import ALL
 from routh.view.mechanism import Control
-from routh.view.shown import Shown, Viewing
+from routh.view.shown import ALL, Shown, Viewing
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiSliderHandle
+
+    from routh.exact.result import ExactSet
 
 EXACT_CONTACTS = 3  # the exact set of so many planar contacts takes milliseconds
 EXACT_SECONDS = 0.2
@@ -133,40 +134,20 @@ def single_answers(session: Viewing, shown: Shown, moment: float) -> dict[str, A
 
 
 @lru_cache(maxsize=32)
-def _exact_pieces(problem: ImpactProblem) -> tuple[Array, ...]:
+def _exact(problem: ImpactProblem) -> ExactSet | None:
     from routh.exact.build import exact_set
 
     try:
-        exact = exact_set(problem, budget=EXACT_SECONDS)
-    except (MissingExtraError, RouthError, ValueError):
-        return ()
-    return tuple(piece.points for piece in exact.inner.pieces)
+        return exact_set(problem, budget=EXACT_SECONDS)
+    except (RouthError, ValueError):
+        return None
 
 
-def exact_outlines(problem: ImpactProblem, project: Callable[[Array], Array]) -> list[Array]:
-    """Outlines (k, 2) of the exact set's pieces where it is cheap, else none."""
-    if problem.nt != 1 or problem.nc > EXACT_CONTACTS or np.any(problem.restitution):
-        return []
-    return [_hull(project(piece)) for piece in _exact_pieces(problem) if len(piece) > 1]
-
-
-def _hull(points: Array) -> Array:
-    """Corners of the convex hull of (k, 2), in order; of points on a line, its two ends."""
-    order = points[np.lexsort((points[:, 1], points[:, 0]))]
-
-    def chain(rows: Array) -> list[Array]:
-        kept: list[Array] = []
-        for point in rows:
-            while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0.0:
-                kept.pop()
-            kept.append(point)
-        return kept[:-1]
-
-    return np.array([*chain(order), *chain(order[::-1])])
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+def exact_outlines(problem: ImpactProblem, rows: Array) -> list[Array]:
+    """Outlines (k, 2) of the exact set's pieces under rows (2, nv) where it is cheap, else none."""
+    cheap = problem.nt == 1 and problem.nc <= EXACT_CONTACTS and not np.any(problem.restitution)
+    exact = _exact(problem) if cheap else None
+    return [] if exact is None else [image for image in exact.project(rows) if len(image) > 1]
 
 
 def _slider(gui: GuiApi, control: Control, touch: Callable[[], None]) -> GuiSliderHandle:

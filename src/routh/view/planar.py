@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy as np
 from routh import systems
 from routh.models.planar.bodies import HalfPlane, circle
 from routh.models.planar.model import PlanarModel
-from routh.systems.base import builder_of
 from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values, bar, prism
+from routh.viz.bodies import contact_normals, planes_of
 
 if TYPE_CHECKING:
     from routh.sim import Bundle
@@ -36,7 +35,7 @@ class PlanarMechanism:
         self.controls = _parameters(name, start or {})
         self._usual = {control.name: control.value for control in _parameters(name, {})}
         self._owners, self.parts = self._solids(self._model)
-        self.ground = self._half_planes(self._model)
+        self.ground = tuple(_slab(plane, self._middle, self.size) for plane in planes_of(self._model))
 
     def place(self, values: Values) -> Placed:
         """The impact with these parameters."""
@@ -49,8 +48,10 @@ class PlanarMechanism:
         known = [info.name for info in model.contacts]
         closed = [known.index(name) for name in problem.names]
         points = _lifted(model.contact_points(state.q)[closed])
-        frames = np.stack([_frame(model, state.q, i) for i in closed])
-        return Placed(np.array(state.q), problem, points, frames[:, 0], frames)
+        normals = contact_normals(model, state.q)[closed]
+        up, along = _lifted(normals), _lifted(np.stack([normals[:, 1], -normals[:, 0]], axis=1))
+        frames = np.stack([up, along, np.cross(up, along)], axis=1)
+        return Placed(np.array(state.q), problem, points, frames)
 
     def velocities(self, placed: Placed, v: Array) -> Array:
         """The velocities themselves."""
@@ -97,16 +98,6 @@ class PlanarMechanism:
                 owners.append(i)
         return np.array(owners, dtype=int), tuple(parts)
 
-    def _half_planes(self, model: PlanarModel) -> tuple[Part, ...]:
-        """The grounds that contacts refer to, as slabs."""
-        found: dict[tuple[float, ...], Part] = {}
-        for contact in model.definitions:
-            plane = getattr(contact, "plane", None)
-            if isinstance(plane, HalfPlane):
-                key = (*map(float, plane.normal), *map(float, plane.point))
-                found.setdefault(key, _slab(plane, self._middle, self.size))
-        return tuple(found.values())
-
 
 def _thick(line: Array, width: float) -> Array:
     """A closed outline from a polygon, a segment or a point."""
@@ -118,13 +109,12 @@ def _thick(line: Array, width: float) -> Array:
 def _parameters(name: str, start: Values) -> tuple[Control, ...]:
     """The numbers that the system's builder takes, with ranges around their defaults."""
     controls = []
-    for parameter in inspect.signature(builder_of(name)).parameters.values():
-        default: object = parameter.default
-        if isinstance(default, bool) or not isinstance(default, (int, float)):
+    for parameter in systems.parameters(name):
+        if not isinstance(parameter.default, float):
             continue
-        value = float(start.get(parameter.name, default))
-        if isinstance(default, int) or not _keeps_shapes(name, start, parameter.name, value):
-            continue  # numbers of bodies and lengths are not dragged
+        value = float(start.get(parameter.name, parameter.default))
+        if not _keeps_shapes(name, start, parameter.name, value):
+            continue  # lengths are not dragged
         reach = max(abs(value), 0.1)
         low = 0.0 if value >= 0.0 else value - 2.0 * reach
         controls.append(Control(parameter.name, low, value + 2.0 * reach, value))
@@ -153,21 +143,6 @@ def _slab(plane: HalfPlane, middle: Array, size: float) -> Part:
     thick = 0.06 * size * normal
     outline = np.array([ends[0], ends[1], ends[1] - thick, ends[0] - thick, ends[0]])
     return Part("ground", *prism(outline, 4.0 * _DEPTH * size), _GROUND)
-
-
-def _frame(model: PlanarModel, q: Array, contact: int) -> Array:
-    """Rows: normal and two tangents of a contact in the viewer's space."""
-    info = model.definitions[contact]
-    plane = getattr(info, "plane", None)
-    if isinstance(plane, HalfPlane):
-        normal = np.array(plane.normal, dtype=float)
-    else:  # discs: from the point that touches to the first one's centre
-        first = [body.name for body in model.bodies].index(info.info.bodies[0])
-        normal = model.poses(q)[first, :2] - model.contact_points(q)[contact]
-        normal /= max(float(np.linalg.norm(normal)), 1e-12)
-    up = np.array([normal[0], 0.0, normal[1]])
-    along = np.array([normal[1], 0.0, -normal[0]])
-    return np.stack([up, along, np.cross(up, along)])
 
 
 def _lifted(points: Array) -> Array:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,14 +32,7 @@ _ANGLES = ("roll", "pitch", "yaw")
 _GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
-
-
-@dataclass
-class Geom:
-    """One solid of the model."""
-
-    geom: int
-    part: Part
+_MOST_STEPS = 2000  # of MuJoCo, for its own answer
 
 
 class RobotMechanism:
@@ -62,10 +54,10 @@ class RobotMechanism:
         self._reference = np.array(self._data.qpos)
         mujoco.mj_kinematics(model, self._data)
         self._root = find_root(model, self._data)
-        geoms = [found for g in range(model.ngeom) if (found := _solid(model, g)) is not None]
-        moving = [g for g in geoms if int(model.body_weldid[model.geom_bodyid[g.geom]]) != 0]
+        solids = {g: part for g in range(model.ngeom) if (part := _solid(model, g)) is not None}
+        moving = {g: part for g, part in solids.items() if model.body_weldid[model.geom_bodyid[g]] != 0}
         self._bodies, self.parts = _by_body(model, moving)
-        self.ground = tuple(_in_world(self._data, g) for g in geoms if g not in moving)
+        self.ground = tuple(_in_world(self._data, g, part) for g, part in solids.items() if g not in moving)
         corners = self._data.xipos[np.unique(self._bodies)]
         reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
         self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
@@ -92,7 +84,7 @@ class RobotMechanism:
             problem = changed
         frames = np.array([contact.frame for contact in problem.contacts])
         points = np.array([contact.pos for contact in problem.contacts])
-        return Placed(found.qpos, problem, points, frames[:, 0], frames)
+        return Placed(found.qpos, problem, points, frames)
 
     def advance(self, q: Array, v: Array, dt: float) -> Array:
         """Configurations a moment later."""
@@ -114,14 +106,10 @@ class RobotMechanism:
 
     def others(self, placed: Placed, dt: float) -> dict[str, Array]:
         """MuJoCo's own answer: its simulation for ``dt`` s."""
-        mujoco = engine()
-        data = mujoco.MjData(self.model)
         assert isinstance(placed.problem, RobotProblem)
-        data.qpos[:], data.qvel[:] = placed.q, placed.problem.qvel
-        steps = min(round(dt / float(self.model.opt.timestep)), 2000)
-        for _ in range(steps):
-            mujoco.mj_step(self.model, data)
-        return {"MuJoCo": np.array(data.qpos)}
+        duration = max(min(dt, _MOST_STEPS * float(self.model.opt.timestep)), 1e-9)
+        moved = follow(self.model, placed.q, placed.problem.qvel[None], duration=duration, frames=1)
+        return {"MuJoCo": moved.q[0, -1]}
 
     def futures(self, placed: Placed, count: int, duration: float, seed: int, rigid: bool) -> Moving:
         """Motions from the impact on: rigid throughout, or after the impact as MuJoCo moves them."""
@@ -191,7 +179,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
     ]
 
 
-def _solid(model: MjModel, geom: int) -> Geom | None:
+def _solid(model: MjModel, geom: int) -> Part | None:
     """The solid of a geom; None where it has none or is hidden."""
     import trimesh
 
@@ -216,23 +204,15 @@ def _solid(model: MjModel, geom: int) -> Geom | None:
         mesh = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
         mesh.apply_scale(size)
     elif kind == int(kinds.mjGEOM_MESH):
-        return Geom(geom, _mesh_part(model, geom))
+        given = model.mesh(int(model.geom_dataid[geom]))
+        first, start = int(given.vertadr[0]), int(given.faceadr[0])
+        vertices = model.mesh_vert[first : first + int(given.vertnum[0])]
+        faces = model.mesh_face[start : start + int(given.facenum[0])]
+        mesh = trimesh.Trimesh(vertices, faces, process=False)
     else:
         return None
-    vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)
-    return Geom(geom, Part(geom_name(model, geom), vertices, faces, _color(model, geom)))
-
-
-def _mesh_part(model: MjModel, geom: int) -> Part:
-    mesh = int(model.geom_dataid[geom])
-    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-    start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
-    return Part(
-        geom_name(model, geom),
-        np.array(model.mesh_vert[first : first + count], dtype=np.float64),
-        np.array(model.mesh_face[start : start + faces]),
-        _color(model, geom),
-    )
+    corners = np.array(mesh.vertices, dtype=np.float64)
+    return Part(geom_name(model, geom), corners, np.array(mesh.faces), _color(model, geom))
 
 
 def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
@@ -242,27 +222,25 @@ def _color(model: MjModel, geom: int) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _by_body(model: MjModel, geoms: Sequence[Geom]) -> tuple[np.ndarray, tuple[Part, ...]]:
+def _by_body(model: MjModel, solids: Mapping[int, Part]) -> tuple[np.ndarray, tuple[Part, ...]]:
     """Geoms of one body and colour as one solid in the body's frame: there are fewer to move."""
-    groups: dict[tuple[int, tuple[int, int, int]], list[Geom]] = {}
-    for found in geoms:
-        groups.setdefault((int(model.geom_bodyid[found.geom]), found.part.color), []).append(found)
+    groups: dict[tuple[int, tuple[int, int, int]], list[int]] = {}
+    for geom, part in solids.items():
+        groups.setdefault((int(model.geom_bodyid[geom]), part.color), []).append(geom)
     parts = []
     for (body, color), members in groups.items():
         vertices, faces, first = [], [], 0
-        for found in members:
+        for geom in members:
             turn = np.zeros(9)
-            engine().mju_quat2Mat(turn, np.array(model.geom_quat[found.geom]))
-            place = np.array(model.geom_pos[found.geom])
-            vertices.append(found.part.vertices @ turn.reshape(3, 3).T + place)
-            faces.append(found.part.faces + first)
-            first += len(found.part.vertices)
-        name = str(model.body(body).name) or members[0].part.name
+            engine().mju_quat2Mat(turn, np.array(model.geom_quat[geom]))
+            vertices.append(solids[geom].vertices @ turn.reshape(3, 3).T + np.array(model.geom_pos[geom]))
+            faces.append(solids[geom].faces + first)
+            first += len(solids[geom].vertices)
+        name = str(model.body(body).name) or solids[members[0]].name
         parts.append(Part(name, np.concatenate(vertices), np.concatenate(faces), color))
     return np.array([body for body, _ in groups], dtype=int), tuple(parts)
 
 
-def _in_world(data: MjData, found: Geom) -> Part:
-    turn = np.array(data.geom_xmat[found.geom]).reshape(3, 3)
-    vertices = found.part.vertices @ turn.T + np.array(data.geom_xpos[found.geom])
-    return Part(found.part.name, vertices, found.part.faces, _GROUND)
+def _in_world(data: MjData, geom: int, part: Part) -> Part:
+    turn = np.array(data.geom_xmat[geom]).reshape(3, 3)
+    return Part(part.name, part.vertices @ turn.T + np.array(data.geom_xpos[geom]), part.faces, _GROUND)

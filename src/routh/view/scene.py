@@ -36,7 +36,6 @@ class Scene:
             for k, part in enumerate(mechanism.parts)
         ]
         self._ghosts: list[SceneNodeHandle] = []
-        self._ghost_count = -1
         self._marks: list[Any] = []
         self._marked: list[str] = []
         self._labelled: list[int] = []
@@ -61,7 +60,7 @@ class Scene:
         world = np.einsum("ck,ckx->cx", velocity, placed.frames[there][:, : velocity.shape[1]])
         along = size * world / max(float(np.linalg.norm(world, axis=1).max()), 1e-12)
         beside = points + 0.3 * size * _outward(points)  # in front of the mechanism, where they are seen
-        normals = _ends(beside, size * placed.normals[there])
+        normals = _ends(beside, size * placed.frames[there][:, 0])
         approach = _ends(beside - along, along)
         if self._marks:
             self._marks[0].points, self._marks[1].points = normals, approach
@@ -79,15 +78,13 @@ class Scene:
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
-        if len(q) != self._ghost_count or not np.array_equal(colors, self._ghost_colors):
+        if not np.array_equal(colors, self._ghost_colors):
             self._remove(self._ghosts)  # viser's page keeps the colours that instances were made with
-            self._ghost_count = len(q)
-            self._ghosts = []
+            self._ghost_colors = colors
         if not len(q):
             return
         positions, turns = (array.astype(np.float32) for array in self._mechanism.poses(q))
         if not self._ghosts:
-            self._ghost_colors = colors
             self._ghosts = [
                 self._scene.add_batched_meshes_simple(
                     f"/ghosts/{k}",
@@ -110,7 +107,6 @@ class Scene:
     def show_others(self, answers: dict[str, Array]) -> None:
         """Single answers at (nq,) as wire frames, by name."""
         self._remove(self._other)
-        self._other = []
         for row, (name, q) in enumerate(answers.items()):
             positions, turns = self._mechanism.poses(q[None])
             for k, part in enumerate(self._mechanism.parts):
@@ -138,13 +134,9 @@ class Scene:
         for share in np.linspace(0.0, 1.0, 30):
             if closed.is_set():
                 return
-            at = np.array([np.interp(share, way, places[:, k]) for k in range(3)])
-            now = np.array(
-                [
-                    [np.interp(share, way, total[:, i, d]) for d in range(total.shape[2])]
-                    for i in range(total.shape[1])
-                ]
-            )
+            at = np.array([np.interp(share, way, column) for column in places.T])
+            flat = [np.interp(share, way, column) for column in total.reshape(len(total), -1).T]
+            now = np.reshape(flat, total.shape[1:])
             world = np.einsum("ck,ckx->cx", now[there], placed.frames[there][:, : now.shape[1]])
             self._scene.add_icosphere(
                 "/board/now", radius=0.02 * self._mechanism.size, color=(0, 0, 0), position=at

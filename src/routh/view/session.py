@@ -20,10 +20,9 @@ from routh.validation import Array
 from routh.view import panels
 from routh.view.actions import Actions
 from routh.view.board import Board
-from routh.view.looks import ALL, colors
 from routh.view.mechanism import Mechanism, Placed, corners
 from routh.view.scene import Scene
-from routh.view.shown import Shown
+from routh.view.shown import ALL, Shown, colors
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -145,7 +144,7 @@ class Session:
         except ValueError as error:
             self.panel.tell(f"its path cannot be drawn again: {for_terminal(error)}")
             return
-        velocities = self._contact_axes(shown.placed.problem, way.v)
+        velocities = way.v @ self._contact_rows(shown.placed.problem).T
         self.scene.play(self.board.places(velocities), way.impulse, shown.placed, self._closed)
 
     def _draw_ghosts(self, shown: Shown, only: np.ndarray | None = None) -> None:
@@ -167,19 +166,17 @@ class Session:
 
     def _draw_board(self, shown: Shown) -> None:
         problem = shown.placed.problem
-        points = self._contact_axes(problem, shown.outcomes.v[shown.ended])
+        points = shown.outcomes.v[shown.ended] @ self._contact_rows(problem).T
         if not len(points):
             return
         names = self.panel.axes(problem)
-        outlines = panels.exact_outlines(problem, lambda v: self._contact_axes(problem, v))
+        outlines = panels.exact_outlines(problem, self._contact_rows(problem))
         self.board.show(points, colors(shown.which[shown.ended]), names, outlines)
 
-    def _contact_axes(self, problem: ImpactProblem, v: Array) -> Array:
-        """The two contact velocities that the board shows, (n, 2) m/s."""
-        first, second = self.panel.axes(problem)
-        velocity = problem.contact_velocity(v).reshape(len(v), -1)
+    def _contact_rows(self, problem: ImpactProblem) -> Array:
+        """Rows (2, nv) of the two contact velocities that the board shows, m/s."""
         names = panels.axis_names(problem)
-        return velocity[:, [names.index(first), names.index(second)]]
+        return problem.J.reshape(-1, problem.nv)[[names.index(axis) for axis in self.panel.axes(problem)]]
 
     def _work(self) -> None:
         while not self._closed.is_set():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.models.planar import DiscContact, PlanarModel, PlaneContact
+from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
@@ -28,7 +28,7 @@ def draw_bodies(
     zorder: float = 2.0,
 ) -> None:
     """Draw the outlines of all bodies at configuration ``q``; a ghost is only a dashed line in ``color``."""
-    width = {body.name: 2.2 if _is_rod(body.outline) else 0.9 for body in model.bodies}
+    rods = {body.name for body in model.bodies if body.outline and len(body.outline[0]) == 2}
     for name, line in model.outlines(q):
         if ghost:
             ax.plot(*line.T, color=color, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
@@ -37,14 +37,10 @@ def draw_bodies(
         elif len(line) > 3 and np.linalg.norm(line[0] - line[-1]) < _JOINED:
             ax.fill(*line.T, facecolor=style.BODY, edgecolor=style.BODY_EDGE, linewidth=0.9, zorder=zorder)
         else:
-            ax.plot(*line.T, color=style.BODY_EDGE, linewidth=width[name], zorder=zorder)
+            ax.plot(*line.T, color=style.BODY_EDGE, linewidth=2.2 if name in rods else 0.9, zorder=zorder)
     if not ghost:
         for com in centres_of_mass(model, q):
             ax.plot(*com, "o", markersize=2.2, color=style.BODY_EDGE, zorder=zorder + 0.3)
-
-
-def _is_rod(outline: Sequence[Array]) -> bool:
-    return bool(outline) and len(outline[0]) == 2
 
 
 def frame(
@@ -63,12 +59,16 @@ def frame(
     ax.set_axis_off()
 
 
+def planes_of(model: PlanarModel) -> list[HalfPlane]:
+    """The half-planes that contacts refer to, each once."""
+    return list(dict.fromkeys(c.plane for c in model.definitions if isinstance(c, PlaneContact)))
+
+
 def draw_planes(ax: style.Axes, model: PlanarModel) -> None:
     """Shade the half-planes that contacts refer to, over the present limits."""
-    planes = dict.fromkeys(c.plane for c in model.definitions if isinstance(c, PlaneContact))
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     reach = 4.0 * np.hypot(right - left, top - bottom)
-    for plane in planes:
+    for plane in planes_of(model):
         n = np.array(plane.normal)
         t = np.array([n[1], -n[0]])
         foot = np.array(plane.point)

@@ -55,7 +55,9 @@ def draw_density(
 ) -> None:
     """Draw points as a density over the present limits of the axes; set those first."""
     extent = (*ax.get_xlim(), *ax.get_ylim())
-    columns, rows = _grid(ax, bins)
+    box = ax.get_window_extent()
+    longest = max(box.width, box.height)
+    columns, rows = (max(int(bins * side / longest), 16) for side in (box.width, box.height))  # square cells
     radius = 2 if len(x) >= 2**15 else 3
     image = density_image(x, y, extent, (rows, columns), radius)
     options: style.Look = {"origin": "lower", "extent": extent, "aspect": "auto", "vmin": 0.0, "vmax": 1.0}
@@ -75,11 +77,3 @@ def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[fl
     reach = max((0.5 + pad) * (high - low), smallest)
     middle = (low + high) / 2
     return (middle - reach, middle + reach) if reach > 0.0 else (-1.0, 1.0)
-
-
-def _grid(ax: style.Axes, bins: int) -> tuple[int, int]:
-    """Cells (columns, rows), square on paper."""
-    box = ax.get_window_extent()
-    width, height = box.width, box.height
-    longest = max(width, height)
-    return max(int(bins * width / longest), 16), max(int(bins * height / longest), 16)

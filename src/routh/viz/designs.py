@@ -10,7 +10,7 @@ from routh.viz import style
 from routh.viz.plotting import drawn_by, plot
 
 
-def draw_design(design: Design, ax: style.Axes) -> style.Axes:
+def draw_design(design: Design, ax: style.Axes) -> None:
     """The score of every evaluation, the best so far, and the checked scores before and after."""
     kept = design.violations <= 1.0
     numbers = np.arange(1, design.evaluations + 1)
@@ -25,7 +25,6 @@ def draw_design(design: Design, ax: style.Axes) -> style.Axes:
     ax.set(xlabel="evaluation", ylabel=for_matplotlib(design.objective))
     ax.set_ylim(bottom=min(0.0, float(np.nanmin(design.values[known], initial=0.0))))
     ax.legend()
-    return ax
 
 
 plot.register(Design, drawn_by(draw_design, aspect=0.75))

@@ -15,7 +15,7 @@ from routh.viz.plotting import drawn_by, plot
 _DRAWN = 200  # samples in the picture of a wheel
 
 
-def draw_rolling(rolling: Rolling, ax: style.Axes) -> style.Axes:
+def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
     """The rate at the next landing over the rate at this one: all outcomes, single laws, and the way down."""
     wheel = rolling.wheel
     least = float(np.sqrt(wheel.barrier)) / rolling.shares[1]
@@ -35,7 +35,6 @@ def draw_rolling(rolling: Rolling, ax: style.Axes) -> style.Axes:
     ax.set(xlim=(rates[0], rates[-1]), ylim=(-0.05 * most, 1.35 * most))  # room for the legend above the band
     ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
     ax.legend(loc="upper left")
-    return ax
 
 
 _WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}
@@ -67,13 +66,13 @@ def _after(wheel: Wheel, share: float, rates: Array) -> Array:
     return np.where(square > wheel.barrier, np.sqrt(square + wheel.gain), np.nan)
 
 
-def draw_return_map(found: ReturnMap, ax: style.Axes) -> style.Axes:
+def draw_return_map(found: ReturnMap, ax: style.Axes) -> None:
     """The last two coordinates of the states before and after a step."""
     if found.after.shape[1] < 2:
         ax.plot(found.before[:, 0], found.after[:, 0], ".", ms=3, color=style.SET, label="samples")
         ax.set(xlabel="before", ylabel="after")
         ax.legend()
-        return ax
+        return
     loop = np.vstack([found.states, found.states[:1]])
     ax.plot(*loop[:, -2:].T, color=style.BLACK, lw=0.8, label="states before")
     if len(found.image):
@@ -86,7 +85,6 @@ def draw_return_map(found: ReturnMap, ax: style.Axes) -> style.Axes:
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.5 * (high - low))  # room for the legend above the points
     ax.legend(loc="upper left")
-    return ax
 
 
 def _agreeing(laws: Mapping[str, Array]) -> list[tuple[list[str], Array]]:

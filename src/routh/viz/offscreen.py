@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from routh.status import RouthError
 
 if TYPE_CHECKING:
     from mujoco import MjModel
+    from mujoco.egl import GLContext  # that of other libraries has the same methods
 
 _LIBRARIES = {"egl": "EGL", "osmesa": "OSMesa"}
 _PROBE = "import importlib; importlib.import_module('mujoco.{0}').GLContext(8, 8).make_current()"
@@ -28,7 +29,7 @@ class NoRendererError(RouthError):
 
 
 class Offscreen:
-    """Draws scenes of one model into arrays of pixels; close it, or use it in a ``with`` statement."""
+    """Draws scenes of one model into arrays of pixels; close it in the end."""
 
     def __init__(self, model: MjModel, width: int, height: int) -> None:
         mujoco = engine()
@@ -56,30 +57,11 @@ class Offscreen:
         self._context.free()
         self._gl.free()
 
-    def __enter__(self) -> Offscreen:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class _Context(Protocol):
-    """MuJoCo's context of OpenGL, whichever library it is of."""
-
-    def make_current(self) -> None:
-        """Draw here from now on."""
-        ...
-
-    def free(self) -> None:
-        """Give it back."""
-        ...
-
-
-def _context(width: int, height: int) -> _Context:
+def _context(width: int, height: int) -> GLContext:
     kind = backend()
     try:
-        made: _Context = importlib.import_module(f"mujoco.{kind}").GLContext(width, height)
-        return made
+        return importlib.import_module(f"mujoco.{kind}").GLContext(width, height)
     except Exception as error:  # each library fails in its own way
         raise NoRendererError(f"MUJOCO_GL: drawing with {kind!r} failed: {error}; {_advice()}") from error
 

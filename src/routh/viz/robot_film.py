@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def frames(film: Film) -> Iterator[np.ndarray]:
     camera = _camera(film, model, data)
     whole, least, most = _OPACITY
     opacity = float(np.clip(whole / max(len(film.ghosts.group), 1), least, most))
-    with Offscreen(model, *film.size) as screen:
+    with closing(Offscreen(model, *film.size)) as screen:
         for k, t in enumerate(film.t):
             _pose(model, data, film.q[k])
             _draw_solid(screen.scene, model, data, camera)
@@ -124,10 +125,8 @@ def _draw_ghost(scene: MjvScene, model: MjModel, data: MjData, rgba: tuple[float
         geom.transparent = 1
 
 
-def _color(group: int) -> tuple[float, float, float]:
-    text = style.CYCLE[group % len(style.CYCLE)]
-    red, green, blue = (int(text[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return red, green, blue
+def _color(group: int) -> tuple[float, ...]:
+    return tuple(part / 255 for part in style.rgb(style.CYCLE[group % len(style.CYCLE)]))
 
 
 def _captioned(pixels: np.ndarray, film: Film, t: float) -> np.ndarray:
@@ -137,7 +136,8 @@ def _captioned(pixels: np.ndarray, film: Film, t: float) -> np.ndarray:
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     draw = ImageDraw.Draw(picture, "RGBA")
     font = ImageFont.load_default(14)
-    lines = [(f"{for_terminal(film.title)}  t = {1e3 * t:+.0f} ms".strip(), (0.08, 0.08, 0.08))]
+    title = f"{for_terminal(film.title)}  t = {1e3 * t:+.0f} ms".strip()
+    lines: list[tuple[str, tuple[float, ...]]] = [(title, (0.08, 0.08, 0.08))]
     if t >= 0.0:
         lines.append((f"solid: {film.solid}", _BODY))
         lines += [(for_terminal(name), _color(k)) for k, name in enumerate(film.ghosts.names)]

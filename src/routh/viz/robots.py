@@ -13,17 +13,17 @@ from routh.validation import Array
 from routh.viz import style
 
 
-def draw_scan(scan: Scan, ax: style.Axes) -> style.Axes:
+def draw_scan(scan: Scan, ax: style.Axes) -> None:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
     if len(scan.axes) > 2:
         raise ValueError(f"scan: got {len(scan.axes)} axes; a picture wants one or two")
     axes = {_with_unit(name): values for name, values in scan.axes.items()}
-    return draw_map(ax, axes, scan.score, "ambiguity", least=0.0)
+    draw_map(ax, axes, scan.score, "ambiguity", least=0.0)
 
 
 def draw_map(
     ax: style.Axes, axes: Mapping[str, Array], values: Array, label: str, *, least: float | None = None
-) -> style.Axes:
+) -> None:
     """Values over one axis as a curve, over two as a heat map, which stays grey where there are none.
 
     ``axes`` by the words for them; ``least``: where the scale begins.
@@ -33,7 +33,7 @@ def draw_map(
     if not others:
         ax.plot(axes[first], values, color=style.SET, marker=".")
         ax.set(ylabel=label, ylim=(least, None))
-        return ax
+        return
     ax.set_facecolor(style.GROUND)
     shown = np.ma.masked_invalid(values.T)
     image = ax.pcolormesh(*axes.values(), shown, cmap="viridis", vmin=least, shading="nearest")
@@ -41,7 +41,6 @@ def draw_map(
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label(label, size=ax.xaxis.label.get_fontsize())  # its own sizes are not those of the axes
     bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
-    return ax
 
 
 def _with_unit(name: str) -> str:
@@ -50,13 +49,13 @@ def _with_unit(name: str) -> str:
     return f"{for_matplotlib(name)}{unit}"
 
 
-def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -> style.Axes:
+def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -> None:
     """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
     problem = audit.problem
     ends = audit.outcomes.v[audit.outcomes.terminated]
     if not len(ends):
         ax.plot([], [], "o", color=style.SET, label="outcomes: no sample ended")
-        return ax
+        return
     axes = _telling_axes(audit, ends)
     unit = problem.scaling.speed
 
@@ -71,7 +70,6 @@ def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -
     ax.plot(*after, "X", color=style.VERMILION, markersize=6, label=name)
     ax.set(xlabel=f"towards {name} / speed before", ylabel="widest spread of the set / speed before")
     ax.set_aspect("equal", adjustable="datalim")
-    return ax
 
 
 def _telling_axes(audit: Audit, ends: Array) -> Array:

@@ -158,9 +158,11 @@ def thumbnail(result: Drawable) -> bytes | None:
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
     target = Path(path)
-    kind = picture_kind(target)
+    suffix = target.suffix.lower()
+    if suffix not in PICTURES:
+        raise ValueError(f"path: got {target.name!r}; wanted a picture: {', '.join(PICTURES)}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    return write_bytes(target, _encoded(fig, kind, dpi))
+    return write_bytes(target, _encoded(fig, suffix[1:], dpi))
 
 
 def _encoded(fig: Figure, kind: str, dpi: int) -> bytes:
@@ -169,14 +171,6 @@ def _encoded(fig: Figure, kind: str, dpi: int) -> bytes:
     cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
     fig.savefig(buffer, format=kind, dpi=dpi, metadata=_UNDATED[kind], **cropping)
     return buffer.getvalue()
-
-
-def picture_kind(path: str | Path) -> str:
-    """What a path asks for: "png", "pdf" or "svg"; raises for anything else."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in PICTURES:
-        raise ValueError(f"path: got {Path(path).name!r}; wanted a picture: {', '.join(PICTURES)}")
-    return suffix[1:]
 
 
 def png(fig: Figure, *, dpi: int = 160) -> bytes:
@@ -206,6 +200,12 @@ def letter(axes: Sequence[Axes] | np.ndarray) -> None:
     for index, ax in enumerate(axes):
         title = ax.get_title(loc="left")
         ax.set_title(f"({chr(ord('a') + index)})  {title}".rstrip(), loc="left")
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """Red, green and blue of ``#RRGGBB``, 0 to 255."""
+    red, green, blue = bytes.fromhex(color[1:])
+    return red, green, blue
 
 
 def zero_lines(ax: Axes) -> None:
@@ -255,20 +255,19 @@ def plain_ticks(ax: Axes) -> None:
     """Few ticks with short numbers; a power of ten that they share stands in the label, beside the unit."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    def written(unit: float, value: float, position: int) -> str:
+        return signed(f"{round(value / unit, 9) + 0.0:g}")
+
     for axis in (ax.xaxis, ax.yaxis):
         largest = max(abs(x) for x in axis.get_view_interval())
         power = int(np.floor(np.log10(largest) / 3.0)) * 3 if largest > 0.0 else 0
         power = 0 if -2.0 <= np.log10(max(largest, 1e-300)) < 4.0 else power
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(partial(_written, unit=10.0**power)))
+        axis.set_major_formatter(FuncFormatter(partial(written, 10.0**power)))
         text = axis.get_label_text()
         if power and text.endswith(")"):
             head, _, unit = text.rpartition("(")
             axis.set_label_text(f"{head}($10^{{{power}}}$ {unit}")
-
-
-def _written(value: float, position: int, unit: float) -> str:
-    return signed(f"{round(value / unit, 9) + 0.0:g}")
 
 
 def signed(number: str) -> str:

@@ -16,7 +16,7 @@ from routh.viz.robots import draw_map
 _SHOWN = 20  # failures that a report lists
 
 
-def draw_study(study: Study, ax: style.Axes) -> style.Axes:
+def draw_study(study: Study, ax: style.Axes) -> None:
     """The first column over one axis as a curve, over two as a heat map; of more axes the first two.
 
     Along further axes the largest value is shown. Points without a value stay grey.
@@ -30,7 +30,7 @@ def draw_study(study: Study, ax: style.Axes) -> style.Axes:
     flat = values.reshape(*shown.shape, -1)
     there = np.any(np.isfinite(flat), axis=-1)
     shown[there] = np.nanmax(flat[there], axis=-1)
-    return draw_map(ax, axes, shown, name)
+    draw_map(ax, axes, shown, name)
 
 
 plot.register(Study, drawn_by(draw_study, aspect=0.75))
