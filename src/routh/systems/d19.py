@@ -99,11 +99,11 @@ def pendulum_by_constraint(
 
     D19 gives neither mass, length nor inertia; those here are ours. It starts level and at rest.
     """
-    arm = np.array([0.0, real("length", length, above=0.0)])  # from the bob to the pin, in its frame
+    arm = real("length", length, above=0.0)
 
     def turned(q: Array) -> Array:
-        c, s = math.cos(q[2]), math.sin(q[2])
-        return np.array([c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]])
+        """From the bob to the pin, which lies along y in its frame."""
+        return arm * np.array([-math.sin(q[2]), math.cos(q[2])])
 
     def jacobian(q: Array) -> Array:
         x, y = turned(q)
