@@ -13,7 +13,7 @@ from routh import tolerances
 from routh.models.simultaneity import Rules
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
-from routh.validation import Array, frozen, real
+from routh.validation import Array, frozen
 
 
 class UnrepresentedWarning(UserWarning):
@@ -155,30 +155,22 @@ def assemble(
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
     kept = _simultaneous(rows, basis, v, rules.gap, rules.window)
-    refuse_impossible([row.contact for row in kept], rules.deepest, rules.past_limit)
+    for worst in sorted((row.contact for row in kept), key=lambda contact: (contact.unit, contact.dist)):
+        if not -worst.dist <= rules.most(worst.unit):
+            raise StateError(impossible(worst, rules))
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
-    elastic = _restitution(rules.restitution, names)
+    elastic = restitution_of(rules.restitution, names)
     plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
 
-def refuse_impossible(
-    contacts: Sequence[RobotContact], deepest: float | None, past_limit: float | None
-) -> None:
-    """Raise `StateError` where a contact is deeper than ``deepest`` (m), or a joint ``past_limit`` (rad)."""
-    for unit, option, limit in (("m", "deepest", deepest), ("rad", "past_limit", past_limit)):
-        found = [contact for contact in contacts if contact.unit == unit]
-        if limit is None or not found:
-            continue
-        worst = min(found, key=lambda contact: contact.dist)
-        if not -worst.dist <= real(option, limit, at_least=0.0):
-            how = "deep" if worst.kind == "contact" else "past its limit"
-            raise StateError(
-                f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; "
-                f"wanted at most {limit:g} {unit} ({option}=)"
-            )
+def impossible(worst: RobotContact, rules: Rules) -> str:
+    """Why a state cannot be that has this contact or limit."""
+    unit, how = worst.unit, "deep" if worst.kind == "contact" else "past its limit"
+    wanted = f"{rules.most(unit):g} {unit} ({'deepest' if unit == 'm' else 'past_limit'}=)"
+    return f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
 
 
 def allowed_velocities(equality: Array) -> Array:
@@ -218,9 +210,6 @@ def planar_tangents(rows: Sequence[ContactRow], Jt: Array) -> tuple[list[RobotCo
 def _simultaneous(
     rows: Sequence[ContactRow], basis: Array, v: Array, gap: float, window: float | None
 ) -> list[ContactRow]:
-    real("gap", gap, at_least=0.0)
-    if window is not None:
-        real("window", window, at_least=0.0)
     kept, nearest, immovable = [], np.inf, 0
     for row in rows:
         normal = row.J[0] @ basis
@@ -236,13 +225,9 @@ def _simultaneous(
         found = f"the smallest distance is {nearest:g}" if np.isfinite(nearest) else "nothing is near"
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        message = f"gap: no contact is within {gap:g} m{_window_text(window)}; {found}"
-        raise NoContactError(message, v, basis)
+        soon = "" if window is None else f" or closes within {window:g} s"
+        raise NoContactError(f"gap: no contact is within {gap:g} m{soon}; {found}", v, basis)
     return kept
-
-
-def _window_text(window: float | None) -> str:
-    return "" if window is None else f" or closes within {window:g} s"
 
 
 def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:
@@ -256,7 +241,10 @@ def _energy_norm(M: Array, v: Array) -> float:
     return float(np.sqrt(max(float(v @ M @ v), 0.0)))
 
 
-def _restitution(given: float | Mapping[str, float] | Sequence[float], names: Sequence[str]) -> ArrayLike:
+def restitution_of(
+    given: float | Mapping[str, float] | Sequence[float], names: Sequence[str]
+) -> float | Sequence[float]:
+    """One number for all contacts, or one for each; what a mapping does not name is 0."""
     if not isinstance(given, Mapping):
         return given
     bases = [name.split("#")[0] for name in names]  # "foot/floor" speaks for "foot/floor#2" too

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,13 +16,11 @@ from routh.status import StateError
 from routh.validation import Array, real, real_array
 
 CONTACT, JOINT_LIMIT = 0, 1
-_SIDES = ("lower", "upper")
+SIDES = ("lower", "upper")  # of a joint's range
 _PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
 
 #: Why a row with a NaN in it is refused.
 NOT_FINITE = "the state cannot be: it holds a number that is not finite"
-
-Row = RobotProblem | NoContactError | StateError
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +44,18 @@ class Labels:
     def name(self, kind: int, pair: np.ndarray, ordinal: int) -> str:
         """What a contact or limit is called."""
         if kind == JOINT_LIMIT:
-            return f"{self.joints[pair[0]]}:{_SIDES[pair[1]]}"
+            return f"{self.joints[pair[0]]}:{SIDES[pair[1]]}"
         return f"{self.geoms[pair[1]]}/{self.geoms[pair[0]]}" + (f"#{ordinal}" if ordinal > 1 else "")
+
+    def contact(
+        self, kind: int, pair: np.ndarray, ordinal: int, dist: float, *place: np.ndarray
+    ) -> RobotContact:
+        """A contact, with its position and frame where they are given, or a limit."""
+        name, (first, second) = self.name(kind, pair, ordinal), pair
+        if kind == JOINT_LIMIT:
+            owner, unit = self.joints[first], self.units[first]
+            return RobotContact(name, "joint-limit", owner, SIDES[second], dist, unit=unit)
+        return RobotContact(name, "contact", self.geoms[first], self.geoms[second], dist, *place)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -81,49 +89,44 @@ class RobotBatch(ImpactBatch):
         return batch
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Row], nv: int) -> RobotBatch:
-        """Problems of single states; where nothing touches or a state cannot be, the error that said so.
+    def one_by_one(
+        cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem]
+    ) -> RobotBatch:
+        """States (n, nq) and (n, nv), each by the code for a single one.
 
         ``nv`` is the robot's number of velocities, which bounds those of each row.
         """
-        problems = [row if isinstance(row, RobotProblem) else None for row in rows]
-        widest = max((row.basis.shape[1] for row in rows if not isinstance(row, StateError)), default=nv)
-        arrays = padded(problems, at_least=widest)
-        basis = np.zeros((len(rows), nv, widest))
-        dist = np.full(arrays["mu"].shape, np.nan)
-        notes: dict[str, None] = {}
-        for k, row in enumerate(rows):
-            if isinstance(row, StateError):
+        problems: list[RobotProblem | None] = [None] * len(q)
+        alone: dict[int, NoContactError] = {}
+        reasons: dict[int, str] = {}
+        for k, state in enumerate(zip(q, v, strict=True)):
+            if not all(np.isfinite(part).all() for part in state):
+                reasons[k] = NOT_FINITE
                 continue
+            try:
+                problems[k] = build(*state)
+            except NoContactError as nothing:
+                alone[k] = nothing
+            except StateError as refused:
+                reasons[k] = str(refused)
+        known = {k: problem for k, problem in enumerate(problems) if problem is not None}
+        widest = max((row.basis.shape[1] for row in (*known.values(), *alone.values())), default=nv)
+        arrays = padded(problems, at_least=widest)
+        basis = np.zeros((len(q), nv, widest))
+        dist = np.full(arrays["mu"].shape, np.nan)
+        for k, problem in known.items():
+            dist[k, : problem.nc] = problem.dist
+        for k, nothing in alone.items():
+            arrays["v"][k] = 0.0
+            arrays["v"][k, : len(nothing.v)], arrays["size"][k, 0] = nothing.v, len(nothing.v)
+        for k, row in (known | alone).items():
             basis[k, :, : row.basis.shape[1]] = row.basis
-            if isinstance(row, RobotProblem):
-                dist[k, : row.nc] = row.dist
-                notes.update(dict.fromkeys(row.unrepresented))
-            else:
-                arrays["v"][k] = 0.0
-                arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
-        reasons = {k: str(row) for k, row in enumerate(rows) if isinstance(row, StateError)}
+        notes = dict.fromkeys(note for problem in known.values() for note in problem.unrepresented)
         batch = cls._from_parts(arrays, reasons)
         values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
         for name, value in values.items():
             object.__setattr__(batch, name, value)
         return batch
-
-    @classmethod
-    def one_by_one(
-        cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem]
-    ) -> RobotBatch:
-        """States (n, nq) and (n, nv), each by the code for a single one."""
-        rows: list[Row] = []
-        for state in zip(q, v, strict=True):
-            if not all(np.isfinite(part).all() for part in state):
-                rows.append(StateError(NOT_FINITE))
-                continue
-            try:
-                rows.append(build(*state))
-            except (NoContactError, StateError) as nothing:
-                rows.append(nothing)
-        return cls.from_rows(rows, nv)
 
     def names_of(self, row: int) -> tuple[str, ...]:
         """The names of the contacts that are present in a row."""
@@ -136,21 +139,13 @@ class RobotBatch(ImpactBatch):
         if "_problems" in self.__dict__:
             problem = self.__dict__["_problems"][row]
             return () if problem is None else problem.contacts
-        there = np.flatnonzero(self.present[row])
-        made = [self._contact(row, int(i)) for i in there]
+        labels: Labels = self.__dict__["_labels"]
+        made = []
+        for i in np.flatnonzero(self.present[row]):
+            kind, pair, ordinal, dist, pos, frame = (self.__dict__[name][row, i] for name in _PLACES)
+            made.append(labels.contact(kind, pair, int(ordinal), float(dist), pos.copy(), frame.copy()))
         names = distinct_names([contact.name for contact in made])
         return tuple(replace(contact, name=name) for contact, name in zip(made, names, strict=True))
-
-    def _contact(self, row: int, i: int) -> RobotContact:
-        labels: Labels = self.__dict__["_labels"]
-        own = self.__dict__
-        kind, pair, ordinal = own["kind"][row, i], own["pair"][row, i], int(own["ordinal"][row, i])
-        name, dist = labels.name(kind, pair, ordinal), float(self.dist[row, i])
-        if kind == JOINT_LIMIT:
-            joint, side, unit = labels.joints[pair[0]], _SIDES[pair[1]], labels.units[pair[0]]
-            return RobotContact(name, "joint-limit", joint, side, dist, unit=unit)
-        pos, frame = own["pos"][row, i].copy(), own["frame"][row, i].copy()
-        return RobotContact(name, "contact", labels.geoms[pair[0]], labels.geoms[pair[1]], dist, pos, frame)
 
     def _problem(self, k: int) -> ImpactProblem:
         if "_problems" in self.__dict__:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,34 @@ def geom_name(model: MjModel, geom: int) -> str:
     if model.body_geomnum[body] == 1:
         return str(owner)
     return f"{owner}.{geom - int(model.body_geomadr[body])}"
+
+
+class SingleJoint(NamedTuple):
+    """A hinge or a slide."""
+
+    index: int
+    name: str
+    qpos: int  # address of its position
+    dof: int  # address of its velocity
+    limited: bool
+    range: tuple[float, float]  # m or rad
+
+
+def joint_names(model: MjModel) -> tuple[str, ...]:
+    """The names of all joints; those that have none are numbered."""
+    return tuple(str(model.jnt(j).name) or f"joint{j}" for j in range(model.njnt))
+
+
+def single_joints(model: MjModel) -> list[SingleJoint]:
+    """The hinges and slides of a model."""
+    kinds, names = engine().mjtJoint, joint_names(model)
+    single = np.isin(model.jnt_type, (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE)))
+    found = []
+    for j in map(int, np.flatnonzero(single)):
+        places = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+        low, high = map(float, model.jnt_range[j])
+        found.append(SingleJoint(j, names[j], *places, bool(model.jnt_limited[j]), (low, high)))
+    return found
 
 
 def near_contacts(data: MjData) -> Iterator[MjContact]:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from routh.models.mujoco.engine import engine, take_environment, workspace
 from routh.models.mujoco.problem import build
-from routh.models.robot import RobotProblem, UnrepresentedWarning
+from routh.models.robot import RobotProblem, UnrepresentedWarning, impossible
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
-from routh.validation import Array, real
+from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -52,16 +52,10 @@ def problems(
     Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
     state by state, which is slower.
     """
-    reach = real("gap", gap, at_least=0.0)
-    for field, limit in (("deepest", deepest), ("past_limit", past_limit)):
-        if limit is not None:
-            real(field, limit, at_least=0.0)
+    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
     positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
-    if window is None and _can_watch(model, data):
-        batch = _watched(model, positions, velocities, reach, limits, (deepest, past_limit), data)
-    else:
-        rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
-        batch = _one_by_one(model, positions, velocities, data, rules)
+    build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
+    batch = build_batch(model, positions, velocities, data, rules)
     batch.set_restitution(restitution)
     if batch.unrepresented:
         text = "; ".join(batch.unrepresented)
@@ -91,51 +85,33 @@ def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: R
     return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
 
 
-def _watched(
-    model: MjModel,
-    qpos: Array,
-    qvel: Array,
-    gap: float,
-    limits: bool,
-    possible: tuple[float | None, float | None],
-    data: MjData,
-) -> RobotBatch:
+def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
     """All states through one workspace and compiled code."""
     from routh.models.mujoco.padding import PaddedRows
     from routh.models.mujoco.watching import Watcher  # loads numba
 
-    own = workspace(model, float(np.nextafter(gap, np.inf)))
+    own = workspace(model, float(np.nextafter(rules.gap, np.inf)))
     engine().mj_resetData(own.wide, own.data)
     if data is not None:
         take_environment(own.data, data)
-    watcher = Watcher(own.wide, own.data, gap, limits)
+    watcher = Watcher(own.wide, own.data, rules.gap, rules.limits)
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
     M = np.zeros((len(qpos), model.nv, model.nv))
     reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
     rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
     for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
         rows.add(piece)
-        reasons |= _impossible(piece, labels, possible)
+        reasons |= _impossible(piece, labels, rules)
     arrays, places = rows.finished(M, qvel)
     return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
 
 
-def _impossible(
-    piece: WatchedRows, labels: Labels, possible: tuple[float | None, float | None]
-) -> dict[int, str]:
+def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, str]:
     """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
-    angular = np.array([*(unit == "rad" for unit in labels.units), False])  # the last: no joint
+    kind, pair, ordinal, dist = (piece.rows[name] for name in ("kind", "pair", "ordinal", "dist"))
+    units = np.array([*labels.units, "m"])[np.where(kind == CONTACT, -1, pair[:, 0])]
     reasons: dict[int, str] = {}
-    kind, pair, dist = (piece.rows[name] for name in ("kind", "pair", "dist"))
-    in_rad = angular[np.where(kind == CONTACT, -1, pair[:, 0])].astype(int)
-    limit = np.array([np.inf if most is None else most for most in possible])[in_rad]
-    for row in np.flatnonzero(~(-dist <= limit)):
-        unit, field = (("m", "deepest"), ("rad", "past_limit"))[in_rad[row]]
-        how = "deep" if kind[row] == CONTACT else "past its limit"
-        name = labels.name(kind[row], pair[row], int(piece.rows["ordinal"][row]))
-        text = (
-            f"the state cannot be: {name} is {-dist[row]:.3g} {unit} {how}; "
-            f"wanted at most {limit[row]:g} {unit} ({field}=)"
-        )
-        reasons.setdefault(piece.state_of(int(row)), text)
+    for row in np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad")))):
+        worst = labels.contact(kind[row], pair[row], int(ordinal[row]), float(dist[row]))
+        reasons.setdefault(piece.state_of(int(row)), impossible(worst, rules))
     return reasons

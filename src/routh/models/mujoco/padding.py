@@ -52,13 +52,8 @@ class PaddedRows:
         larger, places = self._empty(nc, nt)  # no memory yet: pages are given when they are written
         for old, new in ((self.arrays, larger), (self.places, places)):
             for name, array in new.items():
-                given = old.pop(name)
-                if name == "Jt":
-                    array[: self.done, : self.nc, : self.nt] = given[: self.done]
-                elif name == "size":
-                    array[: self.done] = given[: self.done]
-                else:
-                    array[: self.done, : self.nc] = given[: self.done]
+                given = old.pop(name)[: self.done]
+                array[tuple(map(slice, given.shape))] = given
         self.arrays, self.places, self.nc, self.nt = larger, places, nc, nt
 
     def finished(self, M: Array, qvel: Array) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -13,7 +13,7 @@ from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
 from routh.models.mujoco.unrepresented import unrepresented
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
 from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
-from routh.validation import real, real_array
+from routh.validation import real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -63,13 +63,12 @@ def build(
     model: MjModel, data: MjData, rules: Rules, *, pairs: Collection[tuple[str, str]] | None = None
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
-    reach = real("gap", rules.gap, at_least=0.0)
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
-    near = look_around(model, data, np.nextafter(reach, np.inf))
+    near = look_around(model, data, np.nextafter(rules.gap, np.inf))
     if rules.window is not None:
-        wider = 2.0 * speed_bound(near) * real("window", rules.window, at_least=0.0)
-        near = look_around(model, data, wider) if wider > reach else near
+        wider = 2.0 * speed_bound(near) * rules.window
+        near = look_around(model, data, wider) if wider > rules.gap else near
     rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
     rows += limit_rows(near) if rules.limits else []
     M = mass_matrix(near.model, near.data)

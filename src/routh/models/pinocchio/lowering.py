@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import TOUCHING, Landing, Posture, turned
+from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import Points, named_points, shape_points
 from routh.models.pinocchio.problem import DEFAULT_MU, Surroundings, build, look_up
@@ -47,7 +47,8 @@ def landing(
         )
     at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
     at = np.array(at, dtype=np.float64)
-    _place_joints(model, at, pose.joints)
+    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
+    place_joints(at, pose.joints, known)
     wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
     at[3:7] = wxyz[[1, 2, 3, 0]]
     around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
@@ -73,11 +74,3 @@ def _lowest(around: Surroundings, q: Array) -> float:
     if not touching:
         raise ModelError("model: has no point that can touch; wanted points= or geometry=")
     return min(point.dist for point in touching)
-
-
-def _place_joints(model: Model, q: Array, joints: Mapping[str, float]) -> None:
-    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
-    for name, value in joints.items():
-        if name not in known:
-            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
-        q[known[name]] = real(f"joints[{name!r}]", value)

@@ -112,9 +112,7 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     M = mass_matrix(model, data, q)
-    reach = real("gap", rules.gap, at_least=0.0)
-    if rules.window is not None:  # every shape is looked at; the window itself decides later
-        reach = np.inf if real("window", rules.window, at_least=0.0) > 0.0 else reach
+    reach = np.inf if rules.window else rules.gap  # every shape is looked at; the window itself decides later
     rows: list[ContactRow] = []
     if ground is not None:
         touching = named_points(model, data, around.points, ground)
