@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import tolerances
-from routh.models.mujoco.contacts import geom_name, near_contacts
+from routh.models.mujoco.contacts import geom_name, joint_names, near_contacts, single_joints
 from routh.models.mujoco.engine import check_capacity, engine
 from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
 from routh.models.mujoco.unrepresented import adhesion_actuators, of_contact
@@ -42,26 +42,29 @@ class WatchedRows:
 class Watcher:
     """A model's workspace with buffers for a chunk of states."""
 
-    def __init__(self, wide: MjModel, data: MjData, gap: float, limits: bool) -> None:
+    def __init__(
+        self, wide: MjModel, data: MjData, gap: float, limits: bool, *, states: int = STATES
+    ) -> None:
         mujoco = engine()
         self.wide, self.data, self.gap = wide, data, gap
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
         off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
         self.tree = make_tree(wide, data, self.names, limits and allowed)
-        self.mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
+        mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
         self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
-        self.seen = empty_seen(wide, len(self.mass), 4 * STATES)
+        self._found = data.qpos, mass, data.cdof, data.subtree_com
+        self.seen = empty_seen(wide, len(mass), 4 * states, states)
         self.notes: dict[str, set[str]] = {}
         self.known: set[int] = set()  # pairs of geoms whose contacts were judged
 
     def labels(self) -> Labels:
         """What the numbers in rows mean, and what of the model no row can represent."""
         slide = int(engine().mjtJoint.mjJNT_SLIDE)
-        joints = [self.wide.jnt(j).name or f"joint{j}" for j in range(self.wide.njnt)]
         units = ["m" if int(kind) == slide else "rad" for kind in self.wide.jnt_type]
         notes = {what: frozenset(where) for what, where in self.notes.items()}
-        return Labels(self.names, tuple(joints), tuple(units), notes, tuple(adhesion_actuators(self.wide)))
+        adhesion = tuple(adhesion_actuators(self.wide))
+        return Labels(self.names, joint_names(self.wide), tuple(units), notes, adhesion)
 
     def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[WatchedRows]:
         """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
@@ -84,36 +87,37 @@ class Watcher:
     def _look_at(self, qpos: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
         """Fill the buffers with those of the states in which something is near; returns these."""
         mujoco, wide, data = engine(), self.wide, self.data
-        seen, make_mass, sources = self.seen, self.make_mass, (self.mass, data.cdof, data.subtree_com)
         position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
         collide = mujoco.mj_collision
         kept: list[int] = []
-        count = 0
         for state in states:
             position[:] = qpos[state]
             kinematics(wide, data)
             centres(wide, data)
             collide(wide, data)
-            found = data.ncon
-            if not (found or near_limit[state]):
-                continue
-            make_mass(wide, data)
-            place = len(kept)
-            seen.qpos[place] = qpos[state]
-            seen.M[place], seen.cdof[place], seen.centre[place] = sources
-            if found:
-                if count + found > len(seen.dist):
-                    seen = self._grow(2 * (count + found))
-                contacts = data.contact
-                for field in _CONTACT_FIELDS:
-                    getattr(seen, field)[count : count + found] = getattr(contacts, field)
-            count += found
-            seen.first[place + 1] = count
-            kept.append(state)
+            if data.ncon or near_limit[state]:
+                self.take(len(kept))
+                kept.append(state)
         return np.array(kept, dtype=np.int64)
 
+    def take(self, place: int) -> None:
+        """Write what MuJoCo found in a state into the buffers, as the one at ``place``."""
+        self.make_mass(self.wide, self.data)
+        seen, found = self.seen, self.data.ncon
+        begin = seen.first[place]
+        end = begin + found
+        if end > len(seen.dist):
+            seen = self._grow(2 * end)
+        seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self._found
+        if found:
+            contacts = self.data.contact
+            for field in _CONTACT_FIELDS:
+                getattr(seen, field)[begin:end] = getattr(contacts, field)
+        seen.first[place + 1] = end
+
     def _grow(self, contacts: int) -> Seen:
-        larger = empty_seen(self.wide, len(self.mass), contacts)
+        states, entries = self.seen.M.shape
+        larger = empty_seen(self.wide, entries, contacts, states)
         for name, value in self.seen._asdict().items():
             getattr(larger, name)[: len(value)] = value
         self.seen = larger
@@ -151,11 +155,7 @@ def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool
     for body in range(1, model.nbody):  # parents come first
         own = int(model.body_dofnum[body])
         last[body] = model.body_dofadr[body] + own - 1 if own else last[model.body_parentid[body]]
-    mujoco = engine()
-    simple = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
-    joints = [j for j in range(model.njnt) if model.jnt_limited[j] and int(model.jnt_type[j]) in simple]
-    joints = joints if limits else []
-    places = [(j, model.jnt_qposadr[j], model.jnt_dofadr[j]) for j in joints]
+    joints = [joint for joint in single_joints(model) if limits and joint.limited]
     label = {name: k for k, name in enumerate(dict.fromkeys(names))}
     rows, columns = _mass_entries(model, hasattr(data, "qM"))
     return Tree(
@@ -166,8 +166,8 @@ def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool
         np.array(model.dof_parentid, dtype=np.int32),
         rows,
         columns,
-        np.array(places, dtype=np.int32).reshape(-1, 3),
-        np.array([model.jnt_range[j] for j in joints], dtype=np.float64).reshape(-1, 2),
+        np.array([(j.index, j.qpos, j.dof) for j in joints], dtype=np.int32).reshape(-1, 3),
+        np.array([joint.range for joint in joints], dtype=np.float64).reshape(-1, 2),
     )
 
 
@@ -188,7 +188,7 @@ def _mass_entries(model: MjModel, old: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
 
 
-def empty_seen(model: MjModel, entries: int, contacts: int, states: int = STATES) -> Seen:
+def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> Seen:
     """Room for what MuJoCo finds in some states; ``entries`` of its sparse mass matrix."""
     nv = model.nv
     return Seen(

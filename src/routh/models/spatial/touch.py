@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from routh.models.base import check_contacts
 from routh.models.spatial.bodies import Body, Contact, PlaneContact, SphereContact
 from routh.models.spatial.rotations import apply, cross, skew, tangent_rates, tangents
 from routh.validation import Array
@@ -21,7 +22,7 @@ class ContactKinematics:
 
     def __init__(self, bodies: Sequence[Body], contacts: Sequence[Contact]) -> None:
         names = [body.name for body in bodies]
-        _check(names, contacts)
+        check_contacts(contacts, names)
         nc = len(contacts)
         self.nb = len(bodies)
         self.rows = np.arange(nc)
@@ -137,16 +138,3 @@ def body_rows(frames: Array, arms: Array, R: Array) -> Array:
     rows[:, :, :3] = frames
     rows[:, :, 3:] = np.matmul(np.matmul(frames, skew(-arms)), R)  # d . (w x arm) = d . (-arm x w)
     return rows
-
-
-def _check(names: list[str], contacts: Sequence[Contact]) -> None:
-    seen: set[str] = set()
-    for contact in contacts:
-        sides = [contact.body] if isinstance(contact, PlaneContact) else [contact.first, contact.second]
-        for name in sides:
-            if name not in names:
-                known = ", ".join(map(repr, names))
-                raise ValueError(f"{contact.name}: there is no body {name!r}; wanted one of {known}")
-        if contact.name in seen:
-            raise ValueError(f"contacts: {contact.name!r} stands twice; wanted distinct names")
-        seen.add(contact.name)
