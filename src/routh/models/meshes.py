@@ -24,13 +24,13 @@ _MATERIALS = re.compile(rb"(?:^|[\r\n])[ \t]*mtllib[ \t]+([^\r\n]+)", re.IGNOREC
 
 
 def with_absolute_meshes(
-    path: Path, roots: Sequence[Path], formats: Sequence[str], convert: Converter | None = None
-) -> tuple[str, tuple[str, ...]]:
-    """The text of a checked URDF whose meshes are absolute paths, and what had to be left out of it.
+    path: Path, roots: Sequence[str | Path], formats: Sequence[str], convert: Converter
+) -> ElementTree.Element:
+    """The root of a checked URDF whose meshes are absolute paths.
 
     So what is opened is what was checked, whatever the rules of the loader are. What is only looked at
     (``<visual>``) is taken out; collision shapes whose mesh is missing, or in a format that the loader cannot
-    read, are taken out and named.
+    read, are taken out and named in a warning.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def with_absolute_meshes(
         root = ElementTree.fromstring(path.read_bytes())
     except ElementTree.ParseError as error:  # such as a prefix that stands for no namespace
         raise ModelError(f"{path}: is no well-formed XML: {error}") from None
-    folders = [path.parent, *roots]
+    further = [Path(folder).resolve() for folder in roots]
+    folders = [path.parent, *further]
     left_out: list[str] = []
     for material in root.findall("material"):  # of what is only looked at
         root.remove(material)
@@ -53,7 +54,7 @@ def with_absolute_meshes(
         for collision in link.findall("collision"):
             for mesh in collision.iter("mesh"):
                 name = mesh.get("filename", "")
-                file = locate(name, path, roots) or resolve(name, folders, path)
+                file = locate(name, path, further) or resolve(name, folders, path)
                 file, why = _readable(file, formats, convert)
                 if why:
                     left_out.append(f"{link.get('name', '')}: {for_terminal(name)} ({why})")
@@ -61,12 +62,8 @@ def with_absolute_meshes(
                     break
                 _check_materials(file, folders)
                 mesh.set("filename", str(file))
-    return ElementTree.tostring(root, encoding="unicode"), tuple(dict.fromkeys(left_out))
-
-
-def tell_left_out(left_out: Sequence[str], path: str | Path) -> None:
-    """Warn of collision shapes that are not in the model."""
-    tell("collision shapes left out", left_out, path)
+    tell("collision shapes left out", list(dict.fromkeys(left_out)), path)
+    return root
 
 
 def tell(what: str, items: Sequence[str], path: str | Path) -> None:
@@ -77,14 +74,14 @@ def tell(what: str, items: Sequence[str], path: str | Path) -> None:
         warnings.warn(text, UnrepresentedWarning, stacklevel=4)
 
 
-def _readable(file: Path, formats: Sequence[str], convert: Converter | None) -> tuple[Path, str]:
+def _readable(file: Path, formats: Sequence[str], convert: Converter) -> tuple[Path, str]:
     """The file that the loader is given, and why there is none."""
     if not file.is_file():
         return file, "there is no such file"
     kind = file.suffix.lower()
     if kind in formats and not (formats == MUJOCO_FORMATS and is_text_stl(file)):
         return file, ""
-    if convert is None or kind not in CONVERTIBLE:
+    if kind not in CONVERTIBLE:
         return file, f"{kind or 'no suffix'} is none of {', '.join(formats)}"
     try:
         return convert(file), ""

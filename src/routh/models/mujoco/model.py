@@ -14,9 +14,10 @@ from routh import tolerances
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix
-from routh.models.mujoco.touching import Places, Touch, cross, tangents, touches
+from routh.models.mujoco.touching import Places, Touch, tangents, touches
 from routh.models.robot import UnrepresentedWarning, restitution_of
 from routh.models.robot_batch import SIDES
+from routh.models.spatial.rotations import cross, skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
@@ -183,7 +184,7 @@ class MujocoModel:
         if self._plane is None:
             along = tangents(where.normal)
         else:
-            along = cross(self._plane[None], where.normal)[:, None, :]
+            along = where.normal[:, None, :] @ skew(-self._plane)  # plane x normal
         return np.concatenate([where.normal[:, None, :], along], axis=1)
 
     def _rows(self, where: Places) -> Array:
@@ -196,7 +197,7 @@ class MujocoModel:
         rows = np.zeros((len(where.gap), 1 + self.nt, self.nv))
         for sign, point, body in ((1.0, where.on2, where.body2), (-1.0, where.on1, where.body1)):
             arm = point - data.xpos[body]  # velocity of a point: linear + angular x arm
-            rows += sign * (frames @ linear[body] + cross(arm[:, None], frames) @ angular[body])
+            rows += sign * (frames @ linear[body] + frames @ skew(-arm) @ angular[body])
         return rows
 
     def _movable(self, found: list[Touch]) -> list[Touch]:
