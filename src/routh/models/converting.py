@@ -66,9 +66,7 @@ def _as_stl(file: Path) -> bytes:
 def _read(text: bytes, kind: str) -> Trimesh:
     try:
         import trimesh
-    except ImportError:
-        raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
-    try:
+
         with warnings.catch_warnings():
             # what a reader does that NumPy deprecates is nothing that the user can mend
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -32,23 +32,68 @@ class _Document:
     references: list[tuple[str, str, Path]] = field(default_factory=list)  # element, name, source
 
 
-@dataclass
-class _Budget:
-    includes: int = 0
-    size: int = 0
-    looks: int = 0
-    files: dict[Path, ModelFile] = field(default_factory=dict)
+class _Check:
+    """Looks at every file that a model may open, and at no more than there is time for."""
 
-    def read(self, path: Path, top: Path) -> ModelFile:
+    def __init__(self, allowed: Sequence[Path]) -> None:
+        self.allowed = allowed  # folders, the model's own first
+        self.files: dict[Path, ModelFile] = {}
+        self.includes = self.size = self.looks = 0
+
+    def read(self, path: Path) -> ModelFile:
+        """A file's own text, once; raises where too much was included."""
         if path not in self.files:
             self.files[path] = read_model_file(path)
         self.includes += 1
         self.size += self.files[path].size
         if self.includes > MAX_INCLUDES:
-            raise ModelError(f"{top}: includes more than {MAX_INCLUDES} files")
+            raise ModelError(f"{self.allowed[0]}: includes more than {MAX_INCLUDES} files")
         if self.size > MAX_BYTES:
-            raise ModelError(f"{top}: includes more than {MAX_BYTES} bytes")
+            raise ModelError(f"{self.allowed[0]}: includes more than {MAX_BYTES} bytes")
         return self.files[path]
+
+    def document(self, first: Path, chain: tuple[Path, ...] = (), inherited: Sequence[str] = ()) -> None:
+        """A file with all that it includes, and every model that these attach."""
+        document = _Document([], list(inherited))
+        self.gather(first, document, chain)
+        for element, name, source in document.references:
+            for target in self.targets(name, document, source):
+                if element.lower() == "model" and target.is_file():
+                    _refuse_circle(target, (*chain, first), source)
+                    self.document(target, (*chain, first), document.directories)
+
+    def gather(self, path: Path, document: _Document, chain: tuple[Path, ...]) -> None:
+        """Add a file and what it includes to a document."""
+        found = self.read(path)
+        document.directories += [name for name in found.directories if name not in document.directories]
+        if path.parent not in document.places:
+            document.places.append(path.parent)
+        document.references += [(element, name, path) for element, name in found.references]
+        for element, name in found.references:
+            for target in self.targets(name, document, path) if element.lower() == "include" else ():
+                if target.is_file():
+                    _refuse_circle(target, (*chain, path), path)
+                    self.gather(target, document, (*chain, path))
+
+    def targets(self, name: str, document: _Document, source: Path) -> list[Path]:
+        """Every file that a reference can mean, each inside an allowed folder."""
+        folders = [*document.places, *(p for p in self.allowed if p not in document.places)]
+        self.looks += len(folders) * (1 + len(document.directories))
+        if self.looks > MAX_LOOKS:
+            raise ModelError(f"{source}: names too many files in too many folders")
+        plain: list[Path] = []
+        stripped: list[Path] = []
+        for directory in ["", *document.directories]:
+            for folder in folders:
+                for base in _joined(folder, directory):
+                    plain += _spelled(name, base, source)
+                    stripped += _spelled(PurePosixPath(name.replace("\\", "/")).name, base, source)
+        for target in filter(_exists, {*plain, *stripped}):
+            _require(target, name, self.allowed, source)
+        inside = [target for target in dict.fromkeys(plain) if _within(target, self.allowed)]
+        if not inside:
+            raise _outside(name, source, self.allowed)
+        return inside
 
 
 def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> ModelFile:
@@ -65,10 +110,9 @@ def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> M
     top = Path(path).resolve()
     if not top.is_file():
         raise ModelError(f"path: there is no file {for_terminal(path)!r}")
-    allowed = [top.parent, *(Path(root).resolve() for root in roots)]
-    budget = _Budget()
-    _check_document(top, allowed, (), [], budget)
-    return budget.files[top]
+    check = _Check([top.parent, *(Path(root).resolve() for root in roots)])
+    check.document(top)
+    return check.files[top]
 
 
 def resolve(name: str, folders: Sequence[Path], source: Path) -> Path:
@@ -77,46 +121,10 @@ def resolve(name: str, folders: Sequence[Path], source: Path) -> Path:
     ``package://`` and ``model://`` are looked up in each folder in turn, as plain names are. A name of
     nothing that exists comes back as a path in the first folder.
     """
-    inside = [candidate for folder in folders for candidate in _spelled(name, folder, source)]
-    for candidate in inside:
-        if _exists(candidate):
-            _require(candidate, name, folders, source)
-            return candidate
-    missing = inside[0]
-    if not _within(missing, folders):
-        raise _outside(name, source, folders)
-    return missing
-
-
-def _check_document(
-    first: Path, allowed: Sequence[Path], chain: tuple[Path, ...], inherited: list[str], budget: _Budget
-) -> None:
-    document = _Document([], list(inherited))
-    _gather(first, document, allowed, chain, budget)
-    for element, name, source in document.references:
-        for target in _targets(name, document, allowed, source, budget):
-            if element.lower() == "model" and target.is_file():
-                attached = (*chain, first)
-                _refuse_circle(target, attached, source)
-                _check_document(target, allowed, attached, document.directories, budget)
-
-
-def _gather(
-    path: Path, document: _Document, allowed: Sequence[Path], chain: tuple[Path, ...], budget: _Budget
-) -> None:
-    """Add a file and what it includes to a document."""
-    found = budget.read(path, allowed[0])
-    document.directories += [name for name in found.directories if name not in document.directories]
-    if path.parent not in document.places:
-        document.places.append(path.parent)
-    document.references += [(element, name, path) for element, name in found.references]
-    for element, name in found.references:
-        if element.lower() != "include":
-            continue
-        for target in _targets(name, document, allowed, path, budget):
-            if target.is_file():
-                _refuse_circle(target, (*chain, path), path)
-                _gather(target, document, allowed, (*chain, path), budget)
+    candidates = [candidate for folder in folders for candidate in _spelled(name, folder, source)]
+    found = next(filter(_exists, candidates), candidates[0])
+    _require(found, name, folders, source)
+    return found
 
 
 def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
@@ -124,30 +132,6 @@ def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
         raise ModelError(f"{source}: includes or attaches {target.name!r}, which leads back to it")
     if len(chain) > MAX_CHAIN:
         raise ModelError(f"{source}: more than {MAX_CHAIN} files include each other in turn")
-
-
-def _targets(
-    name: str, document: _Document, allowed: Sequence[Path], source: Path, budget: _Budget
-) -> list[Path]:
-    """Every file that a reference can mean, each inside an allowed folder."""
-    folders = [*document.places, *(p for p in allowed if p not in document.places)]
-    budget.looks += len(folders) * (1 + len(document.directories))
-    if budget.looks > MAX_LOOKS:
-        raise ModelError(f"{source}: names too many files in too many folders")
-    plain: list[Path] = []
-    stripped: list[Path] = []
-    for directory in ["", *document.directories]:
-        for folder in folders:
-            for base in _joined(folder, directory):
-                plain += _spelled(name, base, source)
-                stripped += _spelled(PurePosixPath(name.replace("\\", "/")).name, base, source)
-    for target in {*plain, *stripped}:
-        if _exists(target):
-            _require(target, name, allowed, source)
-    inside = [target for target in dict.fromkeys(plain) if _within(target, allowed)]
-    if not inside:
-        raise _outside(name, source, allowed)
-    return inside
 
 
 def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
@@ -175,7 +159,7 @@ def _joined(folder: Path, name: str) -> Iterator[Path]:
 def _require(target: Path, name: str, allowed: Sequence[Path], source: Path) -> None:
     if not _within(target, allowed):
         raise _outside(name, source, allowed)
-    if not (target.is_file() or target.is_dir()):
+    if _exists(target) and not (target.is_file() or target.is_dir()):
         raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which is no regular file")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,11 +14,18 @@ from routh import tolerances
 from routh.models.simultaneity import Rules
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
-from routh.validation import Array, frozen
+from routh.validation import Array, frozen, real
 
 
 class UnrepresentedWarning(UserWarning):
     """A robot's model holds something that an impact problem cannot represent; the message names it."""
+
+
+def tell_unrepresented(where: str, notes: Sequence[str]) -> None:
+    """Warn of what the model holds and the impact, the impacts or the motion does not."""
+    if notes:
+        text = f"not represented in the {where}: {'; '.join(notes)}"
+        warnings.warn(text, UnrepresentedWarning, stacklevel=3)
 
 
 class NoContactError(ValueError):
@@ -161,7 +169,8 @@ def assemble(
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
-    elastic = restitution_of(rules.restitution, names)
+    given = rules.restitution
+    elastic = restitution_of(given, [names])[0] if isinstance(given, Mapping) else given
     plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
@@ -241,19 +250,16 @@ def _energy_norm(M: Array, v: Array) -> float:
     return float(np.sqrt(max(float(v @ M @ v), 0.0)))
 
 
-def restitution_of(
-    given: float | Mapping[str, float] | Sequence[float], names: Sequence[str]
-) -> float | Sequence[float]:
-    """One number for all contacts, or one for each; what a mapping does not name is 0."""
-    if not isinstance(given, Mapping):
-        return given
-    bases = [name.split("#")[0] for name in names]  # "foot/floor" speaks for "foot/floor#2" too
-    unknown = [name for name in given if name not in names and name not in bases]
+def restitution_of(given: Mapping[str, float], rows: Sequence[Sequence[str]]) -> list[list[float]]:
+    """The coefficients of contacts in some rows by their names; what is not named has 0."""
+    for key, value in given.items():
+        real(f"restitution[{key!r}]", value, at_least=0.0, at_most=1.0)
+    names = dict.fromkeys(name for row in rows for name in row)
+    known = {*names, *(name.split("#")[0] for name in names)}  # "foot/floor" speaks for "foot/floor#2" too
+    unknown = [name for name in given if name not in known]
     if unknown:
-        raise ValueError(
-            f"restitution: there is no contact {unknown[0]!r}; wanted some of {', '.join(map(repr, names))}"
-        )
-    return [given.get(name, given.get(base, 0.0)) for name, base in zip(names, bases, strict=True)]
+        raise ValueError(f"restitution: there is no contact {unknown[0]!r}; wanted some of {listed(names)}")
+    return [[given.get(name, given.get(name.split("#")[0], 0.0)) for name in row] for row in rows]
 
 
 def distinct_names(wanted: Sequence[str]) -> list[str]:
@@ -266,7 +272,7 @@ def distinct_names(wanted: Sequence[str]) -> list[str]:
     return names
 
 
-def listed(where: Sequence[str]) -> str:
+def listed(where: Iterable[str]) -> str:
     """Some of the names, each once, and how many more there are."""
     names = list(dict.fromkeys(where))
     shown = ", ".join(names[:4])

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch, padded
-from routh.models.robot import NoContactError, RobotContact, RobotProblem, distinct_names, listed
+from routh.models.robot import (
+    NoContactError,
+    RobotContact,
+    RobotProblem,
+    distinct_names,
+    listed,
+    restitution_of,
+)
 from routh.problem import ImpactProblem
 from routh.status import StateError
 from routh.validation import Array, real, real_array
@@ -166,7 +173,8 @@ class RobotBatch(ImpactBatch):
         """Write coefficients into a batch that nobody has seen yet: a number, or by the names of contacts."""
         values = np.zeros(self.mu.shape)
         if isinstance(given, Mapping):
-            self._fill_by_name(values, given)
+            rows = restitution_of(given, [self.names_of(row) for row in range(len(self))])
+            values[self.present] = [coefficient for row in rows for coefficient in row]
         else:
             values[self.present] = real("restitution", given, at_least=0.0, at_most=1.0)
         if not values.any():
@@ -177,19 +185,6 @@ class RobotBatch(ImpactBatch):
         if known is not None:
             changed = [p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known)]
             object.__setattr__(self, "_problems", tuple(changed))
-
-    def _fill_by_name(self, values: Array, given: Mapping[str, float]) -> None:
-        used = set()
-        for row in np.flatnonzero(self.present.any(axis=1)):
-            slots = np.flatnonzero(self.present[row])
-            for slot, name in zip(slots, self.names_of(int(row)), strict=True):
-                key = name if name in given else name.split("#")[0]
-                if key in given:
-                    values[row, slot] = real(f"restitution[{key!r}]", given[key], at_least=0.0, at_most=1.0)
-                    used.add(key)
-        unknown = [name for name in given if name not in used]
-        if unknown:
-            raise ValueError(f"restitution: got {unknown[0]!r}; wanted names of contacts that some row has")
 
 
 def state_arrays(given: Mapping[str, tuple[ArrayLike, int]]) -> list[Array]:

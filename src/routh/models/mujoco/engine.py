@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from routh.models.spatial.rotations import cross
 from routh.status import CapacityError, MissingExtraError
 from routh.validation import Array
 
@@ -181,17 +182,17 @@ def _warned(data: MjData, name: str) -> bool:
     return int(data.warning[int(getattr(engine().mjtWarning, name))].number) > 0
 
 
+def point_velocities(model: MjModel, data: MjData, bodies: np.ndarray, points: Array) -> Array:
+    """Velocities (n, 3) of material points (n, 3) of some bodies, all in the world, after ``mj_comVel``."""
+    twist = data.cvel[bodies]  # rotation first, at the centre of mass of the tree
+    arms = points - data.subtree_com[np.asarray(model.body_rootid)[bodies]]
+    return np.asarray(twist[:, 3:] + cross(twist[:, :3], arms))
+
+
 def speed_bound(near: Near) -> float:
     """A speed (m/s) that no point of any geom exceeds."""
-    mujoco = engine()
-    model, data = near.model, near.data
-    fastest, twist = 0.0, np.zeros(6)
-    for geom in range(model.ngeom):
-        body = model.geom_bodyid[geom]
-        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_GEOM, geom, twist, 0)
-        if model.body_weldid[body] == 0:
-            continue
-        fastest = max(
-            fastest, np.linalg.norm(twist[3:]) + model.geom_rbound[geom] * np.linalg.norm(twist[:3])
-        )
-    return float(fastest)
+    model, data, bodies = near.model, near.data, np.asarray(near.model.geom_bodyid)
+    centres = np.linalg.norm(point_velocities(model, data, bodies, data.geom_xpos), axis=1)
+    turning = model.geom_rbound * np.linalg.norm(data.cvel[bodies, :3], axis=1)
+    moving = np.asarray(model.body_weldid)[bodies] != 0
+    return float((centres + turning).max(where=moving, initial=0.0))

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from routh.models.converting import Converter
 from routh.models.meshes import MUJOCO_FORMATS, tell, with_absolute_meshes
 from routh.models.mujoco.engine import engine
-from routh.models.mujoco.fusing import fuse_fixed_links
-from routh.models.mujoco.mending import mend_inertias
+from routh.models.mujoco.fusing import fuse_fixed_links, mend_inertias
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.text import for_terminal

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.batch import empty_arrays
 from routh.models.mujoco.engine import engine, take_environment, workspace
 from routh.models.mujoco.problem import build
-from routh.models.robot import RobotProblem, UnrepresentedWarning, impossible
+from routh.models.robot import RobotProblem, impossible, tell_unrepresented
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
 from routh.validation import Array
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
     from routh.models.mujoco.watching import WatchedRows
+
+_PLACES = {"kind": ((), np.int8), "pair": ((2,), np.int32), "ordinal": ((), np.int32), "dist": ((), float),
+           "pos": ((3,), float), "frame": ((3, 3), float)}  # fmt: skip
 
 
 def problems(
@@ -57,9 +60,7 @@ def problems(
     build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
     batch = build_batch(model, positions, velocities, data, rules)
     batch.set_restitution(restitution)
-    if batch.unrepresented:
-        text = "; ".join(batch.unrepresented)
-        warnings.warn(f"not represented in the impacts: {text}", UnrepresentedWarning, stacklevel=2)
+    tell_unrepresented("impacts", batch.unrepresented)
     return batch
 
 
@@ -87,7 +88,6 @@ def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: R
 
 def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
     """All states through one workspace and compiled code."""
-    from routh.models.mujoco.padding import PaddedRows
     from routh.models.mujoco.watching import Watcher  # loads numba
 
     own = workspace(model, float(np.nextafter(rules.gap, np.inf)))
@@ -110,8 +110,61 @@ def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, s
     """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
     kind, pair, ordinal, dist = (piece.rows[name] for name in ("kind", "pair", "ordinal", "dist"))
     units = np.array([*labels.units, "m"])[np.where(kind == CONTACT, -1, pair[:, 0])]
+    too_far = np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad"))))
     reasons: dict[int, str] = {}
-    for row in np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad")))):
+    for state, k in zip(*np.unique(piece.states_of(too_far), return_index=True), strict=True):
+        row = too_far[k]  # the first of its state
         worst = labels.contact(kind[row], pair[row], int(ordinal[row]), float(dist[row]))
-        reasons.setdefault(piece.state_of(int(row)), impossible(worst, rules))
+        reasons[int(state)] = impossible(worst, rules)
     return reasons
+
+
+class PaddedRows:
+    """The contact arrays of a batch of ``n`` states.
+
+    They begin with room for one planar contact a state and are made anew, one after the other, where a state
+    has more: what is held besides the arrays themselves stays small.
+    """
+
+    def __init__(self, n: int, nv: int) -> None:
+        self.n, self.nv, self.nc, self.nt = n, nv, 1, 1
+        self.done = 0  # states up to this one may have rows
+        self.arrays, self.places = self._empty(1, 1)
+
+    def _empty(self, nc: int, nt: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        places = {name: np.zeros((self.n, nc, *shape), dtype=kind) for name, (shape, kind) in _PLACES.items()}
+        return empty_arrays(self.n, self.nv, nc, nt), places
+
+    def add(self, piece: WatchedRows) -> None:
+        """Take over the rows of some states, which come after all earlier ones."""
+        counts = np.diff(piece.first)
+        nc = max(self.nc, int(counts.max()))
+        nt = self.nt if piece.planar.all() else 2
+        if (nc, nt) != (self.nc, self.nt):
+            self._grow(nc, nt)
+        rows = np.repeat(piece.states, counts)
+        slots = np.arange(len(rows)) - np.repeat(piece.first[:-1], counts)
+        J = piece.rows["J"]
+        self.arrays["Jn"][rows, slots] = J[:, 0]
+        self.arrays["Jt"][rows, slots] = J[:, 1 : 1 + self.nt]
+        self.arrays["mu"][rows, slots] = piece.rows["mu"]
+        self.arrays["present"][rows, slots] = True
+        self.arrays["size"][piece.states, 1] = counts
+        self.arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(piece.planar, 1, 2))
+        for name, target in self.places.items():
+            target[rows, slots] = piece.rows[name]
+        self.done = int(piece.states[-1]) + 1
+
+    def _grow(self, nc: int, nt: int) -> None:
+        larger, places = self._empty(nc, nt)  # no memory yet: pages are given when they are written
+        for old, new in ((self.arrays, larger), (self.places, places)):
+            for name, array in new.items():
+                given = old.pop(name)[: self.done]
+                array[tuple(map(slice, given.shape))] = given
+        self.arrays, self.places, self.nc, self.nt = larger, places, nc, nt
+
+    def finished(self, M: Array, qvel: Array) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """The fields of a batch, and where its contacts are."""
+        self.arrays["size"][:, 0] = self.nv
+        self.places["dist"][~self.arrays["present"]] = np.nan
+        return {"M": M, "v": qvel} | self.arrays, self.places

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,11 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.mujoco.contacts import geom_name, single_joints
-from routh.models.mujoco.engine import engine, mass_matrix
+from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
 from routh.models.mujoco.touching import Places, Touch, tangents, touches
-from routh.models.robot import UnrepresentedWarning, restitution_of
+from routh.models.robot import restitution_of, tell_unrepresented
 from routh.models.robot_batch import SIDES
-from routh.models.spatial.rotations import cross, skew
+from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
@@ -73,17 +72,17 @@ class MujocoModel:
         self._limit_dof = np.array([joint.dof for joint, _ in ends], dtype=int)
         self._limit_sign = np.array([(1.0, -1.0)[side] for _, side in ends])  # of the gap's growth with qpos
         self._bound = np.array([joint.range[side] for joint, side in ends])
-        told = [(touch.name, self._owners(touch), touch.mu) for touch in self._touches]
+        told = [
+            (touch.name, (geom_name(own, touch.geom1), geom_name(own, touch.geom2)), touch.mu)
+            for touch in self._touches
+        ]
         told += [(f"{j.name}:{SIDES[side]}", ("limit", j.name), 0.0) for j, side in ends]
-        elastic = np.broadcast_to(restitution_of(restitution, [name for name, _, _ in told]), len(told))
+        names = [name for name, _, _ in told]
+        given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
+        elastic = restitution_of(given, [names])[0]
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
         self.unrepresented = (*notes, *_notes(own))
-        if self.unrepresented:
-            warnings.warn(
-                f"not represented in the motion: {'; '.join(self.unrepresented)}",
-                UnrepresentedWarning,
-                stacklevel=2,
-            )
+        tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:
         """The state of an MjData."""
@@ -171,11 +170,10 @@ class MujocoModel:
         engine().mj_comVel(model, data)
         where = self._places
         result = np.zeros((len(self.contacts), 1 + self.nt))
-        sides = []
-        for point, body in ((where.on2, where.body2), (where.on1, where.body1)):
-            arm = point - data.subtree_com[np.asarray(model.body_rootid)[body]]
-            twist = data.cvel[body]  # rotation first, at the centre of mass of the tree
-            sides.append(twist[:, 3:] + cross(twist[:, :3], arm))
+        sides = [
+            point_velocities(model, data, body, point)
+            for point, body in ((where.on2, where.body2), (where.on1, where.body1))
+        ]
         result[: len(self._touches)] = (self._frames(where) @ (sides[0] - sides[1])[:, :, None])[:, :, 0]
         return result
 
@@ -211,9 +209,6 @@ class MujocoModel:
             moves &= np.linalg.norm(self._rows(self._places)[:, 0], axis=1) > tolerances.RANK
         self._last = b""
         return [touch for touch, can in zip(found, moves, strict=True) if can]
-
-    def _owners(self, touch: Touch) -> tuple[str, str]:
-        return geom_name(self.mujoco, touch.geom1), geom_name(self.mujoco, touch.geom2)
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the workspace."""

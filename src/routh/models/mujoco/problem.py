@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
 from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
 from routh.models.mujoco.unrepresented import unrepresented
-from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
+from routh.models.robot import RobotContact, RobotProblem, assemble, tell_unrepresented
 from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
 from routh.validation import real_array
 
@@ -53,9 +52,7 @@ def problem(
     `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
     result = build(model, data, Rules(gap, window, limits, restitution, deepest, past_limit))
-    if result.unrepresented:
-        text = "; ".join(result.unrepresented)
-        warnings.warn(f"not represented in the impact: {text}", UnrepresentedWarning, stacklevel=2)
+    tell_unrepresented("impact", result.unrepresented)
     return result
 
 

@@ -34,9 +34,9 @@ class WatchedRows:
     planar: np.ndarray  # (s,) bool
     rows: dict[str, np.ndarray]  # J, mu, kind, pair, ordinal, dist, pos and frame of `Made`
 
-    def state_of(self, row: int) -> int:
-        """The state that a row belongs to."""
-        return int(self.states[np.searchsorted(self.first, row, side="right") - 1])
+    def states_of(self, rows: np.ndarray) -> np.ndarray:
+        """The states that some rows belong to."""
+        return np.asarray(self.states[np.searchsorted(self.first, rows, side="right") - 1])
 
 
 class Watcher:
@@ -139,8 +139,8 @@ class Watcher:
         pairs = piece.rows["pair"].astype(np.int64) @ [self.wide.ngeom, 1]
         for key in set(np.unique(pairs[contact]).tolist()) - self.known:
             self.known.add(key)
-            row = int(np.flatnonzero(contact & (pairs == key))[0])
-            self._look_at(qpos, np.array([piece.state_of(row)]), np.ones(len(qpos), dtype=bool))
+            row = np.flatnonzero(contact & (pairs == key))[:1]
+            self._look_at(qpos, piece.states_of(row), np.ones(len(qpos), dtype=bool))
             for found in near_contacts(self.data):
                 first, second = (int(geom) for geom in found.geom)
                 if first * self.wide.ngeom + second == key:
@@ -209,7 +209,7 @@ def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> Seen
 def empty_made(states: int, rows: int, nv: int) -> Made:
     """Room for the rows of some states."""
     return Made(
-        np.empty((states, nv, nv)),
+        np.zeros((states, nv, nv)),
         np.empty(states + 1, dtype=np.int64),
         np.empty(states, dtype=bool),
         np.empty((rows + 1, 3, nv)),  # one more: a contact is written before it is known whether it counts

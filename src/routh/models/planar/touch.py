@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from routh.models.base import check_contacts
-from routh.models.planar.bodies import ORIGIN, WORLD, Point
-from routh.models.planar.contacts import Contact, DiscContact, PlaneContact
+from routh.models.planar.bodies import ORIGIN, WORLD, Contact, DiscContact, PlaneContact, Point
 from routh.models.planar.kinematics import Complex, Tree
 from routh.validation import Array
 
