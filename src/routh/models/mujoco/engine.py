@@ -88,7 +88,9 @@ def take_environment(near: MjData, data: MjData) -> None:
 
 def check_capacity(wide: MjModel, near: MjData, reach: float) -> None:
     """Raise where MuJoCo had no room for all contacts since the last reset."""
-    if any(_warned(near, name) for name in ("mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL")):
+    kinds = engine().mjtWarning
+    full = kinds.mjWARN_CONTACTFULL, kinds.mjWARN_CNSTRFULL
+    if any(near.warning[int(kind)].number > 0 for kind in full):
         raise CapacityError(
             f"gap: MuJoCo's memory of {wide.narena} bytes is too small for all contacts within {reach:g} m; "
             "wanted a smaller gap, or a larger <size memory=.../> in the model"
@@ -164,22 +166,16 @@ def _options(kind: type) -> tuple[tuple[str, bool], ...]:
 def widen(wide: MjModel, reach: float) -> None:
     """Margins of ``reach`` for everything, and no features that hide contacts."""
     mujoco = engine()
-    for field in ("geom_margin", "pair_margin", "body_margin", "flex_margin", "jnt_margin", "tendon_margin"):
-        if hasattr(wide, field):
-            getattr(wide, field)[:] = reach
-    for field in ("geom_gap", "pair_gap", "flex_gap"):
-        if hasattr(wide, field):
-            getattr(wide, field)[:] = 0.0
+    for owner in ("geom", "pair", "body", "flex", "jnt", "tendon"):
+        for field, value in ((f"{owner}_margin", reach), (f"{owner}_gap", 0.0)):
+            if hasattr(wide, field):
+                getattr(wide, field)[:] = value
     wide.opt.o_margin = reach
     wide.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     for name in _IGNORED_FLAGS:
         bit = getattr(mujoco.mjtEnableBit, name, None)
         if bit is not None:
             wide.opt.enableflags &= ~int(bit)
-
-
-def _warned(data: MjData, name: str) -> bool:
-    return int(data.warning[int(getattr(engine().mjtWarning, name))].number) > 0
 
 
 def point_velocities(model: MjModel, data: MjData, bodies: np.ndarray, points: Array) -> Array:

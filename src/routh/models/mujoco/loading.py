@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 
 from numpy.typing import ArrayLike
 
-from routh.models.converting import Converter
-from routh.models.meshes import MUJOCO_FORMATS, tell, with_absolute_meshes
+from routh.models.meshes import MUJOCO_FORMATS, Converter, tell, with_absolute_meshes
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.fusing import fuse_fixed_links, mend_inertias
 from routh.models.resolving import check_model_file

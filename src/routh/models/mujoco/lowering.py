@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
 from routh.models.mujoco.contacts import geom_name, single_joints
-from routh.models.mujoco.engine import check_capacity, engine, look_around, widen
+from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
@@ -168,8 +168,8 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     if not _can_touch(model, root):
         raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
     lifted = 0.0
-    probe = _Probe(model, data, root)
-    while probe.clearance(data, TOUCHING)[0] <= 0.0:
+    near = look_around(model, data, TOUCHING)
+    while _clearance(near, data.qpos, root, TOUCHING)[0] <= 0.0:
         step = max(0.1, lifted)
         data.qpos[:] -= step * root.down
         lifted += step
@@ -180,7 +180,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
     at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
     for _ in range(_LOOKS):
-        dist, slope = probe.clearance(data, reach)
+        dist, slope = _clearance(near, data.qpos, root, reach)
         if abs(dist) <= TOUCHING:
             return
         if dist > 0.0:
@@ -206,26 +206,21 @@ def _can_touch(model: MjModel, root: Root) -> bool:
     return bool(np.any(ours & meets))
 
 
-class _Probe:
-    """Looks at the distance between a tree and its surroundings, and computes no more than that needs."""
+def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:
+    """Smallest distance of the tree within ``reach``, m (else inf), and by how much it falls per metre down.
 
-    def __init__(self, model: MjModel, data: MjData, root: Root) -> None:
-        self._root, self._down = root, _down(model)
-        near = look_around(model, data, TOUCHING)
-        self._wide, self._near = near.model, near.data
-
-    def clearance(self, data: MjData, reach: float) -> tuple[float, float]:
-        """Smallest distance within ``reach``, m (else inf), and by how much it falls per metre down."""
-        mujoco, wide, near = engine(), self._wide, self._near
-        widen(wide, reach)
-        near.qpos[:] = data.qpos
-        mujoco.mj_kinematics(wide, near)
-        mujoco.mj_comPos(wide, near)
-        mujoco.mj_collision(wide, near)
-        check_capacity(wide, near, reach)
-        outer = np.flatnonzero(_are_outer(wide, np.array(near.contact.geom).reshape(-1, 2), self._root))
-        if not len(outer):
-            return np.inf, 1.0
-        nearest = outer[np.argmin(near.contact.dist[outer])]
-        normal = np.array(near.contact.frame).reshape(-1, 9)[nearest, :3]
-        return float(near.contact.dist[nearest]), max(abs(float(normal @ self._down)), 0.05)
+    No more is computed than that needs, in the workspace of ``near``.
+    """
+    mujoco, wide, data = engine(), near.model, near.data
+    widen(wide, reach)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(wide, data)
+    mujoco.mj_comPos(wide, data)
+    mujoco.mj_collision(wide, data)
+    check_capacity(wide, data, reach)
+    outer = np.flatnonzero(_are_outer(wide, np.array(data.contact.geom).reshape(-1, 2), root))
+    if not len(outer):
+        return np.inf, 1.0
+    nearest = outer[np.argmin(data.contact.dist[outer])]
+    normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
+    return float(data.contact.dist[nearest]), max(abs(float(normal @ _down(wide))), 0.05)

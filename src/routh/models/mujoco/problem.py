@@ -1,4 +1,4 @@
-"""From MjModel and MjData to the problem of the impact."""
+"""From an MjModel and one state, or many, to the problem of the impact."""
 
 from __future__ import annotations
 
@@ -6,16 +6,38 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from routh.batch import empty_arrays
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
-from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
+from routh.models.mujoco.engine import (
+    engine,
+    look_around,
+    mass_matrix,
+    speed_bound,
+    take_environment,
+    workspace,
+)
 from routh.models.mujoco.unrepresented import unrepresented
-from routh.models.robot import RobotContact, RobotProblem, assemble, tell_unrepresented
-from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
-from routh.validation import real_array
+from routh.models.robot import RobotContact, RobotProblem, assemble, impossible, tell_unrepresented
+from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
+from routh.models.simultaneity import (
+    DEEPEST,
+    DEEPEST_OF_MANY,
+    DEFAULT_GAP,
+    PAST_LIMIT,
+    PAST_LIMIT_OF_MANY,
+    Rules,
+)
+from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+
+    from routh.models.mujoco.watching import WatchedRows
+
+_PLACES = {"kind": ((), np.int8), "pair": ((2,), np.int32), "ordinal": ((), np.int32), "dist": ((), float),
+           "pos": ((3,), float), "frame": ((3, 3), float)}  # fmt: skip
 
 
 def problem(
@@ -77,3 +99,148 @@ def build(
 
 def _pair(contact: RobotContact) -> tuple[str, str]:
     return contact.geom1, contact.geom2
+
+
+def problems(
+    model: MjModel,
+    qpos: ArrayLike,
+    qvel: ArrayLike,
+    *,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] = 0.0,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
+    data: MjData | None = None,
+) -> RobotBatch:
+    """The impacts of many states: row k is `routh.models.mujoco.problem` of the k-th state, to rounding.
+
+    States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
+
+    Parameters
+    ----------
+    model : MjModel.
+    qpos, qvel : (n, nq) and (n, nv).
+    gap, window, limits : which contacts are simultaneous, as for a single problem.
+    restitution : a number, or a mapping from contact names; names without "#k" mean all points of their pair.
+    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
+        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    data : MjData with the mocap poses and active equality constraints of all states; default the model's own.
+
+    Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
+    state by state, which is slower.
+    """
+    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
+    build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
+    batch = build_batch(model, positions, velocities, data, rules)
+    batch.set_restitution(restitution)
+    tell_unrepresented("impacts", batch.unrepresented)
+    return batch
+
+
+def _can_watch(model: MjModel, data: MjData) -> bool:
+    """Whether the compiled code knows all that the model can do in an impact."""
+    mujoco = engine()
+    balls = model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)
+    limited = bool(np.any(model.jnt_limited[balls])) or bool(np.any(model.tendon_limited))
+    active = model.eq_active0 if data is None else data.eq_active
+    return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
+
+
+def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+    """Each state by the code for a single one."""
+    state = engine().MjData(model)
+    if data is not None:
+        take_environment(state, data)
+
+    def build_at(q: Array, v: Array) -> RobotProblem:
+        state.qpos[:], state.qvel[:] = q, v
+        return build(model, state, rules)
+
+    return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
+
+
+def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+    """All states through one workspace and compiled code."""
+    from routh.models.mujoco.watching import Watcher  # loads numba
+
+    own = workspace(model, float(np.nextafter(rules.gap, np.inf)))
+    engine().mj_resetData(own.wide, own.data)
+    if data is not None:
+        take_environment(own.data, data)
+    watcher = Watcher(own.wide, own.data, rules.gap, rules.limits)
+    finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
+    M = np.zeros((len(qpos), model.nv, model.nv))
+    reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
+    rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
+    for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
+        rows.add(piece)
+        reasons |= _impossible(piece, labels, rules)
+    arrays, places = rows.finished(M, qvel)
+    return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
+
+
+def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, str]:
+    """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
+    kind, pair, ordinal, dist = (piece.rows[name] for name in ("kind", "pair", "ordinal", "dist"))
+    units = np.array([*labels.units, "m"])[np.where(kind == CONTACT, -1, pair[:, 0])]
+    too_far = np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad"))))
+    reasons: dict[int, str] = {}
+    for state, k in zip(*np.unique(piece.states_of(too_far), return_index=True), strict=True):
+        row = too_far[k]  # the first of its state
+        worst = labels.contact(kind[row], pair[row], int(ordinal[row]), float(dist[row]))
+        reasons[int(state)] = impossible(worst, rules)
+    return reasons
+
+
+class PaddedRows:
+    """The contact arrays of a batch of ``n`` states.
+
+    They begin with room for one planar contact a state and are made anew, one after the other, where a state
+    has more: what is held besides the arrays themselves stays small.
+    """
+
+    def __init__(self, n: int, nv: int) -> None:
+        self.n, self.nv, self.nc, self.nt = n, nv, 1, 1
+        self.done = 0  # states up to this one may have rows
+        self.arrays, self.places = self._empty(1, 1)
+
+    def _empty(self, nc: int, nt: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        places = {name: np.zeros((self.n, nc, *shape), dtype=kind) for name, (shape, kind) in _PLACES.items()}
+        return empty_arrays(self.n, self.nv, nc, nt), places
+
+    def add(self, piece: WatchedRows) -> None:
+        """Take over the rows of some states, which come after all earlier ones."""
+        counts = np.diff(piece.first)
+        nc = max(self.nc, int(counts.max()))
+        nt = self.nt if piece.planar.all() else 2
+        if (nc, nt) != (self.nc, self.nt):
+            self._grow(nc, nt)
+        rows = np.repeat(piece.states, counts)
+        slots = np.arange(len(rows)) - np.repeat(piece.first[:-1], counts)
+        J = piece.rows["J"]
+        self.arrays["Jn"][rows, slots] = J[:, 0]
+        self.arrays["Jt"][rows, slots] = J[:, 1 : 1 + self.nt]
+        self.arrays["mu"][rows, slots] = piece.rows["mu"]
+        self.arrays["present"][rows, slots] = True
+        self.arrays["size"][piece.states, 1] = counts
+        self.arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(piece.planar, 1, 2))
+        for name, target in self.places.items():
+            target[rows, slots] = piece.rows[name]
+        self.done = int(piece.states[-1]) + 1
+
+    def _grow(self, nc: int, nt: int) -> None:
+        larger, places = self._empty(nc, nt)  # no memory yet: pages are given when they are written
+        for old, new in ((self.arrays, larger), (self.places, places)):
+            for name, array in new.items():
+                given = old.pop(name)[: self.done]
+                array[tuple(map(slice, given.shape))] = given
+        self.arrays, self.places, self.nc, self.nt = larger, places, nc, nt
+
+    def finished(self, M: Array, qvel: Array) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """The fields of a batch, and where its contacts are."""
+        self.arrays["size"][:, 0] = self.nv
+        self.places["dist"][~self.arrays["present"]] = np.nan
+        return {"M": M, "v": qvel} | self.arrays, self.places

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from routh.models.converting import Converter
-from routh.models.meshes import PINOCCHIO_FORMATS, with_absolute_meshes
+from routh.models.meshes import PINOCCHIO_FORMATS, Converter, with_absolute_meshes
 from routh.models.pinocchio.engine import engine
 from routh.models.resolving import check_model_file
 from routh.status import ModelError

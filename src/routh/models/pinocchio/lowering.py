@@ -68,7 +68,7 @@ def _lowest(around: Surroundings, q: Array) -> float:
     assert ground is not None
     pin.forwardKinematics(model, data, q)
     pin.updateFramePlacements(model, data)
-    touching = named_points(model, data, around.points, ground)
+    touching = named_points(data, around.points, ground)
     if around.geometry is not None:
         touching += shape_points(data, around.geometry, ground, np.inf)
     if not touching:

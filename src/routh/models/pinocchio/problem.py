@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import (
-    ContactPoint,
+    UP,
+    Placed,
     Points,
     Touching,
     as_points,
     feet,
     named_points,
+    placed,
     shape_points,
 )
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MU = 1.0  # a URDF knows no friction; MuJoCo takes 1 for it too
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def problem(
@@ -131,7 +132,7 @@ class Surroundings(NamedTuple):
     model: Model
     data: Data
     ground: float | None
-    points: tuple[ContactPoint, ...]
+    points: tuple[Placed, ...]
     geometry: GeometryModel
     mu: float | Mapping[str, float]
 
@@ -148,7 +149,7 @@ def look_up(
     if ground is not None:
         real("ground", ground)
     chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
-    return Surroundings(model, model.createData(), ground, chosen, geometry, mu)
+    return Surroundings(model, model.createData(), ground, placed(model, chosen), geometry, mu)
 
 
 def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProblem:
@@ -161,7 +162,7 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     reach = np.inf if rules.window else rules.gap  # every shape is looked at; the window itself decides later
     rows: list[ContactRow] = []
     if ground is not None:
-        touching = named_points(model, data, around.points, ground)
+        touching = named_points(data, around.points, ground)
         if around.geometry is not None:
             touching += shape_points(data, around.geometry, ground, reach)
         rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], around.mu)
@@ -196,11 +197,11 @@ def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
 def _ground_rows(
     model: Model, data: Data, touching: Sequence[Touching], mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
-    frame = _frame(_UP)
+    frame = _frame(UP)
     names = distinct_names([f"{point.name}/ground" for point in touching])
     rows = []
     for point, name in zip(touching, names, strict=True):
-        middle = point.surface - 0.5 * point.dist * _UP
+        middle = point.surface - 0.5 * point.dist * UP
         contact = RobotContact(name, "contact", "ground", point.name, point.dist, middle, frame)
         J = frame @ point_jacobian(model, data, point.joint, middle)
         rows.append(ContactRow(contact, J, friction(mu, name)))
@@ -211,11 +212,11 @@ def _pair_rows(
     model: Model, data: Data, geometry: GeometryModel, reach: float, mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
     pin = engine()
-    placed = geometry.createData()
-    pin.updateGeometryPlacements(model, data, geometry, placed)
+    places = geometry.createData()
+    pin.updateGeometryPlacements(model, data, geometry, places)
     rows = []
     for k, pair in enumerate(geometry.collisionPairs):
-        found = pin.computeDistance(geometry, placed, k)
+        found = pin.computeDistance(geometry, places, k)
         if not found.min_distance <= reach:
             continue
         first, second = geometry.geometryObjects[pair.first], geometry.geometryObjects[pair.second]
