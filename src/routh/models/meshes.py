@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from routh.models.files import parse_model_text
 from routh.models.packages import locate
-from routh.models.resolving import resolve
+from routh.models.resolving import parse_model_text, resolve
 from routh.models.robot import UnrepresentedWarning
 from routh.status import ModelError
 from routh.text import for_terminal

@@ -1,4 +1,6 @@
-"""Which files a model opens: every one that MuJoCo or Pinocchio might, by all their rules, must be inside.
+"""What of a model from elsewhere (MJCF, URDF) a parser may be given: its XML, and the files that it opens.
+
+Every one that MuJoCo or Pinocchio might open, by all their rules, must be inside the model's folder.
 
 MuJoCo splices included files into one document, in which any ``<compiler>`` sets folders for all, and looks
 for a file beside the first and beside the including one; a model to attach is a document of its own. The
@@ -9,18 +11,37 @@ place of a file of the document is looked at: none that exists may be outside.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from xml.parsers import expat
 
-from routh.models.files import MAX_BYTES, ModelFile, read_model_file
 from routh.status import ModelError
 from routh.text import for_terminal
 
+MAX_BYTES = 64 * 2**20  # of one XML file, and of all that a model includes together
+MAX_DEPTH = 1000  # of nested elements: the parsers behind us recurse
 MAX_INCLUDES = 1000  # times that a file is reached through <include> and <model>
 MAX_CHAIN = 50  # files that include each other in turn: the parsers behind us recurse
 MAX_LOOKS = 100_000  # combinations of names, folders and places
 _SCHEMES = ("package", "model")  # of what Pinocchio looks up in its folders
+
+_DIRECTORIES = ("assetdir", "meshdir", "texturedir")
+# Values of attributes that name files, as they are written: XML turns a line break into a space, and a parser
+# that does not would open another file than the one we check.
+_BROKEN_NAME = re.compile(rb"""\s(?:file\w*|\w+dir)\s*=\s*("[^"]*[\t\r\n][^"]*"|'[^']*[\t\r\n][^']*')""")
+
+
+@dataclass
+class ModelFile:
+    """What one XML file says about itself and the files that it names."""
+
+    path: Path
+    root: str = ""  # name of the root element: "mujoco", "mujocoinclude" or "robot"
+    references: list[tuple[str, str]] = field(default_factory=list)  # (element, file name as written)
+    directories: list[str] = field(default_factory=list)  # asset directories as written
+    size: int = 0  # bytes
 
 
 @dataclass
@@ -180,3 +201,67 @@ def _outside(name: str, source: Path, allowed: Sequence[Path]) -> ModelError:
         f"{source}: refers to {for_terminal(name)!r}, which is outside {folders}; "
         "name further folders that may be read in roots="
     )
+
+
+def read_model_file(path: Path) -> ModelFile:
+    """One XML file's root, references and asset directories, read without expanding anything."""
+    if path.stat().st_size > MAX_BYTES:
+        raise ModelError(f"{path}: has {path.stat().st_size} bytes; wanted at most {MAX_BYTES}")
+    return parse_model_text(path.read_bytes(), path)
+
+
+def parse_model_text(text: bytes, path: Path) -> ModelFile:
+    """`read_model_file` for text that is at hand; ``path`` is only named in messages."""
+    found = ModelFile(path, size=len(text))
+    depth = 0
+
+    def refuse(what: str) -> Callable[..., int]:
+        def handler(*_: object) -> int:
+            raise ModelError(f"{path}: {what} is refused in a model file")
+
+        return handler
+
+    def declaration(_version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
+            raise ModelError(f"{path}: got the encoding {encoding!r}; wanted UTF-8")
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ModelError(f"{path}: elements are nested more than {MAX_DEPTH} deep")
+        found.root = found.root or name
+        for key, value in attributes.items():
+            if key.startswith("file"):  # file, filename, and the six sides of a texture's cube
+                found.references.append((name, _name(value, path)))
+            elif key in _DIRECTORIES:
+                found.directories.append(_name(value, path))
+            elif key == "dir" and name.lower() == "include":  # MuJoCo's own mark of where a file came from
+                raise ModelError(f"{path}: dir= is refused in an <include>")
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    if b"\x00" in text:
+        raise ModelError(f"{path}: holds a zero byte; wanted XML in UTF-8")
+    if _BROKEN_NAME.search(text):
+        raise ModelError(f"{path}: names a file or a folder over several lines")
+    parser = expat.ParserCreate("utf-8")
+    parser.StartDoctypeDeclHandler = refuse("a document type (<!DOCTYPE>)")
+    parser.EntityDeclHandler = refuse("an entity (<!ENTITY>)")
+    parser.ExternalEntityRefHandler = refuse("an external entity")
+    parser.XmlDeclHandler = declaration
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        raise ModelError(f"{path}: is not well-formed XML: {error}") from None
+    return found
+
+
+def _name(value: str, path: Path) -> str:
+    if any(ord(character) < 32 for character in value):
+        raise ModelError(f"{path}: names the file {for_terminal(value)!r}; wanted no control characters")
+    return value

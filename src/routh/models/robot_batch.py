@@ -20,7 +20,7 @@ from routh.models.robot import (
 )
 from routh.problem import ImpactProblem
 from routh.status import StateError
-from routh.validation import Array, real, real_array
+from routh.validation import Array, frozen, real, real_array
 
 CONTACT, JOINT_LIMIT = 0, 1
 SIDES = ("lower", "upper")  # of a joint's range
@@ -80,19 +80,14 @@ class RobotBatch(ImpactBatch):
 
     @classmethod
     def from_places(
-        cls,
-        arrays: dict[str, np.ndarray],
-        places: dict[str, np.ndarray],
-        labels: Labels,
-        reasons: dict[int, str],
+        cls, arrays: dict[str, np.ndarray], labels: Labels, reasons: dict[int, str]
     ) -> RobotBatch:
-        """Rows whose contacts are numbers: ``places`` has kind, pair, ordinal, dist, pos and frame."""
+        """Rows whose contacts are numbers: ``arrays`` has kind, pair, ordinal, dist, pos and frame too."""
         batch = cls._from_parts(arrays, reasons)
-        for name in _PLACES:
-            places[name].setflags(write=False)
-            object.__setattr__(batch, name, places[name])
-        object.__setattr__(batch, "_labels", labels)
-        object.__setattr__(batch, "unrepresented", tuple(labels.unrepresented()))
+        values = {name: frozen(arrays[name]) for name in _PLACES}
+        told = {"_labels": labels, "unrepresented": tuple(labels.unrepresented())}
+        for name, value in {**values, **told}.items():
+            object.__setattr__(batch, name, value)
         return batch
 
     @classmethod

@@ -180,12 +180,11 @@ class Lookout:
         )
 
     def _rows(self) -> Made:
-        found, watcher = self._contact, self._watcher
-        watcher.take(0)
-        count = int(watcher.seen.first[1])
+        watcher, count = self._watcher, self._own.data.ncon
+        watcher.take(0, 0, count)
         if count > len(self._books[0]):
             self._make_room(2 * count)
-        watcher.seen.dist[:count] -= found.includemargin
+        watcher.seen.dist[:count] -= self._contact.includemargin
         limits, world = (self.gap, tolerances.RANK), np.empty((3, self.model.nv))
         make_rows(self._tree, watcher.seen, limits, world, self._made)
         return self._made

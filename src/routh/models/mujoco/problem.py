@@ -178,13 +178,15 @@ def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rule
     for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
         rows.add(piece)
         reasons |= _impossible(piece, labels, rules)
-    arrays, places = rows.finished(M, qvel)
-    return RobotBatch.from_places(arrays, places, watcher.labels(), dict(sorted(reasons.items())))
+    arrays = rows.arrays | {"M": M, "v": qvel}
+    arrays["size"][:, 0] = model.nv
+    arrays["dist"][~arrays["present"]] = np.nan
+    return RobotBatch.from_places(arrays, watcher.labels(), dict(sorted(reasons.items())))
 
 
 def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, str]:
     """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
-    kind, pair, ordinal, dist = (piece.rows[name] for name in ("kind", "pair", "ordinal", "dist"))
+    kind, pair, ordinal, dist = piece.made.kind, piece.made.pair, piece.made.ordinal, piece.made.dist
     units = np.array([*labels.units, "m"])[np.where(kind == CONTACT, -1, pair[:, 0])]
     too_far = np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad"))))
     reasons: dict[int, str] = {}
@@ -205,42 +207,35 @@ class PaddedRows:
     def __init__(self, n: int, nv: int) -> None:
         self.n, self.nv, self.nc, self.nt = n, nv, 1, 1
         self.done = 0  # states up to this one may have rows
-        self.arrays, self.places = self._empty(1, 1)
+        self.arrays = self._empty(1, 1)
 
-    def _empty(self, nc: int, nt: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _empty(self, nc: int, nt: int) -> dict[str, np.ndarray]:
         places = {name: np.zeros((self.n, nc, *shape), dtype=kind) for name, (shape, kind) in _PLACES.items()}
-        return empty_arrays(self.n, self.nv, nc, nt), places
+        return empty_arrays(self.n, self.nv, nc, nt) | places
 
     def add(self, piece: WatchedRows) -> None:
         """Take over the rows of some states, which come after all earlier ones."""
-        counts = np.diff(piece.first)
+        made, arrays = piece.made, self.arrays
+        counts = np.diff(made.first)
         nc = max(self.nc, int(counts.max()))
-        nt = self.nt if piece.planar.all() else 2
+        nt = self.nt if made.planar.all() else 2
         if (nc, nt) != (self.nc, self.nt):
-            self._grow(nc, nt)
+            arrays = self._grow(nc, nt)
         rows = np.repeat(piece.states, counts)
-        slots = np.arange(len(rows)) - np.repeat(piece.first[:-1], counts)
-        J = piece.rows["J"]
-        self.arrays["Jn"][rows, slots] = J[:, 0]
-        self.arrays["Jt"][rows, slots] = J[:, 1 : 1 + self.nt]
-        self.arrays["mu"][rows, slots] = piece.rows["mu"]
-        self.arrays["present"][rows, slots] = True
-        self.arrays["size"][piece.states, 1] = counts
-        self.arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(piece.planar, 1, 2))
-        for name, target in self.places.items():
-            target[rows, slots] = piece.rows[name]
+        slots = np.arange(len(rows)) - np.repeat(made.first[:-1], counts)
+        arrays["Jn"][rows, slots] = made.J[:, 0]
+        arrays["Jt"][rows, slots] = made.J[:, 1 : 1 + nt]
+        arrays["present"][rows, slots] = True
+        arrays["size"][piece.states, 1] = counts
+        arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(made.planar, 1, 2))
+        for name in ("mu", *_PLACES):
+            arrays[name][rows, slots] = getattr(made, name)
         self.done = int(piece.states[-1]) + 1
 
-    def _grow(self, nc: int, nt: int) -> None:
-        larger, places = self._empty(nc, nt)  # no memory yet: pages are given when they are written
-        for old, new in ((self.arrays, larger), (self.places, places)):
-            for name, array in new.items():
-                given = old.pop(name)[: self.done]
-                array[tuple(map(slice, given.shape))] = given
-        self.arrays, self.places, self.nc, self.nt = larger, places, nc, nt
-
-    def finished(self, M: Array, qvel: Array) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """The fields of a batch, and where its contacts are."""
-        self.arrays["size"][:, 0] = self.nv
-        self.places["dist"][~self.arrays["present"]] = np.nan
-        return {"M": M, "v": qvel} | self.arrays, self.places
+    def _grow(self, nc: int, nt: int) -> dict[str, np.ndarray]:
+        larger = self._empty(nc, nt)  # no memory yet: pages are given when they are written
+        for name, array in larger.items():
+            given = self.arrays.pop(name)[: self.done]
+            array[tuple(map(slice, given.shape))] = given
+        self.arrays, self.nc, self.nt = larger, nc, nt
+        return larger

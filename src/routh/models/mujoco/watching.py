@@ -22,21 +22,18 @@ if TYPE_CHECKING:
 
 STATES = 128  # looked at before compiled code makes rows of them: their arrays stay in the processor's cache
 _CONTACT_FIELDS = ("dist", "pos", "frame", "geom", "friction", "dim")
-_ROW_FIELDS = ("J", "mu", "kind", "pair", "ordinal", "dist", "pos", "frame")
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedRows:
-    """The rows of some states; those of state ``states[s]`` stand from ``first[s]`` to ``first[s + 1]``."""
+    """The rows of some states: those of ``states[s]`` stand between ``made.first[s]`` and ``[s + 1]``."""
 
     states: np.ndarray  # (s,) int64
-    first: np.ndarray  # (s + 1,) int64
-    planar: np.ndarray  # (s,) bool
-    rows: dict[str, np.ndarray]  # J, mu, kind, pair, ordinal, dist, pos and frame of `Made`
+    made: Made
 
     def states_of(self, rows: np.ndarray) -> np.ndarray:
         """The states that some rows belong to."""
-        return np.asarray(self.states[np.searchsorted(self.first, rows, side="right") - 1])
+        return np.asarray(self.states[np.searchsorted(self.made.first, rows, side="right") - 1])
 
 
 class Watcher:
@@ -90,22 +87,23 @@ class Watcher:
         position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
         collide = mujoco.mj_collision
         kept: list[int] = []
+        count = 0
         for state in states:
             position[:] = qpos[state]
             kinematics(wide, data)
             centres(wide, data)
             collide(wide, data)
-            if data.ncon or near_limit[state]:
-                self.take(len(kept))
+            found = data.ncon
+            if found or near_limit[state]:
+                self.take(len(kept), count, found)
                 kept.append(state)
+                count += found
         return np.array(kept, dtype=np.int64)
 
-    def take(self, place: int) -> None:
-        """Write what MuJoCo found in a state into the buffers, as the one at ``place``."""
+    def take(self, place: int, begin: int, found: int) -> None:
+        """Write a state and the contacts that MuJoCo found into the buffers, at ``place`` and ``begin``."""
         self.make_mass(self.wide, self.data)
-        seen, found = self.seen, self.data.ncon
-        begin = seen.first[place]
-        end = begin + found
+        seen, end = self.seen, begin + found
         if end > len(seen.dist):
             seen = self._grow(2 * end)
         seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self._found
@@ -129,14 +127,13 @@ class Watcher:
         made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
         make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
         M[kept] = made.M
-        end = int(made.first[-1])
-        rows = {name: getattr(made, name)[:end].copy() for name in _ROW_FIELDS}
-        return WatchedRows(kept, made.first, made.planar, rows)
+        rows = (values[: int(made.first[-1])] for values in made[3:])
+        return WatchedRows(kept, Made(made.M, made.first, made.planar, *rows))
 
     def _judge(self, qpos: Array, piece: WatchedRows) -> None:
         """Note what contacts of pairs that come for the first time have and a row cannot represent."""
-        contact = piece.rows["kind"] == CONTACT
-        pairs = piece.rows["pair"].astype(np.int64) @ [self.wide.ngeom, 1]
+        contact = piece.made.kind == CONTACT
+        pairs = piece.made.pair.astype(np.int64) @ [self.wide.ngeom, 1]
         for key in set(np.unique(pairs[contact]).tolist()) - self.known:
             self.known.add(key)
             row = np.flatnonzero(contact & (pairs == key))[:1]
