@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ def assemble(
             f"a velocity that breaks the equality constraints (by {drift:.2g} of {_energy_norm(M, qvel):.2g} "
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
-    kept = _simultaneous(rows, basis, v, rules.gap, rules.window)
+    kept = _simultaneous(rows, basis, v, rules)
     for worst in sorted((row.contact for row in kept), key=lambda contact: (contact.unit, contact.dist)):
         if not -worst.dist <= rules.most(worst.unit):
             raise StateError(impossible(worst, rules))
@@ -216,27 +217,22 @@ def planar_tangents(rows: Sequence[ContactRow], Jt: Array) -> tuple[list[RobotCo
     return [replace(c, frame=frame) for c, frame in zip(contacts, frames, strict=True)], turned
 
 
-def _simultaneous(
-    rows: Sequence[ContactRow], basis: Array, v: Array, gap: float, window: float | None
-) -> list[ContactRow]:
-    kept, nearest, immovable = [], np.inf, 0
-    for row in rows:
-        normal = row.J[0] @ basis
-        if not np.linalg.norm(normal) > tolerances.RANK * max(float(np.linalg.norm(row.J[0])), 1.0):
-            immovable += 1  # no velocity moves along this normal, so nothing can be changed there
-            continue
-        dist = row.contact.dist
-        nearest = min(nearest, dist)
-        time = float(time_to_contact(np.array(dist), np.array(normal @ v)))
-        if dist <= gap or (window is not None and time <= window):
-            kept.append(row)
-    if not kept:
-        found = f"the smallest distance is {nearest:g}" if np.isfinite(nearest) else "nothing is near"
+def _simultaneous(rows: Sequence[ContactRow], basis: Array, v: Array, rules: Rules) -> list[ContactRow]:
+    whole = np.array([row.J[0] for row in rows]).reshape(-1, len(basis))
+    normals, dist = whole @ basis, np.array([row.contact.dist for row in rows])
+    # where no velocity moves along a normal, nothing can be changed there
+    sizes, least = (np.linalg.norm(J, axis=1) for J in (normals, whole))
+    movable = sizes > tolerances.RANK * np.maximum(least, 1.0)
+    soon = time_to_contact(dist, normals @ v) <= (-1.0 if rules.window is None else rules.window)
+    kept = movable & ((dist <= rules.gap) | soon)
+    if not kept.any():
+        found = f"the smallest distance is {dist[movable].min():g}" if movable.any() else "nothing is near"
+        immovable = int(np.count_nonzero(~movable))
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        soon = "" if window is None else f" or closes within {window:g} s"
-        raise NoContactError(f"gap: no contact is within {gap:g} m{soon}; {found}", v, basis)
-    return kept
+        soon_enough = "" if rules.window is None else f" or closes within {rules.window:g} s"
+        raise NoContactError(f"gap: no contact is within {rules.gap:g} m{soon_enough}; {found}", v, basis)
+    return list(compress(rows, kept))
 
 
 def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:

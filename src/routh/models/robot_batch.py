@@ -26,6 +26,9 @@ CONTACT, JOINT_LIMIT = 0, 1
 SIDES = ("lower", "upper")  # of a joint's range
 _PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
 
+Place = tuple[Array, Array]  # position (3,) m and frame (3, 3) of a contact
+_NOWHERE: Place = (np.full(3, np.nan), np.full((3, 3), np.nan))
+
 #: Why a row with a NaN in it is refused.
 NOT_FINITE = "the state cannot be: it holds a number that is not finite"
 
@@ -55,9 +58,9 @@ class Labels:
         return f"{self.geoms[pair[1]]}/{self.geoms[pair[0]]}" + (f"#{ordinal}" if ordinal > 1 else "")
 
     def contact(
-        self, kind: int, pair: np.ndarray, ordinal: int, dist: float, *place: np.ndarray
+        self, kind: int, pair: np.ndarray, ordinal: int, dist: float, place: Place = _NOWHERE
     ) -> RobotContact:
-        """A contact, with its position and frame where they are given, or a limit."""
+        """A contact, at its position and with its frame where they are given, or a limit."""
         name, (first, second) = self.name(kind, pair, ordinal), pair
         if kind == JOINT_LIMIT:
             owner, unit = self.joints[first], self.units[first]
@@ -98,31 +101,31 @@ class RobotBatch(ImpactBatch):
 
         ``nv`` is the robot's number of velocities, which bounds those of each row.
         """
-        problems: list[RobotProblem | None] = [None] * len(q)
-        alone: dict[int, NoContactError] = {}
+        rows: dict[int, RobotProblem | NoContactError] = {}
         reasons: dict[int, str] = {}
         for k, state in enumerate(zip(q, v, strict=True)):
             if not all(np.isfinite(part).all() for part in state):
                 reasons[k] = NOT_FINITE
                 continue
             try:
-                problems[k] = build(*state)
+                rows[k] = build(*state)
             except NoContactError as nothing:
-                alone[k] = nothing
+                rows[k] = nothing
             except StateError as refused:
                 reasons[k] = str(refused)
-        known = {k: problem for k, problem in enumerate(problems) if problem is not None}
-        widest = max((row.basis.shape[1] for row in (*known.values(), *alone.values())), default=nv)
+        known = {k: row for k, row in rows.items() if isinstance(row, RobotProblem)}
+        problems = [known.get(k) for k in range(len(q))]
+        widest = max((row.basis.shape[1] for row in rows.values()), default=nv)
         arrays = padded(problems, at_least=widest)
         basis = np.zeros((len(q), nv, widest))
         dist = np.full(arrays["mu"].shape, np.nan)
-        for k, problem in known.items():
-            dist[k, : problem.nc] = problem.dist
-        for k, nothing in alone.items():
-            arrays["v"][k] = 0.0
-            arrays["v"][k, : len(nothing.v)], arrays["size"][k, 0] = nothing.v, len(nothing.v)
-        for k, row in (known | alone).items():
+        for k, row in rows.items():
             basis[k, :, : row.basis.shape[1]] = row.basis
+            if isinstance(row, RobotProblem):
+                dist[k, : row.nc] = row.dist
+            else:
+                arrays["v"][k] = 0.0
+                arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
         notes = dict.fromkeys(note for problem in known.values() for note in problem.unrepresented)
         batch = cls._from_parts(arrays, reasons)
         values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
@@ -145,7 +148,7 @@ class RobotBatch(ImpactBatch):
         made = []
         for i in np.flatnonzero(self.present[row]):
             kind, pair, ordinal, dist, pos, frame = (self.__dict__[name][row, i] for name in _PLACES)
-            made.append(labels.contact(kind, pair, int(ordinal), float(dist), pos.copy(), frame.copy()))
+            made.append(labels.contact(kind, pair, int(ordinal), float(dist), (pos.copy(), frame.copy())))
         names = distinct_names([contact.name for contact in made])
         return tuple(replace(contact, name=name) for contact, name in zip(made, names, strict=True))
 

@@ -35,8 +35,9 @@ def fuse_fixed_links(spec: MjSpec) -> None:
 
     Links without any inertia stay as they are: MuJoCo takes it from their shapes.
     """
-    for body in list(spec.worldbody.bodies):
-        _fuse_below(body)
+    roots = [body for body in spec.worldbody.bodies if not _moves(body)]
+    for body in [*roots, *filter(_moves, spec.bodies)]:
+        _fuse(body)
 
 
 def moments_of(body: MjsBody) -> Array:
@@ -52,7 +53,11 @@ def set_moments(body: MjsBody, moments: Array) -> None:
     body.fullinertia = [*np.diag(moments), moments[0, 1], moments[0, 2], moments[1, 2]]
 
 
-def _fuse_below(body: MjsBody) -> None:
+def _moves(body: MjsBody) -> bool:
+    return any(True for _ in body.joints)
+
+
+def _fuse(body: MjsBody) -> None:
     fixed = list(_fixed_to(body))
     if body.explicitinertial or any(child.explicitinertial for child, _ in fixed):
         carried = _own(body)
@@ -60,26 +65,16 @@ def _fuse_below(body: MjsBody) -> None:
             carried = carried + placed @ _own(child) @ placed.T
             _clear(child)
         _assign(body, carried)
-    for child in _next_moving(body):
-        _fuse_below(child)
 
 
 def _fixed_to(body: MjsBody) -> Iterator[tuple[MjsBody, Array]]:
     """Links fixed to a body, directly or by others, with their placement (4, 4) in its frame."""
     for child in body.bodies:
-        if not any(True for _ in child.joints):
+        if not _moves(child):
             placed = _placement(child.quat, child.pos)
             yield child, placed
             for further, there in _fixed_to(child):
                 yield further, placed @ there
-
-
-def _next_moving(body: MjsBody) -> Iterator[MjsBody]:
-    for child in body.bodies:
-        if any(True for _ in child.joints):
-            yield child
-        else:
-            yield from _next_moving(child)
 
 
 def _own(body: MjsBody) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import empty_arrays
-from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
+from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
 from routh.models.mujoco.engine import (
     engine,
     look_around,
@@ -18,7 +18,6 @@ from routh.models.mujoco.engine import (
     take_environment,
     workspace,
 )
-from routh.models.mujoco.unrepresented import unrepresented
 from routh.models.robot import RobotContact, RobotProblem, assemble, impossible, tell_unrepresented
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import (

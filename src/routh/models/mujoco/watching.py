@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import tolerances
-from routh.models.mujoco.contacts import geom_name, joint_names, near_contacts, single_joints
+from routh.models.mujoco.contacts import (
+    adhesion_actuators,
+    geom_name,
+    joint_names,
+    near_contacts,
+    of_contact,
+    single_joints,
+)
 from routh.models.mujoco.engine import check_capacity, engine
 from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
-from routh.models.mujoco.unrepresented import adhesion_actuators, of_contact
 from routh.models.robot_batch import CONTACT, Labels
 from routh.validation import Array
 
@@ -163,7 +169,7 @@ def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool
         np.array(model.dof_parentid, dtype=np.int32),
         rows,
         columns,
-        np.array([(j.index, j.qpos, j.dof) for j in joints], dtype=np.int32).reshape(-1, 3),
+        np.array([(j.number, j.qpos, j.dof) for j in joints], dtype=np.int32).reshape(-1, 3),
         np.array([joint.range for joint in joints], dtype=np.float64).reshape(-1, 2),
     )
 

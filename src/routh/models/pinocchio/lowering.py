@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import Points, named_points, shape_points
-from routh.models.pinocchio.problem import DEFAULT_MU, Surroundings, build, look_up
+from routh.models.pinocchio.points import Points
+from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up, over_ground
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
 from routh.status import ModelError
-from routh.validation import Array, real, real_array
+from routh.validation import real, real_array
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -52,7 +52,11 @@ def landing(
     wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
     at[3:7] = wxyz[[1, 2, 3, 0]]
     around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
-    lowest = _lowest(around, at)
+    pin.framesForwardKinematics(model, around.data, at)
+    touching = over_ground(around, ground, np.inf)
+    if not touching:
+        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
+    lowest = min(point.dist for point in touching)
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
@@ -60,17 +64,3 @@ def landing(
     rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
     found = build(around, at, v, rules)
     return Landing(model, at, v, found, speed, window, -lowest)
-
-
-def _lowest(around: Surroundings, q: Array) -> float:
-    """Height of the lowest point that can touch over the ground, m."""
-    pin, model, data, ground = engine(), around.model, around.data, around.ground
-    assert ground is not None
-    pin.forwardKinematics(model, data, q)
-    pin.updateFramePlacements(model, data)
-    touching = named_points(data, around.points, ground)
-    if around.geometry is not None:
-        touching += shape_points(data, around.geometry, ground, np.inf)
-    if not touching:
-        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
-    return min(point.dist for point in touching)

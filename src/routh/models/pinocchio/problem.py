@@ -162,15 +162,21 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     reach = np.inf if rules.window else rules.gap  # every shape is looked at; the window itself decides later
     rows: list[ContactRow] = []
     if ground is not None:
-        touching = named_points(data, around.points, ground)
-        if around.geometry is not None:
-            touching += shape_points(data, around.geometry, ground, reach)
-        rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], around.mu)
+        touching = [point for point in over_ground(around, ground, reach) if point.dist <= reach]
+        rows += _ground_rows(model, data, touching, around.mu)
     if around.geometry is not None:
         rows += _pair_rows(model, data, around.geometry, reach, around.mu)
     if rules.limits:
         rows += _limit_rows(model, q, reach)
     return assemble(M, v, rows, rules, equality=np.zeros((0, model.nv)))
+
+
+def over_ground(around: Surroundings, ground: float, reach: float) -> list[Touching]:
+    """Points of the robot over the ground, those of shapes within ``reach`` (m), where the frames are now."""
+    touching = named_points(around.data, around.points, ground)
+    if around.geometry is not None:
+        touching += shape_points(around.data, around.geometry, ground, reach)
+    return touching
 
 
 def mass_matrix(model: Model, data: Data, q: Array) -> Array:
