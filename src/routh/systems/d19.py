@@ -49,8 +49,8 @@ class ConstrainedMotion(System):
         """Step through it; any option of `routh.sim.step_through` can be changed."""
         assert self.model is not None
         assert self.state is not None
-        setting = {"dt": self.dt, "duration": self.duration, "constraints": self.constraints}
-        setting |= {"compliance": self.compliance, "force": self.force}
+        names = ("dt", "duration", "constraints", "compliance", "force")
+        setting = {name: getattr(self, name) for name in names}
         return step_through(self.model, self.state, **{**setting, **options})
 
 

@@ -165,11 +165,10 @@ class Lookout:
         if not count:
             return None
         nt = 1 if made.planar[0] else 2
-        J = made.J[:count].copy()
         return Arrival(
             made.M[0].copy(),
-            np.ascontiguousarray(J[:, 0]),
-            np.ascontiguousarray(J[:, 1 : 1 + nt]),
+            made.J[:count, 0].copy(),
+            made.J[:count, 1 : 1 + nt].copy(),
             made.mu[:count].copy(),
             np.array(self.data.qvel),
             made.dist[:count].copy(),

@@ -22,7 +22,7 @@ from routh.models.pinocchio.points import (
     shape_points,
 )
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
-from routh.models.robot_batch import RobotBatch, state_arrays
+from routh.models.robot_batch import SIDES, RobotBatch, state_arrays
 from routh.models.simultaneity import (
     DEEPEST,
     DEEPEST_OF_MANY,
@@ -254,21 +254,18 @@ def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
         if model.nqs[joint] != 1 or model.nvs[joint] != 1:
             continue
         at, column = model.idx_qs[joint], model.idx_vs[joint]
-        if not model.lowerPositionLimit[at] < model.upperPositionLimit[at]:
+        ends = model.lowerPositionLimit[at], model.upperPositionLimit[at]
+        if not ends[0] < ends[1]:
             continue  # a URDF that means no limits writes equal ones; MuJoCo ignores them too
-        for side, sign, end in (
-            ("lower", 1.0, model.lowerPositionLimit[at]),
-            ("upper", -1.0, model.upperPositionLimit[at]),
-        ):
+        for side, sign, end in zip(SIDES, (1.0, -1.0), ends, strict=True):
             dist = sign * (q[at] - end)
             if not (abs(end) < 1e300 and dist <= reach):
                 continue
             J = np.zeros((3, model.nv))
             J[0, column] = sign
-            name = f"{model.names[joint]}:{side}"
             unit = "m" if model.joints[joint].shortname().startswith("JointModelP") else "rad"  # prismatic
             owner = model.names[joint]
-            contact = RobotContact(name, "joint-limit", owner, side, float(dist), unit=unit)
+            contact = RobotContact(f"{owner}:{side}", "joint-limit", owner, side, float(dist), unit=unit)
             rows.append(ContactRow(contact, J, 0.0))
     return rows
 
