@@ -7,7 +7,7 @@ from routh import systems
 from routh.models.planar import PlanarModel, Prismatic, Revolute, box, disc, link, point_mass, rod
 from routh.models.spatial import SpatialModel, SphereContact, corner_contacts, sphere
 from routh.models.spatial import box as spatial_box
-from routh.systems.hp23_models import RAMONE as robot
+from routh.systems.hp23 import RAMONE as robot
 
 # ------------------------------------------------------------------ MuJoCo
 

@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from routh.systems.hp23 import ramone_trailing_knee
-from routh.systems.hp23_models import RAMONE
+from routh.systems.hp23 import RAMONE, ramone_trailing_knee
 
 FALL_SPEED = math.sqrt(2.0 * 9.81 * 0.01)
 ANGLE, TILT = math.radians(78.0), math.radians(10.0)

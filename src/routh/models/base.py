@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -33,6 +34,50 @@ class ContactInfo:
     bodies: tuple[str, str]
     mu: float
     restitution: float = 0.0
+
+
+class ContactDefinition:
+    """What the contacts of planar and spatial models share: of ``body`` with ``plane``, or two bodies."""
+
+    name: str
+    mu: float
+    restitution: float
+
+    def __post_init__(self) -> None:
+        real(f"{self.name}.mu", self.mu, at_least=0.0)
+        real(f"{self.name}.restitution", self.restitution, at_least=0.0, at_most=1.0)
+        for field in ("radius", "first_radius", "second_radius"):
+            radius = getattr(self, field, None)
+            if radius is not None:
+                real(f"{self.name}.{field}", radius, at_least=0.0)
+        first, *other = self.moving
+        if first in other:
+            raise ValueError(f"{self.name}: got {first!r} twice; wanted two different bodies")
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """The bodies that touch a plane, or each other."""
+        told = vars(self)
+        return (told["body"],) if "plane" in told else (told["first"], told["second"])
+
+    @property
+    def info(self) -> ContactInfo:
+        """Names and coefficients."""
+        first, second = self.moving if "plane" not in vars(self) else (*self.moving, vars(self)["plane"].name)
+        return ContactInfo(self.name, (first, second), self.mu, self.restitution)
+
+
+def check_contacts(contacts: Sequence[ContactDefinition], bodies: Sequence[str]) -> None:
+    """Contacts of a model must have distinct names, and be those of its bodies."""
+    seen: set[str] = set()
+    for contact in contacts:
+        for name in contact.moving:
+            if name not in bodies:
+                known = ", ".join(map(repr, bodies))
+                raise ValueError(f"{contact.name}: there is no body {name!r}; wanted one of {known}")
+        if contact.name in seen:
+            raise ValueError(f"contacts: {contact.name!r} stands twice; wanted distinct names")
+        seen.add(contact.name)
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ import numpy as np
 
 from routh.models.robot import RobotProblem
 from routh.models.spatial.rotations import exponential, multiply
-from routh.validation import Array
+from routh.validation import Array, real
 
 #: m: a contact this near is closed. MuJoCo's own distances between meshes are known to about as much.
 TOUCHING = 1e-6
@@ -45,3 +45,11 @@ def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
     for axis, angle in enumerate((roll, pitch, yaw)):
         result = multiply(result[None], exponential(angle * np.eye(3)[None, axis]))[0]
     return result / np.linalg.norm(result)
+
+
+def place_joints(q: Array, joints: Mapping[str, float], known: Mapping[str, int]) -> None:
+    """Write positions of joints by name into q (nq,); ``known`` are their places in it."""
+    for name, value in joints.items():
+        if name not in known:
+            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
+        q[known[name]] = real(f"joints[{name!r}]", value)

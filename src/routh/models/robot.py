@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,13 @@ from routh.validation import Array, frozen, real
 
 class UnrepresentedWarning(UserWarning):
     """A robot's model holds something that an impact problem cannot represent; the message names it."""
+
+
+def tell_unrepresented(where: str, notes: Sequence[str]) -> None:
+    """Warn of what the model holds and the impact, the impacts or the motion does not."""
+    if notes:
+        text = f"not represented in the {where}: {'; '.join(notes)}"
+        warnings.warn(text, UnrepresentedWarning, stacklevel=3)
 
 
 class NoContactError(ValueError):
@@ -154,31 +163,24 @@ def assemble(
             f"a velocity that breaks the equality constraints (by {drift:.2g} of {_energy_norm(M, qvel):.2g} "
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
-    kept = _simultaneous(rows, basis, v, rules.gap, rules.window)
-    refuse_impossible([row.contact for row in kept], rules.deepest, rules.past_limit)
+    kept = _simultaneous(rows, basis, v, rules)
+    for worst in sorted((row.contact for row in kept), key=lambda contact: (contact.unit, contact.dist)):
+        if not -worst.dist <= rules.most(worst.unit):
+            raise StateError(impossible(worst, rules))
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
-    elastic = _restitution(rules.restitution, names)
+    given = rules.restitution
+    elastic = restitution_of(given, [names])[0] if isinstance(given, Mapping) else given
     plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
 
-def refuse_impossible(
-    contacts: Sequence[RobotContact], deepest: float | None, past_limit: float | None
-) -> None:
-    """Raise `StateError` where a contact is deeper than ``deepest`` (m), or a joint ``past_limit`` (rad)."""
-    for unit, option, limit in (("m", "deepest", deepest), ("rad", "past_limit", past_limit)):
-        found = [contact for contact in contacts if contact.unit == unit]
-        if limit is None or not found:
-            continue
-        worst = min(found, key=lambda contact: contact.dist)
-        if not -worst.dist <= real(option, limit, at_least=0.0):
-            how = "deep" if worst.kind == "contact" else "past its limit"
-            raise StateError(
-                f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; "
-                f"wanted at most {limit:g} {unit} ({option}=)"
-            )
+def impossible(worst: RobotContact, rules: Rules) -> str:
+    """Why a state cannot be that has this contact or limit."""
+    unit, how = worst.unit, "deep" if worst.kind == "contact" else "past its limit"
+    wanted = f"{rules.most(unit):g} {unit} ({'deepest' if unit == 'm' else 'past_limit'}=)"
+    return f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
 
 
 def allowed_velocities(equality: Array) -> Array:
@@ -215,34 +217,22 @@ def planar_tangents(rows: Sequence[ContactRow], Jt: Array) -> tuple[list[RobotCo
     return [replace(c, frame=frame) for c, frame in zip(contacts, frames, strict=True)], turned
 
 
-def _simultaneous(
-    rows: Sequence[ContactRow], basis: Array, v: Array, gap: float, window: float | None
-) -> list[ContactRow]:
-    real("gap", gap, at_least=0.0)
-    if window is not None:
-        real("window", window, at_least=0.0)
-    kept, nearest, immovable = [], np.inf, 0
-    for row in rows:
-        normal = row.J[0] @ basis
-        if not np.linalg.norm(normal) > tolerances.RANK * max(float(np.linalg.norm(row.J[0])), 1.0):
-            immovable += 1  # no velocity moves along this normal, so nothing can be changed there
-            continue
-        dist = row.contact.dist
-        nearest = min(nearest, dist)
-        time = float(time_to_contact(np.array(dist), np.array(normal @ v)))
-        if dist <= gap or (window is not None and time <= window):
-            kept.append(row)
-    if not kept:
-        found = f"the smallest distance is {nearest:g}" if np.isfinite(nearest) else "nothing is near"
+def _simultaneous(rows: Sequence[ContactRow], basis: Array, v: Array, rules: Rules) -> list[ContactRow]:
+    whole = np.array([row.J[0] for row in rows]).reshape(-1, len(basis))
+    normals, dist = whole @ basis, np.array([row.contact.dist for row in rows])
+    # where no velocity moves along a normal, nothing can be changed there
+    sizes, least = (np.linalg.norm(J, axis=1) for J in (normals, whole))
+    movable = sizes > tolerances.RANK * np.maximum(least, 1.0)
+    soon = time_to_contact(dist, normals @ v) <= (-1.0 if rules.window is None else rules.window)
+    kept = movable & ((dist <= rules.gap) | soon)
+    if not kept.any():
+        found = f"the smallest distance is {dist[movable].min():g}" if movable.any() else "nothing is near"
+        immovable = int(np.count_nonzero(~movable))
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        message = f"gap: no contact is within {gap:g} m{_window_text(window)}; {found}"
-        raise NoContactError(message, v, basis)
-    return kept
-
-
-def _window_text(window: float | None) -> str:
-    return "" if window is None else f" or closes within {window:g} s"
+        soon_enough = "" if rules.window is None else f" or closes within {rules.window:g} s"
+        raise NoContactError(f"gap: no contact is within {rules.gap:g} m{soon_enough}; {found}", v, basis)
+    return list(compress(rows, kept))
 
 
 def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:
@@ -256,16 +246,16 @@ def _energy_norm(M: Array, v: Array) -> float:
     return float(np.sqrt(max(float(v @ M @ v), 0.0)))
 
 
-def _restitution(given: float | Mapping[str, float] | Sequence[float], names: Sequence[str]) -> ArrayLike:
-    if not isinstance(given, Mapping):
-        return given
-    bases = [name.split("#")[0] for name in names]  # "foot/floor" speaks for "foot/floor#2" too
-    unknown = [name for name in given if name not in names and name not in bases]
+def restitution_of(given: Mapping[str, float], rows: Sequence[Sequence[str]]) -> list[list[float]]:
+    """The coefficients of contacts in some rows by their names; what is not named has 0."""
+    for key, value in given.items():
+        real(f"restitution[{key!r}]", value, at_least=0.0, at_most=1.0)
+    names = dict.fromkeys(name for row in rows for name in row)
+    known = {*names, *(name.split("#")[0] for name in names)}  # "foot/floor" speaks for "foot/floor#2" too
+    unknown = [name for name in given if name not in known]
     if unknown:
-        raise ValueError(
-            f"restitution: there is no contact {unknown[0]!r}; wanted some of {', '.join(map(repr, names))}"
-        )
-    return [given.get(name, given.get(base, 0.0)) for name, base in zip(names, bases, strict=True)]
+        raise ValueError(f"restitution: there is no contact {unknown[0]!r}; wanted some of {listed(names)}")
+    return [[given.get(name, given.get(name.split("#")[0], 0.0)) for name in row] for row in rows]
 
 
 def distinct_names(wanted: Sequence[str]) -> list[str]:
@@ -278,7 +268,7 @@ def distinct_names(wanted: Sequence[str]) -> list[str]:
     return names
 
 
-def listed(where: Sequence[str]) -> str:
+def listed(where: Iterable[str]) -> str:
     """Some of the names, each once, and how many more there are."""
     names = list(dict.fromkeys(where))
     shown = ", ".join(names[:4])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,19 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch, padded
-from routh.models.robot import NoContactError, RobotContact, RobotProblem, distinct_names, listed
+from routh.models.robot import (
+    NoContactError,
+    RobotContact,
+    RobotProblem,
+    distinct_names,
+    listed,
+    restitution_of,
+)
 from routh.problem import ImpactProblem
 from routh.status import StateError
-from routh.validation import Array, real, real_array
+from routh.validation import Array, frozen, real, real_array
 
 CONTACT, JOINT_LIMIT = 0, 1
-_SIDES = ("lower", "upper")
+SIDES = ("lower", "upper")  # of a joint's range
 _PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
+
+Place = tuple[Array, Array]  # position (3,) m and frame (3, 3) of a contact
+_NOWHERE: Place = (np.full(3, np.nan), np.full((3, 3), np.nan))
 
 #: Why a row with a NaN in it is refused.
 NOT_FINITE = "the state cannot be: it holds a number that is not finite"
-
-Row = RobotProblem | NoContactError | StateError
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +54,18 @@ class Labels:
     def name(self, kind: int, pair: np.ndarray, ordinal: int) -> str:
         """What a contact or limit is called."""
         if kind == JOINT_LIMIT:
-            return f"{self.joints[pair[0]]}:{_SIDES[pair[1]]}"
+            return f"{self.joints[pair[0]]}:{SIDES[pair[1]]}"
         return f"{self.geoms[pair[1]]}/{self.geoms[pair[0]]}" + (f"#{ordinal}" if ordinal > 1 else "")
+
+    def contact(
+        self, kind: int, pair: np.ndarray, ordinal: int, dist: float, place: Place = _NOWHERE
+    ) -> RobotContact:
+        """A contact, at its position and with its frame where they are given, or a limit."""
+        name, (first, second) = self.name(kind, pair, ordinal), pair
+        if kind == JOINT_LIMIT:
+            owner, unit = self.joints[first], self.units[first]
+            return RobotContact(name, "joint-limit", owner, SIDES[second], dist, unit=unit)
+        return RobotContact(name, "contact", self.geoms[first], self.geoms[second], dist, *place)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -65,47 +83,13 @@ class RobotBatch(ImpactBatch):
 
     @classmethod
     def from_places(
-        cls,
-        arrays: dict[str, np.ndarray],
-        places: dict[str, np.ndarray],
-        labels: Labels,
-        reasons: dict[int, str],
+        cls, arrays: dict[str, np.ndarray], labels: Labels, reasons: dict[int, str]
     ) -> RobotBatch:
-        """Rows whose contacts are numbers: ``places`` has kind, pair, ordinal, dist, pos and frame."""
+        """Rows whose contacts are numbers: ``arrays`` has kind, pair, ordinal, dist, pos and frame too."""
         batch = cls._from_parts(arrays, reasons)
-        for name in _PLACES:
-            places[name].setflags(write=False)
-            object.__setattr__(batch, name, places[name])
-        object.__setattr__(batch, "_labels", labels)
-        object.__setattr__(batch, "unrepresented", tuple(labels.unrepresented()))
-        return batch
-
-    @classmethod
-    def from_rows(cls, rows: Sequence[Row], nv: int) -> RobotBatch:
-        """Problems of single states; where nothing touches or a state cannot be, the error that said so.
-
-        ``nv`` is the robot's number of velocities, which bounds those of each row.
-        """
-        problems = [row if isinstance(row, RobotProblem) else None for row in rows]
-        widest = max((row.basis.shape[1] for row in rows if not isinstance(row, StateError)), default=nv)
-        arrays = padded(problems, at_least=widest)
-        basis = np.zeros((len(rows), nv, widest))
-        dist = np.full(arrays["mu"].shape, np.nan)
-        notes: dict[str, None] = {}
-        for k, row in enumerate(rows):
-            if isinstance(row, StateError):
-                continue
-            basis[k, :, : row.basis.shape[1]] = row.basis
-            if isinstance(row, RobotProblem):
-                dist[k, : row.nc] = row.dist
-                notes.update(dict.fromkeys(row.unrepresented))
-            else:
-                arrays["v"][k] = 0.0
-                arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
-        reasons = {k: str(row) for k, row in enumerate(rows) if isinstance(row, StateError)}
-        batch = cls._from_parts(arrays, reasons)
-        values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
-        for name, value in values.items():
+        values = {name: frozen(arrays[name]) for name in _PLACES}
+        told = {"_labels": labels, "unrepresented": tuple(labels.unrepresented())}
+        for name, value in {**values, **told}.items():
             object.__setattr__(batch, name, value)
         return batch
 
@@ -113,17 +97,41 @@ class RobotBatch(ImpactBatch):
     def one_by_one(
         cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem]
     ) -> RobotBatch:
-        """States (n, nq) and (n, nv), each by the code for a single one."""
-        rows: list[Row] = []
-        for state in zip(q, v, strict=True):
+        """States (n, nq) and (n, nv), each by the code for a single one.
+
+        ``nv`` is the robot's number of velocities, which bounds those of each row.
+        """
+        rows: dict[int, RobotProblem | NoContactError] = {}
+        reasons: dict[int, str] = {}
+        for k, state in enumerate(zip(q, v, strict=True)):
             if not all(np.isfinite(part).all() for part in state):
-                rows.append(StateError(NOT_FINITE))
+                reasons[k] = NOT_FINITE
                 continue
             try:
-                rows.append(build(*state))
-            except (NoContactError, StateError) as nothing:
-                rows.append(nothing)
-        return cls.from_rows(rows, nv)
+                rows[k] = build(*state)
+            except NoContactError as nothing:
+                rows[k] = nothing
+            except StateError as refused:
+                reasons[k] = str(refused)
+        known = {k: row for k, row in rows.items() if isinstance(row, RobotProblem)}
+        problems = [known.get(k) for k in range(len(q))]
+        widest = max((row.basis.shape[1] for row in rows.values()), default=nv)
+        arrays = padded(problems, at_least=widest)
+        basis = np.zeros((len(q), nv, widest))
+        dist = np.full(arrays["mu"].shape, np.nan)
+        for k, row in rows.items():
+            basis[k, :, : row.basis.shape[1]] = row.basis
+            if isinstance(row, RobotProblem):
+                dist[k, : row.nc] = row.dist
+            else:
+                arrays["v"][k] = 0.0
+                arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
+        notes = dict.fromkeys(note for problem in known.values() for note in problem.unrepresented)
+        batch = cls._from_parts(arrays, reasons)
+        values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
+        for name, value in values.items():
+            object.__setattr__(batch, name, value)
+        return batch
 
     def names_of(self, row: int) -> tuple[str, ...]:
         """The names of the contacts that are present in a row."""
@@ -136,21 +144,13 @@ class RobotBatch(ImpactBatch):
         if "_problems" in self.__dict__:
             problem = self.__dict__["_problems"][row]
             return () if problem is None else problem.contacts
-        there = np.flatnonzero(self.present[row])
-        made = [self._contact(row, int(i)) for i in there]
+        labels: Labels = self.__dict__["_labels"]
+        made = []
+        for i in np.flatnonzero(self.present[row]):
+            kind, pair, ordinal, dist, pos, frame = (self.__dict__[name][row, i] for name in _PLACES)
+            made.append(labels.contact(kind, pair, int(ordinal), float(dist), (pos.copy(), frame.copy())))
         names = distinct_names([contact.name for contact in made])
         return tuple(replace(contact, name=name) for contact, name in zip(made, names, strict=True))
-
-    def _contact(self, row: int, i: int) -> RobotContact:
-        labels: Labels = self.__dict__["_labels"]
-        own = self.__dict__
-        kind, pair, ordinal = own["kind"][row, i], own["pair"][row, i], int(own["ordinal"][row, i])
-        name, dist = labels.name(kind, pair, ordinal), float(self.dist[row, i])
-        if kind == JOINT_LIMIT:
-            joint, side, unit = labels.joints[pair[0]], _SIDES[pair[1]], labels.units[pair[0]]
-            return RobotContact(name, "joint-limit", joint, side, dist, unit=unit)
-        pos, frame = own["pos"][row, i].copy(), own["frame"][row, i].copy()
-        return RobotContact(name, "contact", labels.geoms[pair[0]], labels.geoms[pair[1]], dist, pos, frame)
 
     def _problem(self, k: int) -> ImpactProblem:
         if "_problems" in self.__dict__:
@@ -171,7 +171,8 @@ class RobotBatch(ImpactBatch):
         """Write coefficients into a batch that nobody has seen yet: a number, or by the names of contacts."""
         values = np.zeros(self.mu.shape)
         if isinstance(given, Mapping):
-            self._fill_by_name(values, given)
+            rows = restitution_of(given, [self.names_of(row) for row in range(len(self))])
+            values[self.present] = [coefficient for row in rows for coefficient in row]
         else:
             values[self.present] = real("restitution", given, at_least=0.0, at_most=1.0)
         if not values.any():
@@ -182,19 +183,6 @@ class RobotBatch(ImpactBatch):
         if known is not None:
             changed = [p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known)]
             object.__setattr__(self, "_problems", tuple(changed))
-
-    def _fill_by_name(self, values: Array, given: Mapping[str, float]) -> None:
-        used = set()
-        for row in np.flatnonzero(self.present.any(axis=1)):
-            slots = np.flatnonzero(self.present[row])
-            for slot, name in zip(slots, self.names_of(int(row)), strict=True):
-                key = name if name in given else name.split("#")[0]
-                if key in given:
-                    values[row, slot] = real(f"restitution[{key!r}]", given[key], at_least=0.0, at_most=1.0)
-                    used.add(key)
-        unknown = [name for name in given if name not in used]
-        if unknown:
-            raise ValueError(f"restitution: got {unknown[0]!r}; wanted names of contacts that some row has")
 
 
 def state_arrays(given: Mapping[str, tuple[ArrayLike, int]]) -> list[Array]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.validation import Array, real
 
 #: 1 mm: feet of robots that land together differ by more than rounding and by less than this, and solvers of
 #: simulators let contacts penetrate by about as much.
@@ -42,6 +42,17 @@ class Rules:
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0  # of all, by name, or one each
     deepest: float | None = DEEPEST  # m; None: any
     past_limit: float | None = PAST_LIMIT  # rad; None: any
+
+    def __post_init__(self) -> None:
+        for field in ("gap", "window", "deepest", "past_limit"):
+            value = getattr(self, field)
+            if value is not None or field == "gap":
+                real(field, value, at_least=0.0)
+
+    def most(self, unit: str) -> float:
+        """How far a contact or limit whose distance is in m or rad may be past it."""
+        limit = self.deepest if unit == "m" else self.past_limit
+        return np.inf if limit is None else limit
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from routh.storage import read_arrays
 from routh.text import for_terminal
 from routh.validation import Array, real_array
 
-MAX_BYTES = 2**20  # of a state's file
+MAX_BYTES = 2**20  # of a state's file, and of its arrays unpacked
 
 
 class RobotState(NamedTuple):
@@ -20,22 +20,19 @@ class RobotState(NamedTuple):
     qvel: Array | None  # (nv,)
 
 
-def read_state(path: str | Path, nq: int, nv: int, *, max_bytes: int = MAX_BYTES) -> RobotState:
-    """The state in a file, ``.npz`` or ``.json``, with "qpos" (nq,) and, where it has one, "qvel" (nv,).
-
-    ``max_bytes`` is the most that the file, and its arrays unpacked, may have.
-    """
+def read_state(path: str | Path, nq: int, nv: int) -> RobotState:
+    """The state in a file, ``.npz`` or ``.json``, with "qpos" (nq,) and, where it has one, "qvel" (nv,)."""
     file = Path(path)
     shown = for_terminal(path)
     if not file.is_file():
         raise ValueError(f"state: there is no file {shown!r}")
-    if file.stat().st_size > max_bytes:
+    if file.stat().st_size > MAX_BYTES:
         raise ValueError(
-            f"state: {shown!r} has {file.stat().st_size} bytes; wanted at most {max_bytes} for one state"
+            f"state: {shown!r} has {file.stat().st_size} bytes; wanted at most {MAX_BYTES} for one state"
         )
     kind = file.suffix.lower()
     if kind == ".npz":
-        data: dict[str, Any] = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=max_bytes)
+        data: dict[str, Any] = read_arrays(file, ("qpos",), optional=("qvel",), max_bytes=MAX_BYTES)
     elif kind == ".json":
         data = _read_json(file, shown)
     else:

@@ -66,11 +66,12 @@ def catalogued(
     state: State | None,
     problem: ImpactProblem | None = None,
     *,
-    paper: PaperSettings | None = None,
+    source: str = "",
 ) -> System:
-    """A system that comes with routh: its kind, and by default its source, are those of the catalogue."""
+    """A system that comes with routh: its kind, settings and (by default) source are the catalogue's."""
     entry = CATALOGUE[name]
-    return System(name, entry.kind, paper or PaperSettings(entry.source), problem, model, state)
+    paper = PaperSettings(source or entry.source, **entry.sampling)  # type: ignore[arg-type]
+    return System(name, entry.kind, paper, problem, model, state)
 
 
 Builder = Callable[..., System]

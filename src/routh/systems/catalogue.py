@@ -6,6 +6,7 @@ A new system is a file whose function carries ``@register(name)``, and a line th
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -20,6 +21,7 @@ class Entry(NamedTuple):
     source: str
     summary: str
     contacts: int | None = None  # of its impact; None where it has none
+    sampling: Mapping[str, float] = {}  # the other fields of `routh.systems.PaperSettings`
 
 
 _TEXT = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")

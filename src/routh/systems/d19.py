@@ -49,8 +49,8 @@ class ConstrainedMotion(System):
         """Step through it; any option of `routh.sim.step_through` can be changed."""
         assert self.model is not None
         assert self.state is not None
-        setting = {"dt": self.dt, "duration": self.duration, "constraints": self.constraints}
-        setting |= {"compliance": self.compliance, "force": self.force}
+        names = ("dt", "duration", "constraints", "compliance", "force")
+        setting = {name: getattr(self, name) for name in names}
         return step_through(self.model, self.state, **{**setting, **options})
 
 
@@ -99,11 +99,11 @@ def pendulum_by_constraint(
 
     D19 gives neither mass, length nor inertia; those here are ours. It starts level and at rest.
     """
-    arm = np.array([0.0, real("length", length, above=0.0)])  # from the bob to the pin, in its frame
+    arm = real("length", length, above=0.0)
 
     def turned(q: Array) -> Array:
-        c, s = math.cos(q[2]), math.sin(q[2])
-        return np.array([c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]])
+        """From the bob to the pin, which lies along y in its frame."""
+        return arm * np.array([-math.sin(q[2]), math.cos(q[2])])
 
     def jacobian(q: Array) -> Array:
         x, y = turned(q)

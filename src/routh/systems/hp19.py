@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from routh.models.base import State
 from routh.models.planar import GROUND, Body, HalfPlane, PlanarModel, PlaneContact, box
 from routh.systems.base import System, catalogued, register
-from routh.systems.hp23_models import WALL, box_contacts
+from routh.systems.hp23 import WALL, box_contacts
 from routh.validation import integer, per_contact, real
 
 

@@ -1,28 +1,73 @@
-"""The six impacts of HP23 section 5.4, with the paper's settings; planar models give the matrices."""
+"""The six impacts of HP23 section 5.4: planar mechanisms, each in the state in which its impact begins."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import Model, State
-from routh.systems import hp23_models
-from routh.systems.base import PaperSettings, System, catalogued, register
-from routh.systems.hp23_models import RAMONE
+from routh.models.planar import (
+    GROUND,
+    Body,
+    Contact,
+    DiscContact,
+    HalfPlane,
+    PlanarModel,
+    PlaneContact,
+    Revolute,
+    box,
+    circle,
+    corners,
+    disc,
+    link,
+    point_mass,
+)
+from routh.systems.base import System, catalogued, register
 from routh.validation import per_contact, real
 
 GRAVITY = 9.81  # m/s^2, HP23 section 4.3
+WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
 _FALL_SPEED = math.sqrt(2.0 * GRAVITY * 0.01)  # m/s, after 1 cm
 _SQRT3 = math.sqrt(3.0)
+_CORNERS = ("lower-left", "lower-right", "upper-right", "upper-left")
+Named = tuple[str, HalfPlane, int, float]  # name, plane, corner counted from the lower left, friction
 
 
-def _impact(name: str, model: Model, state: State, contacts: Sequence[str], paper: PaperSettings) -> System:
+def box_contacts(body: str, width: float, height: float, named: Sequence[Named]) -> list[PlaneContact]:
+    """The named contacts of a box's corners, then all its other corners with the same planes.
+
+    The others, called "upper-left-ground" and so on, have the friction of the plane's first named contact;
+    they are open when the impact begins, and stop the box in a simulation.
+    """
+    points = corners(width, height)
+    contacts = [PlaneContact(name, body, plane, points[k], mu=mu) for name, plane, k, mu in named]
+    taken = {(plane, k) for _, plane, k, _ in named}
+    friction: dict[HalfPlane, float] = {}
+    for _, plane, _, mu in named:
+        friction.setdefault(plane, mu)
+    for plane, mu in friction.items():
+        contacts += [
+            PlaneContact(f"{corner}-{plane.name}", body, plane, points[k], mu=mu)
+            for k, corner in enumerate(_CORNERS)
+            if (plane, k) not in taken
+        ]
+    return contacts
+
+
+def block(width: float, height: float, mass: float, mu: ArrayLike) -> PlanarModel:
+    """A box over the ground, with contacts A at its lower left and B at its lower right corner."""
+    left, right = map(float, per_contact("mu", mu, 2))
+    contacts = box_contacts("block", width, height, [("A", GROUND, 0, left), ("B", GROUND, 1, right)])
+    return PlanarModel([box("block", width, height, mass=mass)], contacts)
+
+
+def _impact(name: str, model: Model, state: State, contacts: Sequence[str] = "AB") -> System:
     """The impact of the paper's contacts; those of later motion are left out however near they are."""
-    problem = model.problem(state, gap=math.inf).subset(contacts)
-    return catalogued(name, model, state, problem, paper=paper)
+    return catalogued(name, model, state, model.problem(state, gap=math.inf).subset(contacts))
 
 
 @register("rocking-block")
@@ -40,10 +85,8 @@ def rocking_block(
     """
     w, h, m = _positive(width=width, height=height, mass=mass)
     v0 = real("speed", speed, at_least=0.0)
-    model = hp23_models.block(w, h, m, per_contact("mu", mu, 2))
     state = State(np.array([0.0, h / 2, 0.0]), np.array([0.0, -v0, 0.0]))
-    paper = PaperSettings("HP23 Table 4", step=0.3, max_steps=10, samples=2**14, lcps_per_sample=2.67)
-    return _impact("rocking-block", model, state, "AB", paper)
+    return _impact("rocking-block", block(w, h, m, mu), state)
 
 
 @register("compass-gait")
@@ -66,10 +109,15 @@ def compass_gait(
     s = length - real("mass_to_foot", mass_to_foot, at_least=0.0, at_most=math.nextafter(length, 0.0))
     tr = real("angle", angle, above=0.0, at_most=math.nextafter(math.pi / 2, 0.0))
     w = real("rate", rate)
-    velocity = np.array([-length * math.cos(tr) * w, -length * math.sin(tr) * w, w, w])
-    model, state = hp23_models.compass_gait(length, s, m, tr, velocity, per_contact("mu", mu, 2))
-    paper = PaperSettings("HP23 Table 5", step=0.25, max_steps=5, samples=2**20, lcps_per_sample=2.27)
-    return _impact("compass-gait", model, state, "AB", paper)
+    friction = per_contact("mu", mu, 2)
+    bodies, contacts = [point_mass("hip", 0.0)], []
+    for contact, name, coefficient in zip("AB", ("leading", "trailing"), friction, strict=True):
+        bodies.append(link(name, length, mass=m, centre=s, joint=Revolute("hip")))
+        contacts.append(PlaneContact(contact, name, point=(0.0, -length), mu=float(coefficient)))
+    contacts.append(PlaneContact("hip", "hip", mu=float(friction[0])))
+    across, up = length * math.sin(tr), length * math.cos(tr)
+    state = State(np.array([-across, up, -tr, tr]), np.array([-up * w, -across * w, w, w]))
+    return _impact("compass-gait", PlanarModel(bodies, contacts), state)  # the trailing foot is at (0, 0)
 
 
 @register("box-wall")
@@ -88,9 +136,33 @@ def box_wall(
     length, m = _positive(side=side, mass=mass)
     lean = real("tilt", tilt, above=0.0, at_most=math.nextafter(math.pi / 4, 0.0))
     velocity = np.array([real("speed", speed, at_least=0.0), 0.0, 0.0])
-    model, state = hp23_models.box_wall(length, m, lean, velocity, per_contact("mu", mu, 2))
-    paper = PaperSettings("HP23 Table 6", step=2.0, max_steps=5, samples=2**18, lcps_per_sample=1.97)
-    return _impact("box-wall", model, state, "AB", paper)
+    turn = math.pi / 2 - lean
+    near = (math.cos(turn) + math.sin(turn)) * length / 2  # from the centre to the ground and to the wall
+    a, b = map(float, per_contact("mu", mu, 2))
+    contacts = box_contacts("box", length, length, [("A", GROUND, 0, a), ("B", WALL, 1, b)])
+    model = PlanarModel([box("box", length, length, mass=m)], contacts)
+    return _impact("box-wall", model, State(np.array([-near, near, turn]), velocity))
+
+
+@dataclass(frozen=True)
+class Ramone:
+    """Masses (kg), inertias (kg m^2) and lengths (m) of RAMone, from Remy (2017)."""
+
+    trunk_mass: float = 7.9026
+    thigh_mass: float = 0.7887
+    shank_mass: float = 0.510
+    trunk_inertia: float = 0.08
+    thigh_inertia: float = 0.00221
+    shank_inertia: float = 0.00652
+    trunk_to_hip: float = 0.137675
+    hip_to_thigh: float = 0.019399
+    knee_to_shank: float = 0.2385 - 0.073265
+    thigh: float = 0.2
+    shank: float = 0.2385
+    foot_radius: float = 0.0563 / 2
+
+
+RAMONE = Ramone()
 
 
 @register("ramone")
@@ -111,12 +183,33 @@ def ramone(
     """
     phi, le, tr = real("pitch", pitch), real("leading_hip", leading_hip), real("trailing_hip", trailing_hip)
     knee, w = real("leading_knee", leading_knee), real("rate", rate)
-    angles = np.array([phi, le, knee, tr, ramone_trailing_knee(phi, le, knee, tr)])
-    model, q = hp23_models.ramone(angles, per_contact("mu", mu, 2))
+    model = _ramone_model(*map(float, per_contact("mu", mu, 2)))
+    q = np.array([0.0, 0.0, phi, le, knee, tr, ramone_trailing_knee(phi, le, knee, tr)])
+    q[1] -= model.gaps(q)[1]  # stand on the trailing foot
     Jn, Jt = model.jacobians(q)
     state = State(q, np.array([-w * Jt[1, 0, 2], -w * Jn[1, 2], w, 0.0, 0.0, 0.0, 0.0]))
-    paper = PaperSettings("HP23 Table 7", step=1.0, max_steps=10, samples=2**20, lcps_per_sample=3.20)
-    return _impact("ramone", model, state, "AB", paper)
+    return _impact("ramone", model, state)
+
+
+def _ramone_model(leading: float, trailing: float) -> PlanarModel:
+    """RAMone with the friction of its feet, A of the leading and B of the trailing leg."""
+    robot, origin = RAMONE, (0.0, 0.0)
+    hip, knee, ankle = (0.0, -robot.trunk_to_hip), (0.0, -robot.thigh), (0.0, -robot.shank)
+    trunk_line = np.array([hip, (0.0, robot.trunk_to_hip)])
+    thigh, shank = (np.array([origin, knee]),), (np.array([origin, ankle]), circle(robot.foot_radius, ankle))
+    bodies = [Body("trunk", robot.trunk_mass, robot.trunk_inertia, outline=(trunk_line,))]
+    feet, others = [], [PlaneContact("hip", "trunk", point=hip, mu=leading)]
+    for foot, leg, mu in (("A", "leading", leading), ("B", "trailing", trailing)):
+        upper, lower = f"{leg} thigh", f"{leg} shank"
+        at_hip, at_knee = Revolute("trunk", hip), Revolute(upper, knee)
+        centres = (0.0, -robot.hip_to_thigh), (0.0, -robot.knee_to_shank)
+        bodies += [
+            Body(upper, robot.thigh_mass, robot.thigh_inertia, centres[0], at_hip, thigh),
+            Body(lower, robot.shank_mass, robot.shank_inertia, centres[1], at_knee, shank),
+        ]
+        feet.append(PlaneContact(foot, lower, point=ankle, radius=robot.foot_radius, mu=mu))
+        others.append(PlaneContact(f"{leg}-knee", upper, point=knee, mu=leading))
+    return PlanarModel(bodies, feet + others)
 
 
 def ramone_trailing_knee(pitch: float, leading_hip: float, leading_knee: float, trailing_hip: float) -> float:
@@ -145,8 +238,7 @@ def disk_stack(
     the ground, C top on left, D top on right, E left against right. Table 8 says 1 kg; the published
     figures were made with 5 kg (`disk-stack-5kg`).
     """
-    paper = PaperSettings("HP23 Table 8", step=1.0, max_steps=10, samples=2**20)
-    return _stack("disk-stack", radius, mass, speed, mu, paper)
+    return _stack("disk-stack", radius, mass, speed, mu)
 
 
 @register("disk-stack-5kg")
@@ -154,19 +246,24 @@ def disk_stack_5kg(
     *, radius: float = 1.0, mass: float = 5.0, speed: float = 1.0, mu: ArrayLike = _SQRT3
 ) -> System:
     """The disc stack with the mass of 5 kg behind the paper's Fig. 14 and Table 3; see `disk_stack`."""
-    source = "HP23 Table 8, with the mass its figures used"
-    paper = PaperSettings(source, step=1.0, max_steps=10, samples=2**20, lcps_per_sample=9.04)
-    return _stack("disk-stack-5kg", radius, mass, speed, mu, paper)
+    return _stack("disk-stack-5kg", radius, mass, speed, mu)
 
 
-def _stack(
-    name: str, radius: float, mass: float, speed: float, mu: ArrayLike, paper: PaperSettings
-) -> System:
+def _stack(name: str, radius: float, mass: float, speed: float, mu: ArrayLike) -> System:
     r, m = _positive(radius=radius, mass=mass)
-    velocity = np.zeros(9)
-    velocity[7] = -real("speed", speed, at_least=0.0)
-    model, state = hp23_models.disk_stack(r, m, velocity, per_contact("mu", mu, 5))
-    return _impact(name, model, state, "ABCDE", paper)
+    a, b, c, d, e = map(float, per_contact("mu", mu, 5))
+    contacts: list[Contact] = [
+        PlaneContact("A", "left", radius=r, mu=a),
+        PlaneContact("B", "right", radius=r, mu=b),
+        DiscContact("C", "top", "left", mu=c),
+        DiscContact("D", "top", "right", mu=d),
+        DiscContact("E", "left", "right", mu=e),
+        PlaneContact("top-ground", "top", radius=r, mu=a),  # where the tower falls apart
+    ]
+    model = PlanarModel([disc(body, r, mass=m) for body in ("left", "right", "top")], contacts)
+    q, v = np.array([-r, r, 0.0, r, r, 0.0, 0.0, r * (1.0 + _SQRT3), 0.0]), np.zeros(9)
+    v[7] = -real("speed", speed, at_least=0.0)
+    return _impact(name, model, State(q, v), "ABCDE")
 
 
 def _positive(**values: float) -> tuple[float, ...]:

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, disc, rod, slope
-from routh.systems import hp23_models
 from routh.systems.base import System, catalogued, register
 from routh.systems.hp19 import wheel
-from routh.validation import integer, per_contact, real, real_array
+from routh.systems.hp23 import GRAVITY, block
+from routh.validation import integer, real, real_array
 
-_GRAVITY = 9.81  # m/s^2
 _CRITICAL_ANGLE = math.atan(2.0)  # where the least friction (4/3) makes a uniform rod paradoxical
 
 
@@ -35,7 +34,7 @@ def zeno_block(
     """
     w, h = real("width", width, above=0.0), real("height", height, above=0.0)
     turning = real("rate", rate, at_least=0.0)
-    model = hp23_models.block(w, h, real("mass", mass, above=0.0), per_contact("mu", mu, 2))
+    model = block(w, h, real("mass", mass, above=0.0), mu)
     velocity = turning * np.array([-h / 2, w / 2, 1.0])  # HP23 (60)
     return catalogued("zeno-block", model, State(np.array([0.0, h / 2, 0.0]), velocity))
 
@@ -59,7 +58,7 @@ def bouncing_ball(
     model = PlanarModel([disc("ball", r, mass=mass)], [contact])
     v = real_array("velocity", velocity, [(3,)])
     above = real("height", height, at_least=0.0)
-    landing_speed = math.sqrt(v[1] ** 2 + 2 * _GRAVITY * above)
+    landing_speed = math.sqrt(v[1] ** 2 + 2 * GRAVITY * above)
     landing = State(np.array([0.0, r, 0.0]), np.array([v[0], -landing_speed, v[2]]))
     return catalogued(
         "bouncing-ball", model, State(np.array([0.0, r + above, 0.0]), v), model.problem(landing)
@@ -141,7 +140,7 @@ def steady_rate(spokes: int, length: float, mass: float, inertia: float, descent
     """
     about_foot = inertia + mass * length**2
     eta = (inertia + mass * length**2 * math.cos(2 * math.pi / spokes)) / about_foot
-    gained = 2 * mass * _GRAVITY * 2 * length * math.sin(math.pi / spokes) * math.sin(descent) / about_foot
+    gained = 2 * mass * GRAVITY * 2 * length * math.sin(math.pi / spokes) * math.sin(descent) / about_foot
     return eta * math.sqrt(gained / (1 - eta * eta))
 
 
@@ -164,7 +163,7 @@ def box_drop(
     body = spatial.box("box", edges, mass=mass)
     model = spatial.SpatialModel([body], spatial.corner_contacts(body, mu=mu))
     fall, half = real("height", height, at_least=0.0), edges[2] / 2
-    landing_speed = math.sqrt(v[2] ** 2 + 2 * _GRAVITY * fall)
+    landing_speed = math.sqrt(v[2] ** 2 + 2 * GRAVITY * fall)
 
     def upright(height: float, *velocity: float) -> State:
         return State(np.array([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0]), np.array([*velocity, 0.0, 0.0, 0.0]))

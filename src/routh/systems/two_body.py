@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
-from routh.systems.base import PaperSettings, System, catalogued, register
+from routh.systems.base import System, catalogued, register
 from routh.validation import Array, choice, real, real_array
 
 
@@ -71,8 +71,7 @@ def icosahedron_tetrahedron(
     shift = real_array("velocity", given, [(3,)]) - ICOSAHEDRON_VARIATIONS["4a"].velocity
     friction = chosen.mu if mu is None else real("mu", mu, at_least=0.0)
     problem = contact_problem(np.array(ICOSAHEDRON_W), ICOSAHEDRON_V + shift, friction, restitution)
-    paper = PaperSettings(f"JW17 Fig. {figure}")
-    return catalogued("icosahedron-tetrahedron", None, None, problem, paper=paper)
+    return catalogued("icosahedron-tetrahedron", None, None, problem, source=f"JW17 Fig. {figure}")
 
 
 @register("bowling")

@@ -2,8 +2,7 @@
 
 from routh.models.mujoco.loading import load, state
 from routh.models.mujoco.lowering import landing
-from routh.models.mujoco.many import problems
 from routh.models.mujoco.model import MujocoModel
-from routh.models.mujoco.problem import problem
+from routh.models.mujoco.problem import problem, problems
 
 __all__ = ["MujocoModel", "landing", "load", "problem", "problems", "state"]

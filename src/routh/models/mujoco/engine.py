@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from routh.models.spatial.rotations import cross
 from routh.status import CapacityError, MissingExtraError
 from routh.validation import Array
 
@@ -87,7 +88,9 @@ def take_environment(near: MjData, data: MjData) -> None:
 
 def check_capacity(wide: MjModel, near: MjData, reach: float) -> None:
     """Raise where MuJoCo had no room for all contacts since the last reset."""
-    if any(_warned(near, name) for name in ("mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL")):
+    kinds = engine().mjtWarning
+    full = kinds.mjWARN_CONTACTFULL, kinds.mjWARN_CNSTRFULL
+    if any(near.warning[int(kind)].number > 0 for kind in full):
         raise CapacityError(
             f"gap: MuJoCo's memory of {wide.narena} bytes is too small for all contacts within {reach:g} m; "
             "wanted a smaller gap, or a larger <size memory=.../> in the model"
@@ -163,12 +166,10 @@ def _options(kind: type) -> tuple[tuple[str, bool], ...]:
 def widen(wide: MjModel, reach: float) -> None:
     """Margins of ``reach`` for everything, and no features that hide contacts."""
     mujoco = engine()
-    for field in ("geom_margin", "pair_margin", "body_margin", "flex_margin", "jnt_margin", "tendon_margin"):
-        if hasattr(wide, field):
-            getattr(wide, field)[:] = reach
-    for field in ("geom_gap", "pair_gap", "flex_gap"):
-        if hasattr(wide, field):
-            getattr(wide, field)[:] = 0.0
+    for owner in ("geom", "pair", "body", "flex", "jnt", "tendon"):
+        for field, value in ((f"{owner}_margin", reach), (f"{owner}_gap", 0.0)):
+            if hasattr(wide, field):
+                getattr(wide, field)[:] = value
     wide.opt.o_margin = reach
     wide.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     for name in _IGNORED_FLAGS:
@@ -177,21 +178,17 @@ def widen(wide: MjModel, reach: float) -> None:
             wide.opt.enableflags &= ~int(bit)
 
 
-def _warned(data: MjData, name: str) -> bool:
-    return int(data.warning[int(getattr(engine().mjtWarning, name))].number) > 0
+def point_velocities(model: MjModel, data: MjData, bodies: np.ndarray, points: Array) -> Array:
+    """Velocities (n, 3) of material points (n, 3) of some bodies, all in the world, after ``mj_comVel``."""
+    twist = data.cvel[bodies]  # rotation first, at the centre of mass of the tree
+    arms = points - data.subtree_com[np.asarray(model.body_rootid)[bodies]]
+    return np.asarray(twist[:, 3:] + cross(twist[:, :3], arms))
 
 
 def speed_bound(near: Near) -> float:
     """A speed (m/s) that no point of any geom exceeds."""
-    mujoco = engine()
-    model, data = near.model, near.data
-    fastest, twist = 0.0, np.zeros(6)
-    for geom in range(model.ngeom):
-        body = model.geom_bodyid[geom]
-        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_GEOM, geom, twist, 0)
-        if model.body_weldid[body] == 0:
-            continue
-        fastest = max(
-            fastest, np.linalg.norm(twist[3:]) + model.geom_rbound[geom] * np.linalg.norm(twist[:3])
-        )
-    return float(fastest)
+    model, data, bodies = near.model, near.data, np.asarray(near.model.geom_bodyid)
+    centres = np.linalg.norm(point_velocities(model, data, bodies, data.geom_xpos), axis=1)
+    turning = model.geom_rbound * np.linalg.norm(data.cvel[bodies, :3], axis=1)
+    moving = np.asarray(model.body_weldid)[bodies] != 0
+    return float((centres + turning).max(where=moving, initial=0.0))

@@ -1,7 +1,11 @@
-"""Links of a URDF that are fixed to each other move as one body: their inertias are added up.
+"""Inertias of a URDF's links as MuJoCo wants them: of links fixed to each other added up, and all positive.
 
 Many URDFs have a root link with a made-up inertia that no body has, and the real one in a link fixed to it.
 MuJoCo judges each link by itself and refuses; Pinocchio adds them up first, and so does this.
+
+A joint with several axes is often written as several joints with links of no mass between them, and a link's
+inertia as zero. MuJoCo wants both positive; they get a millionth of what they carry. A joint that moves
+nothing with mass has no motion of its own: it is fixed. Everything that is changed is named.
 
 Inertias here are pseudo-inertias (4, 4), the sum of ``m (x, 1) (x, 1)^T`` over the mass of a body: those of
 several bodies add up, and with a placement T that of a body becomes ``T P T^T``.
@@ -20,7 +24,10 @@ from routh.status import ModelError
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from mujoco import MjsBody, MjSpec
+    from mujoco import MjsBody, MjsJoint, MjSpec
+
+_LITTLE = 1e-6  # of the mass that is carried
+_RADIUS = 0.01  # m: of the ball that this little mass has the inertia of
 
 
 def fuse_fixed_links(spec: MjSpec) -> None:
@@ -28,8 +35,9 @@ def fuse_fixed_links(spec: MjSpec) -> None:
 
     Links without any inertia stay as they are: MuJoCo takes it from their shapes.
     """
-    for body in list(spec.worldbody.bodies):
-        _fuse_below(body)
+    roots = [body for body in spec.worldbody.bodies if not _moves(body)]
+    for body in [*roots, *filter(_moves, spec.bodies)]:
+        _fuse(body)
 
 
 def moments_of(body: MjsBody) -> Array:
@@ -45,7 +53,11 @@ def set_moments(body: MjsBody, moments: Array) -> None:
     body.fullinertia = [*np.diag(moments), moments[0, 1], moments[0, 2], moments[1, 2]]
 
 
-def _fuse_below(body: MjsBody) -> None:
+def _moves(body: MjsBody) -> bool:
+    return any(True for _ in body.joints)
+
+
+def _fuse(body: MjsBody) -> None:
     fixed = list(_fixed_to(body))
     if body.explicitinertial or any(child.explicitinertial for child, _ in fixed):
         carried = _own(body)
@@ -53,26 +65,16 @@ def _fuse_below(body: MjsBody) -> None:
             carried = carried + placed @ _own(child) @ placed.T
             _clear(child)
         _assign(body, carried)
-    for child in _next_moving(body):
-        _fuse_below(child)
 
 
 def _fixed_to(body: MjsBody) -> Iterator[tuple[MjsBody, Array]]:
     """Links fixed to a body, directly or by others, with their placement (4, 4) in its frame."""
     for child in body.bodies:
-        if not any(True for _ in child.joints):
+        if not _moves(child):
             placed = _placement(child.quat, child.pos)
             yield child, placed
             for further, there in _fixed_to(child):
                 yield further, placed @ there
-
-
-def _next_moving(body: MjsBody) -> Iterator[MjsBody]:
-    for child in body.bodies:
-        if any(True for _ in child.joints):
-            yield child
-        else:
-            yield from _next_moving(child)
 
 
 def _own(body: MjsBody) -> Array:
@@ -115,3 +117,57 @@ def _placement(quat: Array, pos: Array) -> Array:
     engine().mju_normalize4(unit)
     placed[:3, :3], placed[:3, 3] = rotation_matrices(unit[None])[0], pos
     return placed
+
+
+def mend_inertias(spec: MjSpec) -> list[str]:
+    """Change what must be changed, after the inertias of fixed links were added up; what it was, by name."""
+    changed: list[str] = []
+    for body in list(spec.worldbody.bodies):
+        _mend(spec, body, changed)
+    return changed
+
+
+def _mend(spec: MjSpec, body: MjsBody, changed: list[str]) -> float:
+    """Mend a link and all below it; the mass that it carries, its own included, kg."""
+    below = sum(_mend(spec, child, changed) for child in list(body.bodies))
+    joints = list(body.joints)
+    own = _mass(body)
+    if not joints:
+        return own + below
+    if own + below == 0.0:
+        for joint in joints:
+            changed.append(f"joint {joint.name!r} moves nothing that has mass: fixed")
+            _delete(spec, joint)
+        return 0.0
+    if own == 0.0:
+        changed.append(f"link {body.name!r} has no mass: given {_LITTLE:g} of what it carries")
+        _give(body, _LITTLE * below)
+    elif body.explicitinertial and 0.0 >= (least := _least_moment(body)) >= -1e-12 * own:
+        changed.append(f"link {body.name!r} has a principal inertia of {least:.3g} kg m^2: made positive")
+        set_moments(body, moments_of(body) + _LITTLE * (own + below) * _RADIUS**2 * np.eye(3))
+    return own + below
+
+
+def _delete(spec: MjSpec, joint: MjsJoint) -> None:
+    """Fix a joint, and drop what couples it to others (``<mimic>``)."""
+    for equality in list(spec.equalities):
+        if joint.name in (equality.name1, equality.name2):
+            spec.delete(equality)
+    spec.delete(joint)
+
+
+def _mass(body: MjsBody) -> float:
+    """The mass that a link will have, kg; one whose shapes give it some counts as 1."""
+    if body.explicitinertial:
+        return float(body.mass)
+    return 1.0 if any(geom.mass != 0.0 for geom in body.geoms) else 0.0
+
+
+def _least_moment(body: MjsBody) -> float:
+    return float(np.linalg.eigvalsh(moments_of(body))[0])
+
+
+def _give(body: MjsBody, mass: float) -> None:
+    body.explicitinertial = True
+    body.mass, body.ipos = mass, [0.0, 0.0, 0.0]
+    set_moments(body, mass * _RADIUS**2 * np.eye(3))

@@ -11,11 +11,9 @@ from xml.etree import ElementTree
 
 from numpy.typing import ArrayLike
 
-from routh.models.converting import Converter
-from routh.models.meshes import MUJOCO_FORMATS, tell, tell_left_out, with_absolute_meshes
+from routh.models.meshes import MUJOCO_FORMATS, Converter, tell, with_absolute_meshes
 from routh.models.mujoco.engine import engine
-from routh.models.mujoco.fusing import fuse_fixed_links
-from routh.models.mujoco.mending import mend_inertias
+from routh.models.mujoco.fusing import fuse_fixed_links, mend_inertias
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
 from routh.text import for_terminal
@@ -54,11 +52,9 @@ def load(
     try:
         with TemporaryDirectory() as folder:  # of converted meshes, which are read when compiling
             if file.root == "robot":
-                spec = _read_urdf(
-                    file.path, [Path(root).resolve() for root in roots], Converter(Path(folder))
-                )
+                spec = _read_urdf(file.path, roots, Converter(Path(folder)))
             else:
-                spec = _read(str(file.path))
+                spec = _filled("from_file", str(file.path))
             if floating:
                 _float(spec, path)
             if ground is not None:
@@ -82,11 +78,9 @@ def _compiled(spec: MjSpec) -> MjModel:
     return spec.compile()
 
 
-def _read_urdf(path: Path, roots: Sequence[Path], convert: Converter) -> MjSpec:
+def _read_urdf(path: Path, roots: Sequence[str | Path], convert: Converter) -> MjSpec:
     """The spec of a URDF whose meshes were looked up here; MuJoCo itself would drop their folders."""
-    text, left_out = with_absolute_meshes(path, roots, MUJOCO_FORMATS, convert)
-    tell_left_out(left_out, path)
-    root = ElementTree.fromstring(text)
+    root = with_absolute_meshes(path, roots, MUJOCO_FORMATS, convert)
     _refuse_infinite(root, path)
     extension = root.find("mujoco")
     if extension is None:
@@ -118,10 +112,6 @@ def _is_finite(word: str) -> bool:
         return math.isfinite(float(word))
     except ValueError:
         return True  # no number at all: MuJoCo says so itself
-
-
-def _read(path: str) -> MjSpec:
-    return _filled("from_file", path)
 
 
 def _filled(method: str, source: str) -> MjSpec:

@@ -11,10 +11,9 @@ import numpy as np
 from routh import tolerances
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco import closing
-from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
 from routh.models.mujoco.rows import Made, Tree, make_rows
-from routh.models.mujoco.watching import empty_made, empty_seen, make_tree
+from routh.models.mujoco.watching import Watcher, empty_made
 from routh.models.robot import distinct_names
 from routh.models.robot_batch import Labels
 from routh.status import ModelError
@@ -83,12 +82,7 @@ class Lookout:
         self._rules[closing.THRESHOLD], self._rules[closing.LEAST] = threshold, least
         self._rules[closing.AIM], self._rules[closing.GAP] = _AIM * gap, gap
         self._rules[closing.ACCELERATION] = _ACCELERATION
-        geoms = tuple(geom_name(model, geom) for geom in range(model.ngeom))
-        joints = tuple(model.jnt(j).name or f"joint{j}" for j in range(model.njnt))
-        self._labels = Labels(geoms, joints, (), {})
         near = self._own.data
-        self._mass = near.qM if hasattr(near, "qM") else near.M  # the latter since 4.0
-        self._make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
         self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
         self._contact = near.contact
         self._motion = near.cdof, near.subtree_com, data.qvel
@@ -107,7 +101,8 @@ class Lookout:
         ahead = max(2.0 * float(model.opt.timestep), _AHEAD)
         _reach_out(own, self.gap + _FASTEST * ahead)
         self._rules[closing.UNSEEN] = ahead
-        tree = make_tree(own.wide, own.data, self._labels.geoms, self._limits)
+        self._watcher = Watcher(own.wide, own.data, self.gap, self._limits, states=1)
+        self._labels, tree = self._watcher.labels(), self._watcher.tree
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
         self._paths = _paths(tree)
@@ -161,9 +156,7 @@ class Lookout:
         memory, now = np.zeros((contacts, closing.COLUMNS)), np.zeros((contacts, closing.COLUMNS))
         memory[: len(old)] = old[:contacts]
         self._books = memory, now, self._books[2]
-        wide = self._own.wide
-        self._seen = empty_seen(wide, len(self._mass), contacts, states=1)
-        self._made = empty_made(1, contacts + 2 * len(self._tree.limits), wide.nv)
+        self._made = empty_made(1, contacts + 2 * len(self._tree.limits), self.model.nv)
 
     def arrival(self) -> Arrival | None:
         """The rows of the state that was last looked at, those within the gap; None where there are none."""
@@ -172,11 +165,10 @@ class Lookout:
         if not count:
             return None
         nt = 1 if made.planar[0] else 2
-        J = made.J[:count].copy()
         return Arrival(
             made.M[0].copy(),
-            np.ascontiguousarray(J[:, 0]),
-            np.ascontiguousarray(J[:, 1 : 1 + nt]),
+            made.J[:count, 0].copy(),
+            made.J[:count, 1 : 1 + nt].copy(),
             made.mu[:count].copy(),
             np.array(self.data.qvel),
             made.dist[:count].copy(),
@@ -187,20 +179,13 @@ class Lookout:
         )
 
     def _rows(self) -> Made:
-        wide, near = self._own.wide, self._own.data
-        found, count = near.contact, near.ncon
-        if count > len(self._seen.dist):
+        watcher, count = self._watcher, self._own.data.ncon
+        watcher.take(0, 0, count)
+        if count > len(self._books[0]):
             self._make_room(2 * count)
-        seen = self._seen
-        self._make_mass(wide, near)
-        seen.qpos[0], seen.M[0], seen.cdof[0], seen.centre[0] = (
-            near.qpos, self._mass, near.cdof, near.subtree_com
-        )  # fmt: skip
-        seen.dist[:count] = found.dist - found.includemargin
-        for field in ("pos", "frame", "geom", "friction", "dim"):
-            getattr(seen, field)[:count] = getattr(found, field)
-        seen.first[1] = count
-        make_rows(self._tree, seen, (self.gap, tolerances.RANK), np.empty((3, wide.nv)), self._made)
+        watcher.seen.dist[:count] -= self._contact.includemargin
+        limits, world = (self.gap, tolerances.RANK), np.empty((3, self.model.nv))
+        make_rows(self._tree, watcher.seen, limits, world, self._made)
         return self._made
 
 

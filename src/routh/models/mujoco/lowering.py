@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import TOUCHING, Landing, Posture, turned
-from routh.models.mujoco.contacts import geom_name
-from routh.models.mujoco.engine import check_capacity, engine, look_around, widen
+from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
+from routh.models.mujoco.contacts import geom_name, single_joints
+from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
@@ -33,10 +33,9 @@ class Root:
 
     body: int
     kind: str  # "free" or "slide"
-    qpos: int  # address of the position
-    dof: int  # address of the velocity
-    axis: Array  # (3,) world direction of a slide; of a free joint, down
-    hinge: int | None = None  # address in qpos of a planar root's angle
+    angle: int | None  # address in qpos of the quaternion; of a planar root's angle, where it has one
+    down: Array  # (nq,) change of qpos per metre along gravity
+    speed: Array  # (nv,) velocity at 1 m/s along gravity
 
 
 def landing(
@@ -61,23 +60,18 @@ def landing(
     take_posture(model, data, root, pose)
     before = np.array(data.qpos)
     _touch(model, data, root)
-    down = _down(model)
-    data.qvel[:] = 0.0
-    if root.kind == "free":
-        data.qvel[root.dof : root.dof + 3] = speed * down
-    else:
-        data.qvel[root.dof] = speed * float(root.axis @ down)
+    data.qvel[:] = speed * root.speed
     pairs = None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING)
     rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
     problem = build(model, data, rules, pairs=pairs)
-    sunk = _height(np.array(data.qpos), root, down) - _height(before, root, down)
+    sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
 
 
 def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
     """Place the joints and turn the whole robot; it stays where it is."""
-    _place_joints(model, data, posture.joints)
+    place_joints(data.qpos, posture.joints, {joint.name: joint.qpos for joint in single_joints(model)})
     _turn(data, root, posture)
 
 
@@ -97,23 +91,24 @@ def starting_pose(
 
 def find_root(model: MjModel, data: MjData) -> Root:
     """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
-    mujoco, down = engine(), _down(model)
-    free, slide, hinge = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
+    kinds, down = engine().mjtJoint, _down(model)
+    free, slide, hinge = (int(getattr(kinds, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
     found: list[tuple[float, Root]] = []
-    for body in range(1, model.nbody):
-        if int(model.body_parentid[body]) != 0:
-            continue
-        first = int(model.body_jntadr[body])
-        joints = range(first, first + int(model.body_jntnum[body])) if first >= 0 else range(0)
-        kinds = {j: int(model.jnt_type[j]) for j in joints}
-        angle = next((int(model.jnt_qposadr[j]) for j in joints if kinds[j] == hinge), None)
+    for body in np.flatnonzero(np.asarray(model.body_parentid) == 0)[1:]:
+        joints = np.flatnonzero(np.asarray(model.jnt_bodyid) == body)
+        angle = next((int(model.jnt_qposadr[j]) for j in joints if model.jnt_type[j] == hinge), None)
         for j in joints:
-            place = (int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]))
-            mass = float(model.body_subtreemass[body])
-            if kinds[j] == free:
-                found.append((mass, Root(body, "free", *place, down)))
-            elif kinds[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
-                found.append((mass, Root(body, "slide", *place, np.array(data.xaxis[j]), angle)))
+            place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+            by_position, by_velocity = np.zeros(model.nq), np.zeros(model.nv)
+            if model.jnt_type[j] == free:
+                by_position[place : place + 3] = by_velocity[dof : dof + 3] = down
+                root = Root(int(body), "free", place + 3, by_position, by_velocity)
+            elif model.jnt_type[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
+                by_position[place] = by_velocity[dof] = float(data.xaxis[j] @ down)
+                root = Root(int(body), "slide", angle, by_position, by_velocity)
+            else:
+                continue
+            found.append((float(model.body_subtreemass[body]), root))
     if not found:
         raise ModelError(
             "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at "
@@ -131,24 +126,13 @@ def _down(model: MjModel) -> Array:
 def _into_limits(model: MjModel, data: MjData) -> dict[str, float]:
     """Move joints that are past their limits in the reference pose a tenth of the range inside."""
     moved = {}
-    for name, (place, limited, (low, high)) in _single_joints(model).items():
+    for joint in single_joints(model):
+        place, (low, high) = joint.qpos, joint.range
         inside = 0.1 * (high - low)
-        if limited and not low <= data.qpos[place] <= high:
+        if joint.limited and not low <= data.qpos[place] <= high:
             data.qpos[place] = low + inside if data.qpos[place] < low else high - inside
-            moved[name] = float(data.qpos[place])
+            moved[joint.name] = float(data.qpos[place])
     return moved
-
-
-def _single_joints(model: MjModel) -> dict[str, tuple[int, bool, tuple[float, float]]]:
-    """Hinges and slides by name: address in qpos, whether limited, range."""
-    kinds = engine().mjtJoint
-    single = (int(kinds.mjJNT_SLIDE), int(kinds.mjJNT_HINGE))
-    found = {}
-    for j in np.flatnonzero(np.isin(model.jnt_type, single)):
-        low, high = map(float, model.jnt_range[j])
-        place = int(model.jnt_qposadr[j])
-        found[str(model.joint(int(j)).name)] = (place, bool(model.jnt_limited[j]), (low, high))
-    return found
 
 
 def _outer_pairs(model: MjModel, data: MjData, root: Root, reach: float) -> set[tuple[str, str]]:
@@ -165,44 +149,29 @@ def _are_outer(model: MjModel, geoms: np.ndarray, root: Root) -> np.ndarray:
     return np.asarray((ours[:, 0] != ours[:, 1]) & np.all(geoms >= 0, axis=1))
 
 
-def _place_joints(model: MjModel, data: MjData, joints: Mapping[str, float]) -> None:
-    known = _single_joints(model)
-    for name, value in joints.items():
-        if name not in known:
-            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
-        data.qpos[known[name][0]] = real(f"joints[{name!r}]", value)
-
-
 def _turn(data: MjData, root: Root, pose: Posture) -> None:
-    if root.kind == "free":
-        place = slice(root.qpos + 3, root.qpos + 7)
+    if root.kind == "free" and root.angle is not None:
+        place = slice(root.angle, root.angle + 4)
         data.qpos[place] = turned(np.array(data.qpos[place]), pose.roll, pose.pitch, pose.yaw)
         return
     angles = [angle for angle in (pose.roll, pose.pitch, pose.yaw) if angle != 0.0]
     if not angles:
         return
-    if root.hinge is None or len(angles) > 1:
-        has = "one angle" if root.hinge is not None else "no angle"
+    if root.angle is None or len(angles) > 1:
+        has = "one angle" if root.angle is not None else "no angle"
         raise ValueError(f"roll, pitch, yaw: got {len(angles)} of them; the model's planar root has {has}")
-    data.qpos[root.hinge] += angles[0]
-
-
-def _height(qpos: Array, root: Root, down: Array) -> float:
-    """How far along gravity the root has gone, m."""
-    if root.kind == "free":
-        return float(qpos[root.qpos : root.qpos + 3] @ down)
-    return float(qpos[root.qpos] * (root.axis @ down))
+    data.qpos[root.angle] += angles[0]
 
 
 def _touch(model: MjModel, data: MjData, root: Root) -> None:
     """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
     if not _can_touch(model, root):
         raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
-    down, lifted = _down(model), 0.0
-    probe = _Probe(model, data, root, down)
-    while probe.clearance(data, TOUCHING)[0] <= 0.0:
+    lifted = 0.0
+    near = look_around(model, data, TOUCHING)
+    while _clearance(near, data.qpos, root, TOUCHING)[0] <= 0.0:
         step = max(0.1, lifted)
-        _move(data, root, -step, down)
+        data.qpos[:] -= step * root.down
         lifted += step
         if lifted > _FLOOR:
             raise ModelError(
@@ -211,7 +180,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
     at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
     for _ in range(_LOOKS):
-        dist, slope = probe.clearance(data, reach)
+        dist, slope = _clearance(near, data.qpos, root, reach)
         if abs(dist) <= TOUCHING:
             return
         if dist > 0.0:
@@ -224,7 +193,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
             goal = 0.5 * (free + blocked)
         if goal > _FLOOR:
             raise ModelError(f"model: nothing is below it within {_FLOOR:g} m; wanted ground to land on")
-        _move(data, root, goal - at, down)
+        data.qpos[:] += (goal - at) * root.down
         at = goal
     raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
 
@@ -237,33 +206,21 @@ def _can_touch(model: MjModel, root: Root) -> bool:
     return bool(np.any(ours & meets))
 
 
-def _move(data: MjData, root: Root, distance: float, down: Array) -> None:
-    if root.kind == "free":
-        data.qpos[root.qpos : root.qpos + 3] += distance * down
-    else:
-        data.qpos[root.qpos] += distance * float(root.axis @ down)
+def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:
+    """Smallest distance of the tree within ``reach``, m (else inf), and by how much it falls per metre down.
 
-
-class _Probe:
-    """Looks at the distance between a tree and its surroundings, and computes no more than that needs."""
-
-    def __init__(self, model: MjModel, data: MjData, root: Root, down: Array) -> None:
-        self._root, self._down = root, down
-        near = look_around(model, data, TOUCHING)
-        self._wide, self._near = near.model, near.data
-
-    def clearance(self, data: MjData, reach: float) -> tuple[float, float]:
-        """Smallest distance within ``reach``, m (else inf), and by how much it falls per metre down."""
-        mujoco, wide, near = engine(), self._wide, self._near
-        widen(wide, reach)
-        near.qpos[:] = data.qpos
-        mujoco.mj_kinematics(wide, near)
-        mujoco.mj_comPos(wide, near)
-        mujoco.mj_collision(wide, near)
-        check_capacity(wide, near, reach)
-        outer = np.flatnonzero(_are_outer(wide, np.array(near.contact.geom).reshape(-1, 2), self._root))
-        if not len(outer):
-            return np.inf, 1.0
-        nearest = outer[np.argmin(near.contact.dist[outer])]
-        normal = np.array(near.contact.frame).reshape(-1, 9)[nearest, :3]
-        return float(near.contact.dist[nearest]), max(abs(float(normal @ self._down)), 0.05)
+    No more is computed than that needs, in the workspace of ``near``.
+    """
+    mujoco, wide, data = engine(), near.model, near.data
+    widen(wide, reach)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(wide, data)
+    mujoco.mj_comPos(wide, data)
+    mujoco.mj_collision(wide, data)
+    check_capacity(wide, data, reach)
+    outer = np.flatnonzero(_are_outer(wide, np.array(data.contact.geom).reshape(-1, 2), root))
+    if not len(outer):
+        return np.inf, 1.0
+    nearest = outer[np.argmin(data.contact.dist[outer])]
+    normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
+    return float(data.contact.dist[nearest]), max(abs(float(normal @ _down(wide))), 0.05)

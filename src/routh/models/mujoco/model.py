@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.models.base import ContactInfo, State, impact_problem
-from routh.models.mujoco.contacts import geom_name
-from routh.models.mujoco.engine import engine, mass_matrix
-from routh.models.mujoco.touching import Places, Touch, cross, tangents, touches
-from routh.models.robot import UnrepresentedWarning
+from routh.models.mujoco.contacts import geom_name, single_joints
+from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
+from routh.models.mujoco.touching import Places, Touch, tangents, touches
+from routh.models.robot import restitution_of, tell_unrepresented
+from routh.models.robot_batch import SIDES
+from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
@@ -65,29 +66,23 @@ class MujocoModel:
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         self._places = Places(own, self._touches)
-        self._limits = _joint_limits(own) if limits else []
-        self._dof = {int(own.jnt_qposadr[j]): int(own.jnt_dofadr[j]) for j in range(own.njnt)}
-        names = [touch.name for touch in self._touches] + [name for name, _, _, _ in self._limits]
-        given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
-        unknown = set(given) - set(names)
-        if unknown:
-            raise ValueError(
-                f"restitution: there is no contact {sorted(unknown)[0]!r}; wanted some of {', '.join(names)}"
-            )
-        self.contacts = tuple(
-            ContactInfo(touch.name, self._owners(touch), touch.mu, float(given.get(touch.name, 0.0)))
+        limited = [joint for joint in single_joints(own) if limits and joint.limited]
+        ends = [(joint, side) for joint in limited for side in (0, 1)]
+        self._limit_qpos = np.array([joint.qpos for joint, _ in ends], dtype=int)
+        self._limit_dof = np.array([joint.dof for joint, _ in ends], dtype=int)
+        self._limit_sign = np.array([(1.0, -1.0)[side] for _, side in ends])  # of the gap's growth with qpos
+        self._bound = np.array([joint.range[side] for joint, side in ends])
+        told = [
+            (touch.name, (geom_name(own, touch.geom1), geom_name(own, touch.geom2)), touch.mu)
             for touch in self._touches
-        ) + tuple(
-            ContactInfo(name, ("limit", name.split(":")[0]), 0.0, float(given.get(name, 0.0)))
-            for name, _, _, _ in self._limits
-        )
+        ]
+        told += [(f"{j.name}:{SIDES[side]}", ("limit", j.name), 0.0) for j, side in ends]
+        names = [name for name, _, _ in told]
+        given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
+        elastic = restitution_of(given, [names])[0]
+        self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
         self.unrepresented = (*notes, *_notes(own))
-        if self.unrepresented:
-            warnings.warn(
-                f"not represented in the motion: {'; '.join(self.unrepresented)}",
-                UnrepresentedWarning,
-                stacklevel=2,
-            )
+        tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:
         """The state of an MjData."""
@@ -114,7 +109,7 @@ class MujocoModel:
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         self._at(q)
-        reached = [sign * (float(self._data.qpos[at]) - bound) for _, at, sign, bound in self._limits]
+        reached = self._limit_sign * (self._data.qpos[self._limit_qpos] - self._bound)
         return np.concatenate([self._places.gap, reached])
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
@@ -122,8 +117,7 @@ class MujocoModel:
         self._at(q)
         J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
         J[: len(self._touches)] = self._rows(self._places)
-        for i, (_, at, sign, _) in enumerate(self._limits, start=len(self._touches)):
-            J[i, 0, self._dof[at]] = sign
+        J[np.arange(len(self._touches), len(J)), 0, self._limit_dof] = self._limit_sign
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -176,11 +170,10 @@ class MujocoModel:
         engine().mj_comVel(model, data)
         where = self._places
         result = np.zeros((len(self.contacts), 1 + self.nt))
-        sides = []
-        for point, body in ((where.on2, where.body2), (where.on1, where.body1)):
-            arm = point - data.subtree_com[np.asarray(model.body_rootid)[body]]
-            twist = data.cvel[body]  # rotation first, at the centre of mass of the tree
-            sides.append(twist[:, 3:] + cross(twist[:, :3], arm))
+        sides = [
+            point_velocities(model, data, body, point)
+            for point, body in ((where.on2, where.body2), (where.on1, where.body1))
+        ]
         result[: len(self._touches)] = (self._frames(where) @ (sides[0] - sides[1])[:, :, None])[:, :, 0]
         return result
 
@@ -189,7 +182,7 @@ class MujocoModel:
         if self._plane is None:
             along = tangents(where.normal)
         else:
-            along = cross(self._plane[None], where.normal)[:, None, :]
+            along = where.normal[:, None, :] @ skew(-self._plane)  # plane x normal
         return np.concatenate([where.normal[:, None, :], along], axis=1)
 
     def _rows(self, where: Places) -> Array:
@@ -202,23 +195,20 @@ class MujocoModel:
         rows = np.zeros((len(where.gap), 1 + self.nt, self.nv))
         for sign, point, body in ((1.0, where.on2, where.body2), (-1.0, where.on1, where.body1)):
             arm = point - data.xpos[body]  # velocity of a point: linear + angular x arm
-            rows += sign * (frames @ linear[body] + cross(arm[:, None], frames) @ angular[body])
+            rows += sign * (frames @ linear[body] + frames @ skew(-arm) @ angular[body])
         return rows
 
     def _movable(self, found: list[Touch]) -> list[Touch]:
         """Contacts whose distance some velocity changes; shapes side by side in a planar robot never meet."""
         rng, data = np.random.default_rng(0), engine().MjData(self.mujoco)
         moves = np.ones(len(found), dtype=bool)
-        self._places, self._limits = Places(self.mujoco, found), []
+        self._places = Places(self.mujoco, found)
         for _ in range(2):
             engine().mj_integratePos(self.mujoco, data.qpos, rng.normal(size=self.nv), 0.3)
             self._at(data.qpos)
             moves &= np.linalg.norm(self._rows(self._places)[:, 0], axis=1) > tolerances.RANK
         self._last = b""
         return [touch for touch, can in zip(found, moves, strict=True) if can]
-
-    def _owners(self, touch: Touch) -> tuple[str, str]:
-        return geom_name(self.mujoco, touch.geom1), geom_name(self.mujoco, touch.geom2)
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the workspace."""
@@ -250,19 +240,6 @@ def _notes(model: MjModel) -> list[str]:
     if any(model.jnt_limited[j] and int(model.jnt_type[j]) == ball for j in range(model.njnt)):
         notes.append("limits of ball joints")
     return notes
-
-
-def _joint_limits(model: MjModel) -> list[tuple[str, int, float, float]]:
-    """Limits of hinges and slides: name, index in qpos, sign of the gap, bound."""
-    kinds = engine().mjtJoint
-    simple = {int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)}
-    found = []
-    for j in range(model.njnt):
-        if model.jnt_limited[j] and int(model.jnt_type[j]) in simple:
-            name, at = model.jnt(j).name or f"joint{j}", int(model.jnt_qposadr[j])
-            low, high = (float(bound) for bound in model.jnt_range[j])
-            found += [(f"{name}:lower", at, 1.0, low), (f"{name}:upper", at, -1.0, high)]
-    return found
 
 
 def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:

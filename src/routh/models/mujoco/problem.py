@@ -1,22 +1,42 @@
-"""From MjModel and MjData to the problem of the impact."""
+"""From an MjModel and one state, or many, to the problem of the impact."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
-from routh.models.mujoco.engine import look_around, mass_matrix, speed_bound
-from routh.models.mujoco.unrepresented import unrepresented
-from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning, assemble
-from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
-from routh.validation import real, real_array
+from routh.batch import empty_arrays
+from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
+from routh.models.mujoco.engine import (
+    engine,
+    look_around,
+    mass_matrix,
+    speed_bound,
+    take_environment,
+    workspace,
+)
+from routh.models.robot import RobotContact, RobotProblem, assemble, impossible, tell_unrepresented
+from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
+from routh.models.simultaneity import (
+    DEEPEST,
+    DEEPEST_OF_MANY,
+    DEFAULT_GAP,
+    PAST_LIMIT,
+    PAST_LIMIT_OF_MANY,
+    Rules,
+)
+from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+
+    from routh.models.mujoco.watching import WatchedRows
+
+_PLACES = {"kind": ((), np.int8), "pair": ((2,), np.int32), "ordinal": ((), np.int32), "dist": ((), float),
+           "pos": ((3,), float), "frame": ((3, 3), float)}  # fmt: skip
 
 
 def problem(
@@ -53,9 +73,7 @@ def problem(
     `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
     result = build(model, data, Rules(gap, window, limits, restitution, deepest, past_limit))
-    if result.unrepresented:
-        text = "; ".join(result.unrepresented)
-        warnings.warn(f"not represented in the impact: {text}", UnrepresentedWarning, stacklevel=2)
+    tell_unrepresented("impact", result.unrepresented)
     return result
 
 
@@ -63,13 +81,12 @@ def build(
     model: MjModel, data: MjData, rules: Rules, *, pairs: Collection[tuple[str, str]] | None = None
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
-    reach = real("gap", rules.gap, at_least=0.0)
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
-    near = look_around(model, data, np.nextafter(reach, np.inf))
+    near = look_around(model, data, np.nextafter(rules.gap, np.inf))
     if rules.window is not None:
-        wider = 2.0 * speed_bound(near) * real("window", rules.window, at_least=0.0)
-        near = look_around(model, data, wider) if wider > reach else near
+        wider = 2.0 * speed_bound(near) * rules.window
+        near = look_around(model, data, wider) if wider > rules.gap else near
     rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
     rows += limit_rows(near) if rules.limits else []
     M = mass_matrix(near.model, near.data)
@@ -81,3 +98,143 @@ def build(
 
 def _pair(contact: RobotContact) -> tuple[str, str]:
     return contact.geom1, contact.geom2
+
+
+def problems(
+    model: MjModel,
+    qpos: ArrayLike,
+    qvel: ArrayLike,
+    *,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] = 0.0,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
+    data: MjData | None = None,
+) -> RobotBatch:
+    """The impacts of many states: row k is `routh.models.mujoco.problem` of the k-th state, to rounding.
+
+    States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
+
+    Parameters
+    ----------
+    model : MjModel.
+    qpos, qvel : (n, nq) and (n, nv).
+    gap, window, limits : which contacts are simultaneous, as for a single problem.
+    restitution : a number, or a mapping from contact names; names without "#k" mean all points of their pair.
+    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
+        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    data : MjData with the mocap poses and active equality constraints of all states; default the model's own.
+
+    Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
+    state by state, which is slower.
+    """
+    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
+    build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
+    batch = build_batch(model, positions, velocities, data, rules)
+    batch.set_restitution(restitution)
+    tell_unrepresented("impacts", batch.unrepresented)
+    return batch
+
+
+def _can_watch(model: MjModel, data: MjData) -> bool:
+    """Whether the compiled code knows all that the model can do in an impact."""
+    mujoco = engine()
+    balls = model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)
+    limited = bool(np.any(model.jnt_limited[balls])) or bool(np.any(model.tendon_limited))
+    active = model.eq_active0 if data is None else data.eq_active
+    return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
+
+
+def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+    """Each state by the code for a single one."""
+    state = engine().MjData(model)
+    if data is not None:
+        take_environment(state, data)
+
+    def build_at(q: Array, v: Array) -> RobotProblem:
+        state.qpos[:], state.qvel[:] = q, v
+        return build(model, state, rules)
+
+    return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
+
+
+def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+    """All states through one workspace and compiled code."""
+    from routh.models.mujoco.watching import Watcher  # loads numba
+
+    own = workspace(model, float(np.nextafter(rules.gap, np.inf)))
+    engine().mj_resetData(own.wide, own.data)
+    if data is not None:
+        take_environment(own.data, data)
+    watcher = Watcher(own.wide, own.data, rules.gap, rules.limits)
+    finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
+    M = np.zeros((len(qpos), model.nv, model.nv))
+    reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
+    rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
+    for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
+        rows.add(piece)
+        reasons |= _impossible(piece, labels, rules)
+    arrays = rows.arrays | {"M": M, "v": qvel}
+    arrays["size"][:, 0] = model.nv
+    arrays["dist"][~arrays["present"]] = np.nan
+    return RobotBatch.from_places(arrays, watcher.labels(), dict(sorted(reasons.items())))
+
+
+def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, str]:
+    """Why rows are refused: the first contact that is too deep, or joint that is too far past its limit."""
+    kind, pair, ordinal, dist = piece.made.kind, piece.made.pair, piece.made.ordinal, piece.made.dist
+    units = np.array([*labels.units, "m"])[np.where(kind == CONTACT, -1, pair[:, 0])]
+    too_far = np.flatnonzero(~(-dist <= np.where(units == "m", rules.most("m"), rules.most("rad"))))
+    reasons: dict[int, str] = {}
+    for state, k in zip(*np.unique(piece.states_of(too_far), return_index=True), strict=True):
+        row = too_far[k]  # the first of its state
+        worst = labels.contact(kind[row], pair[row], int(ordinal[row]), float(dist[row]))
+        reasons[int(state)] = impossible(worst, rules)
+    return reasons
+
+
+class PaddedRows:
+    """The contact arrays of a batch of ``n`` states.
+
+    They begin with room for one planar contact a state and are made anew, one after the other, where a state
+    has more: what is held besides the arrays themselves stays small.
+    """
+
+    def __init__(self, n: int, nv: int) -> None:
+        self.n, self.nv, self.nc, self.nt = n, nv, 1, 1
+        self.done = 0  # states up to this one may have rows
+        self.arrays = self._empty(1, 1)
+
+    def _empty(self, nc: int, nt: int) -> dict[str, np.ndarray]:
+        places = {name: np.zeros((self.n, nc, *shape), dtype=kind) for name, (shape, kind) in _PLACES.items()}
+        return empty_arrays(self.n, self.nv, nc, nt) | places
+
+    def add(self, piece: WatchedRows) -> None:
+        """Take over the rows of some states, which come after all earlier ones."""
+        made, arrays = piece.made, self.arrays
+        counts = np.diff(made.first)
+        nc = max(self.nc, int(counts.max()))
+        nt = self.nt if made.planar.all() else 2
+        if (nc, nt) != (self.nc, self.nt):
+            arrays = self._grow(nc, nt)
+        rows = np.repeat(piece.states, counts)
+        slots = np.arange(len(rows)) - np.repeat(made.first[:-1], counts)
+        arrays["Jn"][rows, slots] = made.J[:, 0]
+        arrays["Jt"][rows, slots] = made.J[:, 1 : 1 + nt]
+        arrays["present"][rows, slots] = True
+        arrays["size"][piece.states, 1] = counts
+        arrays["size"][piece.states, 2] = np.where(counts == 0, 0, np.where(made.planar, 1, 2))
+        for name in ("mu", *_PLACES):
+            arrays[name][rows, slots] = getattr(made, name)
+        self.done = int(piece.states[-1]) + 1
+
+    def _grow(self, nc: int, nt: int) -> dict[str, np.ndarray]:
+        larger = self._empty(nc, nt)  # no memory yet: pages are given when they are written
+        for name, array in larger.items():
+            given = self.arrays.pop(name)[: self.done]
+            array[tuple(map(slice, given.shape))] = given
+        self.arrays, self.nc, self.nt = larger, nc, nt
+        return larger

@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 class Made(NamedTuple):
     """Rows of the same states, those that count."""
 
-    M: Array  # (states, nv, nv)
+    M: Array  # (states, nv, nv), zero where no entry is written
     first: np.ndarray  # (states + 1,) int64
     planar: np.ndarray  # (states,) bool: no contact can slide in more than one direction
     J: Array  # (rows, 3, nv)
@@ -229,9 +229,6 @@ def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float], world: Array,
         if planar:
             turn_tangents(made, begin, end, world)
         if end > begin:
-            for i in range(made.M.shape[1]):
-                for j in range(made.M.shape[2]):
-                    made.M[state, i, j] = 0.0
             for k in range(tree.mass_row.shape[0]):
                 i, j = tree.mass_row[k], tree.mass_column[k]
                 made.M[state, i, j] = seen.M[state, k]

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import tolerances
-from routh.models.mujoco.contacts import geom_name, near_contacts
+from routh.models.mujoco.contacts import (
+    adhesion_actuators,
+    geom_name,
+    joint_names,
+    near_contacts,
+    of_contact,
+    single_joints,
+)
 from routh.models.mujoco.engine import check_capacity, engine
 from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
-from routh.models.mujoco.unrepresented import adhesion_actuators, of_contact
 from routh.models.robot_batch import CONTACT, Labels
 from routh.validation import Array
 
@@ -22,46 +28,46 @@ if TYPE_CHECKING:
 
 STATES = 128  # looked at before compiled code makes rows of them: their arrays stay in the processor's cache
 _CONTACT_FIELDS = ("dist", "pos", "frame", "geom", "friction", "dim")
-_ROW_FIELDS = ("J", "mu", "kind", "pair", "ordinal", "dist", "pos", "frame")
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedRows:
-    """The rows of some states; those of state ``states[s]`` stand from ``first[s]`` to ``first[s + 1]``."""
+    """The rows of some states: those of ``states[s]`` stand between ``made.first[s]`` and ``[s + 1]``."""
 
     states: np.ndarray  # (s,) int64
-    first: np.ndarray  # (s + 1,) int64
-    planar: np.ndarray  # (s,) bool
-    rows: dict[str, np.ndarray]  # J, mu, kind, pair, ordinal, dist, pos and frame of `Made`
+    made: Made
 
-    def state_of(self, row: int) -> int:
-        """The state that a row belongs to."""
-        return int(self.states[np.searchsorted(self.first, row, side="right") - 1])
+    def states_of(self, rows: np.ndarray) -> np.ndarray:
+        """The states that some rows belong to."""
+        return np.asarray(self.states[np.searchsorted(self.made.first, rows, side="right") - 1])
 
 
 class Watcher:
     """A model's workspace with buffers for a chunk of states."""
 
-    def __init__(self, wide: MjModel, data: MjData, gap: float, limits: bool) -> None:
+    def __init__(
+        self, wide: MjModel, data: MjData, gap: float, limits: bool, *, states: int = STATES
+    ) -> None:
         mujoco = engine()
         self.wide, self.data, self.gap = wide, data, gap
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
         off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
         self.tree = make_tree(wide, data, self.names, limits and allowed)
-        self.mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
+        mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
         self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
-        self.seen = empty_seen(wide, len(self.mass), 4 * STATES)
+        self._found = data.qpos, mass, data.cdof, data.subtree_com
+        self.seen = empty_seen(wide, len(mass), 4 * states, states)
         self.notes: dict[str, set[str]] = {}
         self.known: set[int] = set()  # pairs of geoms whose contacts were judged
 
     def labels(self) -> Labels:
         """What the numbers in rows mean, and what of the model no row can represent."""
         slide = int(engine().mjtJoint.mjJNT_SLIDE)
-        joints = [self.wide.jnt(j).name or f"joint{j}" for j in range(self.wide.njnt)]
         units = ["m" if int(kind) == slide else "rad" for kind in self.wide.jnt_type]
         notes = {what: frozenset(where) for what, where in self.notes.items()}
-        return Labels(self.names, tuple(joints), tuple(units), notes, tuple(adhesion_actuators(self.wide)))
+        adhesion = tuple(adhesion_actuators(self.wide))
+        return Labels(self.names, joint_names(self.wide), tuple(units), notes, adhesion)
 
     def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[WatchedRows]:
         """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
@@ -84,7 +90,6 @@ class Watcher:
     def _look_at(self, qpos: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
         """Fill the buffers with those of the states in which something is near; returns these."""
         mujoco, wide, data = engine(), self.wide, self.data
-        seen, make_mass, sources = self.seen, self.make_mass, (self.mass, data.cdof, data.subtree_com)
         position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
         collide = mujoco.mj_collision
         kept: list[int] = []
@@ -95,25 +100,28 @@ class Watcher:
             centres(wide, data)
             collide(wide, data)
             found = data.ncon
-            if not (found or near_limit[state]):
-                continue
-            make_mass(wide, data)
-            place = len(kept)
-            seen.qpos[place] = qpos[state]
-            seen.M[place], seen.cdof[place], seen.centre[place] = sources
-            if found:
-                if count + found > len(seen.dist):
-                    seen = self._grow(2 * (count + found))
-                contacts = data.contact
-                for field in _CONTACT_FIELDS:
-                    getattr(seen, field)[count : count + found] = getattr(contacts, field)
-            count += found
-            seen.first[place + 1] = count
-            kept.append(state)
+            if found or near_limit[state]:
+                self.take(len(kept), count, found)
+                kept.append(state)
+                count += found
         return np.array(kept, dtype=np.int64)
 
+    def take(self, place: int, begin: int, found: int) -> None:
+        """Write a state and the contacts that MuJoCo found into the buffers, at ``place`` and ``begin``."""
+        self.make_mass(self.wide, self.data)
+        seen, end = self.seen, begin + found
+        if end > len(seen.dist):
+            seen = self._grow(2 * end)
+        seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self._found
+        if found:
+            contacts = self.data.contact
+            for field in _CONTACT_FIELDS:
+                getattr(seen, field)[begin:end] = getattr(contacts, field)
+        seen.first[place + 1] = end
+
     def _grow(self, contacts: int) -> Seen:
-        larger = empty_seen(self.wide, len(self.mass), contacts)
+        states, entries = self.seen.M.shape
+        larger = empty_seen(self.wide, entries, contacts, states)
         for name, value in self.seen._asdict().items():
             getattr(larger, name)[: len(value)] = value
         self.seen = larger
@@ -125,18 +133,17 @@ class Watcher:
         made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
         make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
         M[kept] = made.M
-        end = int(made.first[-1])
-        rows = {name: getattr(made, name)[:end].copy() for name in _ROW_FIELDS}
-        return WatchedRows(kept, made.first, made.planar, rows)
+        rows = (values[: int(made.first[-1])] for values in made[3:])
+        return WatchedRows(kept, Made(made.M, made.first, made.planar, *rows))
 
     def _judge(self, qpos: Array, piece: WatchedRows) -> None:
         """Note what contacts of pairs that come for the first time have and a row cannot represent."""
-        contact = piece.rows["kind"] == CONTACT
-        pairs = piece.rows["pair"].astype(np.int64) @ [self.wide.ngeom, 1]
+        contact = piece.made.kind == CONTACT
+        pairs = piece.made.pair.astype(np.int64) @ [self.wide.ngeom, 1]
         for key in set(np.unique(pairs[contact]).tolist()) - self.known:
             self.known.add(key)
-            row = int(np.flatnonzero(contact & (pairs == key))[0])
-            self._look_at(qpos, np.array([piece.state_of(row)]), np.ones(len(qpos), dtype=bool))
+            row = np.flatnonzero(contact & (pairs == key))[:1]
+            self._look_at(qpos, piece.states_of(row), np.ones(len(qpos), dtype=bool))
             for found in near_contacts(self.data):
                 first, second = (int(geom) for geom in found.geom)
                 if first * self.wide.ngeom + second == key:
@@ -151,11 +158,7 @@ def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool
     for body in range(1, model.nbody):  # parents come first
         own = int(model.body_dofnum[body])
         last[body] = model.body_dofadr[body] + own - 1 if own else last[model.body_parentid[body]]
-    mujoco = engine()
-    simple = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
-    joints = [j for j in range(model.njnt) if model.jnt_limited[j] and int(model.jnt_type[j]) in simple]
-    joints = joints if limits else []
-    places = [(j, model.jnt_qposadr[j], model.jnt_dofadr[j]) for j in joints]
+    joints = [joint for joint in single_joints(model) if limits and joint.limited]
     label = {name: k for k, name in enumerate(dict.fromkeys(names))}
     rows, columns = _mass_entries(model, hasattr(data, "qM"))
     return Tree(
@@ -166,8 +169,8 @@ def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool
         np.array(model.dof_parentid, dtype=np.int32),
         rows,
         columns,
-        np.array(places, dtype=np.int32).reshape(-1, 3),
-        np.array([model.jnt_range[j] for j in joints], dtype=np.float64).reshape(-1, 2),
+        np.array([(j.number, j.qpos, j.dof) for j in joints], dtype=np.int32).reshape(-1, 3),
+        np.array([joint.range for joint in joints], dtype=np.float64).reshape(-1, 2),
     )
 
 
@@ -188,7 +191,7 @@ def _mass_entries(model: MjModel, old: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
 
 
-def empty_seen(model: MjModel, entries: int, contacts: int, states: int = STATES) -> Seen:
+def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> Seen:
     """Room for what MuJoCo finds in some states; ``entries`` of its sparse mass matrix."""
     nv = model.nv
     return Seen(
@@ -209,7 +212,7 @@ def empty_seen(model: MjModel, entries: int, contacts: int, states: int = STATES
 def empty_made(states: int, rows: int, nv: int) -> Made:
     """Room for the rows of some states."""
     return Made(
-        np.empty((states, nv, nv)),
+        np.zeros((states, nv, nv)),
         np.empty(states + 1, dtype=np.int64),
         np.empty(states, dtype=bool),
         np.empty((rows + 1, 3, nv)),  # one more: a contact is written before it is known whether it counts

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
-from routh.models.converting import Converter
-from routh.models.meshes import PINOCCHIO_FORMATS, tell_left_out, with_absolute_meshes
+from routh.models.meshes import PINOCCHIO_FORMATS, Converter, with_absolute_meshes
 from routh.models.pinocchio.engine import engine
 from routh.models.resolving import check_model_file
 from routh.status import ModelError
@@ -48,13 +49,10 @@ def load(
     file = check_model_file(path, roots=roots)
     if file.root != "robot":
         raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
-    allowed = [Path(root).resolve() for root in roots]
     try:
         with TemporaryDirectory() as folder:  # of converted meshes
-            text, left_out = with_absolute_meshes(
-                file.path, allowed, PINOCCHIO_FORMATS, Converter(Path(folder))
-            )
-            tell_left_out(left_out, path)
+            root = with_absolute_meshes(file.path, roots, PINOCCHIO_FORMATS, Converter(Path(folder)))
+            text = ElementTree.tostring(root, encoding="unicode")
             joint = (pin.JointModelFreeFlyer(),) if floating else ()
             model = pin.buildModelFromXML(text, *joint)
             check_inertias(model, path)
@@ -84,18 +82,15 @@ def check_inertias(model: Model, path: str | Path = "model") -> None:
         name, inertia = model.names[joint], model.inertias[joint]
         moments = np.linalg.eigvalsh(inertia.inertia) if np.all(np.isfinite(inertia.inertia)) else [np.nan]
         slack = 1e-9 + 1e-6 * abs(moments[-1])
+        body = f"{path}: the body at joint {name!r} has"
         if not inertia.mass >= 0.0:
-            raise ModelError(f"{path}: the body at joint {name!r} has mass {inertia.mass:g} kg; wanted >= 0")
+            raise ModelError(f"{body} mass {inertia.mass:g} kg; wanted >= 0")
         if not moments[0] >= -slack:
-            raise ModelError(
-                f"{path}: the body at joint {name!r} has a principal inertia of {moments[0]:g} kg m^2; "
-                "wanted >= 0"
-            )
+            raise ModelError(f"{body} a principal inertia of {moments[0]:g} kg m^2; wanted >= 0")
         if not moments[0] + moments[1] >= moments[2] - slack:
-            raise ModelError(
-                f"{path}: the body at joint {name!r} has principal inertias {moments[0]:g}, {moments[1]:g}, "
-                f"{moments[2]:g} kg m^2; wanted each at most the sum of the other two"
-            )
+            principal = ", ".join(f"{moment:g}" for moment in moments)
+            wanted = "wanted each at most the sum of the other two"
+            raise ModelError(f"{body} principal inertias {principal} kg m^2; {wanted}")
         carried[joint] += inertia.mass
         if not carried[joint] > 0.0:
             raise ModelError(f"{path}: nothing that joint {name!r} moves has mass; wanted some")
@@ -105,9 +100,7 @@ def check_inertias(model: Model, path: str | Path = "model") -> None:
 def _add_pairs(model: Model, geometry: GeometryModel) -> None:
     """All pairs of shapes whose joints differ and are not parent and child."""
     pin = engine()
-    objects = geometry.geometryObjects
-    for i in range(len(objects)):
-        for j in range(i + 1, len(objects)):
-            a, b = objects[i].parentJoint, objects[j].parentJoint
-            if a != b and model.parents[a] != b and model.parents[b] != a:
-                geometry.addCollisionPair(pin.CollisionPair(i, j))
+    joints = [shape.parentJoint for shape in geometry.geometryObjects]
+    for (i, a), (j, b) in combinations(enumerate(joints), 2):
+        if a != b and model.parents[a] != b and model.parents[b] != a:
+            geometry.addCollisionPair(pin.CollisionPair(i, j))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import TOUCHING, Landing, Posture, turned
+from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import Points, named_points, shape_points
-from routh.models.pinocchio.problem import DEFAULT_MU, Surroundings, build, look_up
+from routh.models.pinocchio.points import Points
+from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up, over_ground
 from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
 from routh.status import ModelError
-from routh.validation import Array, real, real_array
+from routh.validation import real, real_array
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -47,11 +47,16 @@ def landing(
         )
     at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
     at = np.array(at, dtype=np.float64)
-    _place_joints(model, at, pose.joints)
+    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
+    place_joints(at, pose.joints, known)
     wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
     at[3:7] = wxyz[[1, 2, 3, 0]]
     around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
-    lowest = _lowest(around, at)
+    pin.framesForwardKinematics(model, around.data, at)
+    touching = over_ground(around, ground, np.inf)
+    if not touching:
+        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
+    lowest = min(point.dist for point in touching)
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
@@ -59,25 +64,3 @@ def landing(
     rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
     found = build(around, at, v, rules)
     return Landing(model, at, v, found, speed, window, -lowest)
-
-
-def _lowest(around: Surroundings, q: Array) -> float:
-    """Height of the lowest point that can touch over the ground, m."""
-    pin, model, data, ground = engine(), around.model, around.data, around.ground
-    assert ground is not None
-    pin.forwardKinematics(model, data, q)
-    pin.updateFramePlacements(model, data)
-    touching = named_points(model, data, around.points, ground)
-    if around.geometry is not None:
-        touching += shape_points(data, around.geometry, ground, np.inf)
-    if not touching:
-        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
-    return min(point.dist for point in touching)
-
-
-def _place_joints(model: Model, q: Array, joints: Mapping[str, float]) -> None:
-    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
-    for name, value in joints.items():
-        if name not in known:
-            raise ValueError(f"joints: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
-        q[known[name]] = real(f"joints[{name!r}]", value)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem
 from routh.models.pinocchio.engine import engine
-from routh.models.pinocchio.points import Points, as_points, feet
+from routh.models.pinocchio.points import UP, Points, as_points, feet, placed
 from routh.models.pinocchio.problem import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.robot import distinct_names
 from routh.problem import ImpactProblem
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _ROWS = [2, 0, 1]  # of world velocities: normal z, tangents x and y
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 class GroundedRobot:
@@ -53,15 +52,11 @@ class GroundedRobot:
         self.points = feet(model) if points is None else as_points(model, points)
         self.ground = real("ground", ground)
         self.nq, self.nv = int(model.nq), int(model.nv)
-        # looked up once: Pinocchio searches its frames by name and copies them
-        self._frames = tuple(int(model.getFrameId(point.frame)) for point in self.points)
-        self._joints = tuple(int(model.frames[frame].parentJoint) for frame in self._frames)
-        self._offsets = tuple(np.array(point.offset, dtype=np.float64) for point in self.points)
-        labels = [point.name or point.frame for point in self.points]
-        names = distinct_names([f"{label}/ground" for label in labels])
+        self._placed = placed(model, self.points)
+        names = distinct_names([f"{point.name}/ground" for point in self._placed])
         self.contacts = tuple(
-            ContactInfo(name, ("ground", label), friction(mu, name))
-            for name, label in zip(names, labels, strict=True)
+            ContactInfo(name, ("ground", point.name), friction(mu, name))
+            for name, point in zip(names, self._placed, strict=True)
         )
 
     def mass(self, q: ArrayLike) -> Array:
@@ -79,7 +74,7 @@ class GroundedRobot:
         """Heights of the points above the ground, (nc,) m."""
         data = self._data
         engine().framesForwardKinematics(self.robot, data, self._q(q))
-        return np.array([surface[2] - self.ground for surface in self._surfaces()])
+        return np.array([point.surface(data)[2] - self.ground for point in self._placed])
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, 2, nv)`` of the points that touch first."""
@@ -87,8 +82,8 @@ class GroundedRobot:
         pin.computeJointJacobians(self.robot, data, self._q(q))
         pin.updateFramePlacements(self.robot, data)
         J = np.zeros((len(self.points), 3, self.nv))
-        for i, (joint, surface) in enumerate(zip(self._joints, self._surfaces(), strict=True)):
-            J[i] = point_jacobian(self.robot, data, joint, surface)[_ROWS]
+        for i, point in enumerate(self._placed):
+            J[i] = point_jacobian(self.robot, data, point.joint, point.surface(data))[_ROWS]
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -99,11 +94,11 @@ class GroundedRobot:
         pin.updateFramePlacements(self.robot, data)
         world = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         result = np.zeros((len(self.points), 3))
-        for i, (point, frame) in enumerate(zip(self.points, self._frames, strict=True)):
-            arm = data.oMf[frame].rotation @ self._offsets[i]
-            spin = pin.getFrameVelocity(self.robot, data, frame, world).angular
-            at = pin.getFrameClassicalAcceleration(self.robot, data, frame, world)
-            turn, down = pin.skew(spin), arm - point.radius * _UP
+        for i, point in enumerate(self._placed):
+            arm = data.oMf[point.frame].rotation @ point.offset
+            spin = pin.getFrameVelocity(self.robot, data, point.frame, world).angular
+            at = pin.getFrameClassicalAcceleration(self.robot, data, point.frame, world)
+            turn, down = pin.skew(spin), arm - point.radius * UP
             # the lowest point of a sphere stays below its centre: only the arm to the centre turns
             result[i] = (at.linear + pin.skew(at.angular) @ down + turn @ (turn @ arm))[_ROWS]
         return result
@@ -128,12 +123,6 @@ class GroundedRobot:
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._data = self.robot.createData()
-
-    def _surfaces(self) -> list[Array]:
-        """Where each point would touch, (3,) m; the data hold the frames' placements."""
-        placed = self._data.oMf
-        found = zip(self.points, self._frames, self._offsets, strict=True)
-        return [placed[frame].act(offset) - point.radius * _UP for point, frame, offset in found]
 
     def _q(self, q: ArrayLike) -> Array:
         """The configuration, with unit quaternions: Pinocchio takes them for granted."""

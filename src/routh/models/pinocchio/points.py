@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pinocchio import Data, GeometryModel, GeometryObject, Model
 
 
+UP = np.array([0.0, 0.0, 1.0])
 _RIM = 4  # points on the rim of a cylinder or a cone
 
 
@@ -33,8 +34,21 @@ class ContactPoint:
 Points = Iterable[ContactPoint | str] | Mapping[str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Touching:
+class Placed(NamedTuple):
+    """A `ContactPoint` by its numbers: Pinocchio searches its frames by name and copies them."""
+
+    name: str
+    frame: int
+    joint: int
+    offset: Array  # (3,) m, in the frame
+    radius: float  # m
+
+    def surface(self, data: Data) -> Array:
+        """Where it would touch, (3,) m; the data hold the frames' placements."""
+        return np.asarray(data.oMf[self.frame].act(self.offset) - self.radius * UP)
+
+
+class Touching(NamedTuple):
     """A material point at a joint, near the ground: what a problem's row is made of."""
 
     name: str
@@ -68,16 +82,20 @@ def as_points(model: Model, points: Points) -> tuple[ContactPoint, ...]:
     return tuple(given)
 
 
-def named_points(model: Model, data: Data, points: Iterable[ContactPoint], ground: float) -> list[Touching]:
-    """The named points over the ground; the data hold the frames' placements."""
+def placed(model: Model, points: Iterable[ContactPoint]) -> tuple[Placed, ...]:
+    """Points as they are looked up in a model."""
     found = []
     for point in points:
-        frame = model.getFrameId(point.frame)
-        centre = data.oMf[frame].act(np.array(point.offset, dtype=np.float64))
-        surface = centre - np.array([0.0, 0.0, point.radius])
-        joint = int(model.frames[frame].parentJoint)
-        found.append(Touching(point.name or point.frame, joint, surface, float(surface[2] - ground)))
-    return found
+        frame = int(model.getFrameId(point.frame))
+        joint, offset = int(model.frames[frame].parentJoint), np.array(point.offset, dtype=np.float64)
+        found.append(Placed(point.name or point.frame, frame, joint, offset, point.radius))
+    return tuple(found)
+
+
+def named_points(data: Data, points: Iterable[Placed], ground: float) -> list[Touching]:
+    """The named points over the ground; the data hold the frames' placements."""
+    touching = ((point, point.surface(data)) for point in points)
+    return [Touching(point.name, point.joint, at, float(at[2] - ground)) for point, at in touching]
 
 
 def shape_points(data: Data, geometry: GeometryModel, ground: float, reach: float) -> list[Touching]:
@@ -85,8 +103,8 @@ def shape_points(data: Data, geometry: GeometryModel, ground: float, reach: floa
     found = []
     for shape in geometry.geometryObjects:
         place = data.oMi[shape.parentJoint] * shape.placement
-        points, radius = lowest_points(shape, place.rotation.T @ np.array([0.0, 0.0, -1.0]))
-        surfaces = points @ place.rotation.T + place.translation - np.array([0.0, 0.0, radius])
+        points, radius = lowest_points(shape, -place.rotation.T @ UP)
+        surfaces = points @ place.rotation.T + place.translation - radius * UP
         for surface in _outermost(surfaces[surfaces[:, 2] <= ground + reach]):
             dist = float(surface[2] - ground)
             found.append(Touching(shape.name, int(shape.parentJoint), surface, dist))

@@ -1,9 +1,9 @@
-"""From a Pinocchio model, a configuration and a velocity to the problem of the impact."""
+"""From a Pinocchio model and one state, or many, to the problem of the impact."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,16 +11,26 @@ from numpy.typing import ArrayLike
 
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import (
-    ContactPoint,
+    UP,
+    Placed,
     Points,
     Touching,
     as_points,
     feet,
     named_points,
+    placed,
     shape_points,
 )
 from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
-from routh.models.simultaneity import DEEPEST, DEFAULT_GAP, PAST_LIMIT, Rules
+from routh.models.robot_batch import SIDES, RobotBatch, state_arrays
+from routh.models.simultaneity import (
+    DEEPEST,
+    DEEPEST_OF_MANY,
+    DEFAULT_GAP,
+    PAST_LIMIT,
+    PAST_LIMIT_OF_MANY,
+    Rules,
+)
 from routh.models.spatial.rotations import tangents
 from routh.validation import Array, real, real_array
 
@@ -29,7 +39,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MU = 1.0  # a URDF knows no friction; MuJoCo takes 1 for it too
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def problem(
@@ -79,13 +88,51 @@ def problem(
     return build(around, configuration, velocity, rules)
 
 
+def problems(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ground: float | None = 0.0,
+    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] = 0.0,
+    deepest: float | None = DEEPEST_OF_MANY,
+    past_limit: float | None = PAST_LIMIT_OF_MANY,
+) -> RobotBatch:
+    """The impacts of many states: row k is `routh.models.pinocchio.problem` of the k-th state.
+
+    States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
+
+    Parameters
+    ----------
+    q, v : (n, nq) and (n, nv).
+    restitution : a number, or a mapping from contact names.
+    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
+        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+
+    The others are those of `routh.models.pinocchio.problem`.
+    """
+    configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
+    around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
+    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    build_at = partial(build, around, rules=rules)
+    batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at)
+    batch.set_restitution(restitution)
+    return batch
+
+
 class Surroundings(NamedTuple):
     """A robot and what it can touch."""
 
     model: Model
     data: Data
     ground: float | None
-    points: tuple[ContactPoint, ...]
+    points: tuple[Placed, ...]
     geometry: GeometryModel
     mu: float | Mapping[str, float]
 
@@ -102,7 +149,7 @@ def look_up(
     if ground is not None:
         real("ground", ground)
     chosen = feet(model) if points is None and geometry is None else as_points(model, points or ())
-    return Surroundings(model, model.createData(), ground, chosen, geometry, mu)
+    return Surroundings(model, model.createData(), ground, placed(model, chosen), geometry, mu)
 
 
 def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProblem:
@@ -112,20 +159,24 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     M = mass_matrix(model, data, q)
-    reach = real("gap", rules.gap, at_least=0.0)
-    if rules.window is not None:  # every shape is looked at; the window itself decides later
-        reach = np.inf if real("window", rules.window, at_least=0.0) > 0.0 else reach
+    reach = np.inf if rules.window else rules.gap  # every shape is looked at; the window itself decides later
     rows: list[ContactRow] = []
     if ground is not None:
-        touching = named_points(model, data, around.points, ground)
-        if around.geometry is not None:
-            touching += shape_points(data, around.geometry, ground, reach)
-        rows += _ground_rows(model, data, [t for t in touching if t.dist <= reach], around.mu)
+        touching = [point for point in over_ground(around, ground, reach) if point.dist <= reach]
+        rows += _ground_rows(model, data, touching, around.mu)
     if around.geometry is not None:
         rows += _pair_rows(model, data, around.geometry, reach, around.mu)
     if rules.limits:
         rows += _limit_rows(model, q, reach)
     return assemble(M, v, rows, rules, equality=np.zeros((0, model.nv)))
+
+
+def over_ground(around: Surroundings, ground: float, reach: float) -> list[Touching]:
+    """Points of the robot over the ground, those of shapes within ``reach`` (m), where the frames are now."""
+    touching = named_points(around.data, around.points, ground)
+    if around.geometry is not None:
+        touching += shape_points(around.data, around.geometry, ground, reach)
+    return touching
 
 
 def mass_matrix(model: Model, data: Data, q: Array) -> Array:
@@ -152,11 +203,11 @@ def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
 def _ground_rows(
     model: Model, data: Data, touching: Sequence[Touching], mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
-    frame = _frame(_UP)
+    frame = _frame(UP)
     names = distinct_names([f"{point.name}/ground" for point in touching])
     rows = []
     for point, name in zip(touching, names, strict=True):
-        middle = point.surface - 0.5 * point.dist * _UP
+        middle = point.surface - 0.5 * point.dist * UP
         contact = RobotContact(name, "contact", "ground", point.name, point.dist, middle, frame)
         J = frame @ point_jacobian(model, data, point.joint, middle)
         rows.append(ContactRow(contact, J, friction(mu, name)))
@@ -167,11 +218,11 @@ def _pair_rows(
     model: Model, data: Data, geometry: GeometryModel, reach: float, mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
     pin = engine()
-    placed = geometry.createData()
-    pin.updateGeometryPlacements(model, data, geometry, placed)
+    places = geometry.createData()
+    pin.updateGeometryPlacements(model, data, geometry, places)
     rows = []
     for k, pair in enumerate(geometry.collisionPairs):
-        found = pin.computeDistance(geometry, placed, k)
+        found = pin.computeDistance(geometry, places, k)
         if not found.min_distance <= reach:
             continue
         first, second = geometry.geometryObjects[pair.first], geometry.geometryObjects[pair.second]
@@ -203,21 +254,18 @@ def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
         if model.nqs[joint] != 1 or model.nvs[joint] != 1:
             continue
         at, column = model.idx_qs[joint], model.idx_vs[joint]
-        if not model.lowerPositionLimit[at] < model.upperPositionLimit[at]:
+        ends = model.lowerPositionLimit[at], model.upperPositionLimit[at]
+        if not ends[0] < ends[1]:
             continue  # a URDF that means no limits writes equal ones; MuJoCo ignores them too
-        for side, sign, end in (
-            ("lower", 1.0, model.lowerPositionLimit[at]),
-            ("upper", -1.0, model.upperPositionLimit[at]),
-        ):
+        for side, sign, end in zip(SIDES, (1.0, -1.0), ends, strict=True):
             dist = sign * (q[at] - end)
             if not (abs(end) < 1e300 and dist <= reach):
                 continue
             J = np.zeros((3, model.nv))
             J[0, column] = sign
-            name = f"{model.names[joint]}:{side}"
             unit = "m" if model.joints[joint].shortname().startswith("JointModelP") else "rad"  # prismatic
             owner = model.names[joint]
-            contact = RobotContact(name, "joint-limit", owner, side, float(dist), unit=unit)
+            contact = RobotContact(f"{owner}:{side}", "joint-limit", owner, side, float(dist), unit=unit)
             rows.append(ContactRow(contact, J, 0.0))
     return rows
 

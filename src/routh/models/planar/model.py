@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem, vector
 from routh.models.planar.arrays import PlanarArrays, planar_arrays
-from routh.models.planar.bodies import Body, Free, FreePoint
-from routh.models.planar.contacts import Contact
+from routh.models.planar.bodies import Body, Contact, Free, FreePoint
 from routh.models.planar.kinematics import Tree
 from routh.models.planar.touch import ContactKinematics
 from routh.problem import ImpactProblem

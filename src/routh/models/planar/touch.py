@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from routh.models.planar.bodies import ORIGIN, WORLD, Point
-from routh.models.planar.contacts import Contact, DiscContact, PlaneContact
+from routh.models.base import check_contacts
+from routh.models.planar.bodies import ORIGIN, WORLD, Contact, DiscContact, PlaneContact, Point
 from routh.models.planar.kinematics import Complex, Tree
 from routh.validation import Array
 
@@ -24,7 +24,7 @@ class ContactKinematics:
     """Evaluates the contacts of one tree; everything that does not change with q is assembled once."""
 
     def __init__(self, tree: Tree, contacts: Sequence[Contact]) -> None:
-        _check_distinct([contact.name for contact in contacts])
+        check_contacts(contacts, [body.name for body in tree.bodies])
         sides = [_sides(contact, tree) for contact in contacts]
         nc = len(contacts)
         self.pairs = np.array([isinstance(contact, DiscContact) for contact in contacts], dtype=bool)
@@ -96,28 +96,14 @@ class ContactKinematics:
 def _sides(contact: Contact, tree: Tree) -> tuple[_Side, _Side]:
     """What touches what; the second side of a plane is its point in the world."""
     if isinstance(contact, PlaneContact):
-        _check_body(contact.name, contact.body, tree)
         return (contact.body, contact.point, contact.radius), (WORLD, contact.plane.point, 0.0)
     sides: list[_Side] = []
     for name, point, radius in (
         (contact.first, contact.first_point, contact.first_radius),
         (contact.second, contact.second_point, contact.second_radius),
     ):
-        _check_body(contact.name, name, tree)
         own = next(body.radius for body in tree.bodies if body.name == name) if point == ORIGIN else 0.0
         sides.append((name, point, own if radius is None else radius))
     if not sides[0][2] + sides[1][2] > 0.0:
         raise ValueError(f"{contact.name}: both radii are zero; wanted at least one disc")
     return sides[0], sides[1]
-
-
-def _check_body(contact: str, name: str, tree: Tree) -> None:
-    known = [body.name for body in tree.bodies]
-    if name not in known:
-        raise ValueError(f"{contact}: there is no body {name!r}; wanted one of {', '.join(map(repr, known))}")
-
-
-def _check_distinct(names: Sequence[str]) -> None:
-    twice = [name for name in names if list(names).count(name) > 1]
-    if twice:
-        raise ValueError(f"contacts: {twice[0]!r} stands twice; wanted distinct names")

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo
+from routh.models.base import ContactDefinition
 from routh.validation import Array, real, real_array
 
 Point = tuple[float, float, float]
@@ -88,7 +88,7 @@ GROUND = HalfSpace("ground")
 
 
 @dataclass(frozen=True)
-class PlaneContact:
+class PlaneContact(ContactDefinition):
     """A point of a body (``radius`` 0) or a sphere on it against a half-space.
 
     ``point`` is the corner or the sphere's centre in the body's frame, m.
@@ -102,18 +102,9 @@ class PlaneContact:
     mu: float = 0.0
     restitution: float = 0.0
 
-    def __post_init__(self) -> None:
-        _check(self)
-        real(f"{self.name}.radius", self.radius, at_least=0.0)
-
-    @property
-    def info(self) -> ContactInfo:
-        """Names and coefficients."""
-        return ContactInfo(self.name, (self.body, self.plane.name), self.mu, self.restitution)
-
 
 @dataclass(frozen=True)
-class SphereContact:
+class SphereContact(ContactDefinition):
     """Two spheres, each round its body's centre of mass; the normal points from the second to the first."""
 
     name: str
@@ -121,16 +112,6 @@ class SphereContact:
     second: str
     mu: float = 0.0
     restitution: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check(self)
-        if self.first == self.second:
-            raise ValueError(f"{self.name}: got {self.first!r} twice; wanted two different bodies")
-
-    @property
-    def info(self) -> ContactInfo:
-        """Names and coefficients."""
-        return ContactInfo(self.name, (self.first, self.second), self.mu, self.restitution)
 
 
 Contact = PlaneContact | SphereContact
@@ -157,8 +138,3 @@ def corner_contacts(
         PlaneContact(name, body.name, plane, point, mu=mu, restitution=restitution)
         for name, point in zip(names, corners(body.size), strict=True)
     )
-
-
-def _check(contact: Contact) -> None:
-    real(f"{contact.name}.mu", contact.mu, at_least=0.0)
-    real(f"{contact.name}.restitution", contact.restitution, at_least=0.0, at_most=1.0)

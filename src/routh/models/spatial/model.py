@@ -94,9 +94,7 @@ class SpatialModel:
 
     def sparse_jacobians(self, q: ArrayLike) -> tuple[csr_array, csr_array]:
         """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``, contact by contact, with their zeros left out."""
-        from routh.models.spatial.sparse_rows import sparse_rows  # loads scipy.sparse
-
-        return sparse_rows(self._touch, *self._poses(q))
+        return self._touch.sparse_jacobians(*self._poses(q))
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 3) m/s^2."""

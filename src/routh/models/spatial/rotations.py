@@ -6,19 +6,8 @@ import numpy as np
 
 from routh.validation import Array
 
-_NEXT, _AFTER = [1, 2, 0], [2, 0, 1]
-
-
-def _skew_form() -> Array:
-    """The constant (3, 9) map from a vector to the matrix of its vector product."""
-    form = np.zeros((3, 3, 3))
-    for i in range(3):
-        j, k = _NEXT[i], _AFTER[i]
-        form[i, k, j], form[i, j, k] = 1.0, -1.0
-    return form.reshape(3, 9)
-
-
-_SKEW = _skew_form()
+_AXES = np.eye(3)
+_SKEW = np.cross(_AXES[:, None], _AXES).swapaxes(1, 2).reshape(3, 9)  # to the matrix of a vector product
 
 
 def skew(a: Array) -> Array:
@@ -38,13 +27,9 @@ def apply(matrices: Array, vectors: Array) -> Array:
 
 def _quadratic_form() -> Array:
     """The constant (16, 10) map from the products ``q_i q_j`` to |q|^2 times the rotation, and |q|^2."""
-    form = np.zeros((4, 4, 3, 3))
-    for i in range(3):
-        j, k = _NEXT[i], _AFTER[i]
-        form[[0, 1 + i], [0, 1 + i], i, i] = 1.0  # w^2 + x^2 - y^2 - z^2, and cyclic
-        form[[1 + j, 1 + k], [1 + j, 1 + k], i, i] = -1.0
-        form[1 + i, 1 + j, [i, j], [j, i]] = 2.0  # 2 (x y -+ w z), and cyclic
-        form[0, 1 + k, [i, j], [j, i]] = -2.0, 2.0
+    form = np.zeros((4, 4, 3, 3))  # (w^2 - u^2) I + 2 u u^T + 2 w skew(u), with q = (w, u)
+    form[0, 0], form[0, 1:] = _AXES, 2.0 * _SKEW.reshape(3, 3, 3)
+    form[1:, 1:] = 2.0 * np.einsum("ia,jb->ijab", _AXES, _AXES) - np.einsum("ij,ab->ijab", _AXES, _AXES)
     return np.column_stack([form.reshape(16, 9), np.eye(4).ravel()])
 
 

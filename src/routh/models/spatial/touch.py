@@ -8,12 +8,17 @@ it. A fixed half-space has no second body; its sign below is zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.models.base import check_contacts
 from routh.models.spatial.bodies import Body, Contact, PlaneContact, SphereContact
 from routh.models.spatial.rotations import apply, cross, skew, tangent_rates, tangents
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class ContactKinematics:
@@ -21,7 +26,7 @@ class ContactKinematics:
 
     def __init__(self, bodies: Sequence[Body], contacts: Sequence[Contact]) -> None:
         names = [body.name for body in bodies]
-        _check(names, contacts)
+        check_contacts(contacts, names)
         nc = len(contacts)
         self.nb = len(bodies)
         self.rows = np.arange(nc)
@@ -71,6 +76,31 @@ class ContactKinematics:
         far = self.radii[rows, 1:] * frames[rows, 0]
         second = -body_rows(frames[rows], far, R[self.second[rows]])
         return body_rows(frames, arms, R[self.first]), second
+
+    def sparse_jacobians(self, positions: Array, R: Array) -> tuple[csr_array, csr_array]:
+        """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``: six entries per contact and body, twelve for two spheres."""
+        from scipy.sparse import csr_array
+
+        first, second = self.blocks(positions, R)
+        nc, nv = len(first), 6 * self.nb
+        width = np.full(nc, 6)
+        width[self.paired] = 12
+        columns = np.zeros((nc, 12), dtype=np.int32)
+        entries = np.zeros((nc, 3, 12))
+        columns[:, :6] = 6 * self.first[:, None] + np.arange(6)
+        columns[:, 6:] = 6 * self.second[:, None] + np.arange(6)
+        entries[:, :, :6] = first
+        entries[self.paired, :, 6:] = second
+        kept = np.arange(12) < width[:, None]  # (nc, 12)
+
+        def rows(directions: list[int]) -> csr_array:
+            count = len(directions)
+            mask = np.repeat(kept, count, axis=0)
+            start = np.concatenate([[0], np.cumsum(np.repeat(width, count))]).astype(np.int32)
+            data = entries[:, directions].reshape(nc * count, 12)[mask]
+            return csr_array((data, np.repeat(columns, count, axis=0)[mask], start), shape=(nc * count, nv))
+
+        return rows([0]), rows([1, 2])
 
     def jacobian_bias(self, positions: Array, R: Array, v: Array) -> Array:
         """``dJ/dt v``, (nc, 3), from velocities (nb, 6).
@@ -137,16 +167,3 @@ def body_rows(frames: Array, arms: Array, R: Array) -> Array:
     rows[:, :, :3] = frames
     rows[:, :, 3:] = np.matmul(np.matmul(frames, skew(-arms)), R)  # d . (w x arm) = d . (-arm x w)
     return rows
-
-
-def _check(names: list[str], contacts: Sequence[Contact]) -> None:
-    seen: set[str] = set()
-    for contact in contacts:
-        sides = [contact.body] if isinstance(contact, PlaneContact) else [contact.first, contact.second]
-        for name in sides:
-            if name not in names:
-                known = ", ".join(map(repr, names))
-                raise ValueError(f"{contact.name}: there is no body {name!r}; wanted one of {known}")
-        if contact.name in seen:
-            raise ValueError(f"contacts: {contact.name!r} stands twice; wanted distinct names")
-        seen.add(contact.name)
