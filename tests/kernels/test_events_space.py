@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 import routh
-from problems import FAMILIES, cone_violation, family_problem, problem_of_size
+from problems import FAMILIES, cone_violation, family_problem, hard_elastic_problem, problem_of_size
 from routh import two_body
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
@@ -309,3 +309,14 @@ def test_what_the_kernel_cannot_do_raises():
     problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
     with pytest.raises(ValueError, match="rates: got <function"):
         routh.sample(problem, 3, method="events", friction="cone", rates=lambda uniforms, near, out: None)
+
+
+@pytest.mark.parametrize("seed", [2716, 3378, 6705, 7464, 22637])
+def test_contacts_that_jam_return_no_more_than_their_share_or_say_that_rounding_decides(seed):
+    problem = hard_elastic_problem(np.random.default_rng([1, seed]))
+    found = routh.sample(problem, 4, seed=seed)
+    for k in np.flatnonzero(found.status == routh.Status.SOLVED):
+        before = problem.kinetic_energy()
+        stored, returned = found.stored[k], found.returned[k]
+        assert np.all(returned - problem.restitution**2 * stored <= 1e-6 * before)
+        assert found.kinetic_energy[k] - before <= np.sum(returned - stored) + 1e-6 * before
