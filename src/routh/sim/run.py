@@ -14,7 +14,7 @@ from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
 from routh.sim import quick_course, zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.course import Options, ReadableCourse
+from routh.sim.course import Course, Options
 from routh.sim.flow import Flow, run_mode
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
@@ -221,7 +221,7 @@ class Run:
         if quick_course.suits(motion):
             with contextlib.suppress(quick_course.NotKnownError):
                 return run_mode(quick_course.QuickCourse(*start), end, grid, options)
-        return run_mode(ReadableCourse(*start), end, grid, options)
+        return run_mode(Course(*start), end, grid, options)
 
     def _log_change(self, mode: Mode) -> None:
         before = {hold.contact: hold.direction for hold in self.mode}
