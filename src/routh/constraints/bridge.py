@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
 from routh.models.spatial.model import SpatialModel
-from routh.validation import Array, DenseOrSparse
+from routh.validation import Array, DenseOrSparse, Options
 
 #: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
@@ -44,6 +44,13 @@ class Compliance:
     def remembers(self) -> bool:
         """Whether friction has springs."""
         return bool(np.max(self.tangential_stiffness) > 0.0)
+
+    def at(self, gaps: Array) -> Compliance:
+        """The same with its laws replaced by their values at gaps (nc,) m."""
+        K, B = self.stiffness, self.damping
+        if not (callable(K) or callable(B)):
+            return self
+        return replace(self, stiffness=K(gaps) if callable(K) else K, damping=B(gaps) if callable(B) else B)
 
 
 STEEL = Compliance()
@@ -102,19 +109,15 @@ def contacts_of(
         Jn, Jt = model.sparse_jacobians(state.q)
     else:
         Jn, Jt = model.jacobians(state.q)
-    K, B = compliance.stiffness, compliance.damping
+    held: Options = vars(compliance.at(gaps))
     return Contact(
         Jn,
         Jt,
         gaps,
         mu=[info.mu for info in model.contacts],
-        stiffness=K(gaps) if callable(K) else K,
-        damping=B(gaps) if callable(B) else B,
-        tangential_stiffness=compliance.tangential_stiffness,
-        tangential_damping=compliance.tangential_damping,
         deformation=deformation,
         bias=model.jacobian_bias(state.q, state.v),
         nt=model.nt,
-        anticipate=compliance.anticipate,
         name="contacts",
+        **held,
     )

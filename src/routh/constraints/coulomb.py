@@ -102,12 +102,8 @@ def _next_modes(rows: ActingRows, modes: Modes, force: Array, wish: Array, rule:
     turned = slipped & ((tau * modes.direction).sum(axis=1) < 0.0) & (rule == "stick")
     slips = (beyond & ~turned) | ~can_stick(rows)
     mode = np.where(closed, np.where(slips, SLIDES, STICKS), SEPARATES)
-    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
-    safe = np.where(moving, size, 1.0)
-    direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
     # a contact that has just begun to slip is weakened by its stuck force, one that slips by its wish
-    weakening = np.where(moving, np.minimum(limit / safe, 1.0), 0.0)
-    return Modes(active, mode, direction, weakening)
+    return Modes.slipping(rows, active, mode, pull, limit)
 
 
 def _same(one: Modes, two: Modes) -> bool:

@@ -60,9 +60,10 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
             return found
     W, b = np.empty((n + nv, nv), order="F"), np.empty(n + nv)
     size = np.abs(N).max(axis=1)
-    order = np.argsort(-size, kind="stable") if _is_graded(size) else slice(None)
+    graded = size.min() < 1e-2 * size.max()  # their order matters
+    order = np.argsort(-size, kind="stable") if graded else slice(None)
     # rows larger than those of the identity before them, the others after
-    heavy = int((size > 1.0).sum()) if isinstance(order, np.ndarray) else n * bool(size.max() > 1.0)
+    heavy = int((size > 1.0).sum()) if graded else n * bool(size.max() > 1.0)
     W[heavy : heavy + nv], b[heavy : heavy + nv] = np.eye(nv), 0.0
     sorted_N, sorted_c = N[order], c[order]
     W[:heavy], W[heavy + nv :] = sorted_N[:heavy], sorted_N[heavy:]
@@ -98,11 +99,6 @@ def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
         x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
         y = c - N @ x
     return y, x
-
-
-def _is_graded(size: Array) -> bool:
-    """Whether row sizes differ so much that their order matters."""
-    return bool(size.min() < 1e-2 * size.max())
 
 
 def _apply(factor: Array, tau: Array, b: Array, trans: str) -> Array:

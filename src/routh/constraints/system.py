@@ -192,7 +192,7 @@ def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
 
 
 def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSparse:
-    if system.mass.sparse:
+    if isinstance(system.mass, SparseMass):
         empty = sparse.csr_array((0, system.nv))
         return sparse.vstack([empty, *map(sparse.csr_array, blocks)], format="csr")
     dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]

@@ -15,7 +15,6 @@ import numpy as np
 from routh.constraints.system import ConstrainedSystem
 from routh.validation import Array
 
-
 _TANGENTIAL = ("tangential_stiffness", "tangential_damping", "deformation")
 
 

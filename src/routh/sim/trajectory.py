@@ -214,11 +214,13 @@ class Trajectory(Drawable, Tabular):
 
 
 def _told(value: object) -> object:
-    """What an event knows, for JSON: arrays and tuples say what they are."""
+    """What an event knows, for JSON: arrays, tuples and dictionaries say what they are."""
     if isinstance(value, np.ndarray):
         return {"array": value.tolist(), "dtype": value.dtype.str}
     if isinstance(value, tuple):
         return {"tuple": [_told(one) for one in value]}
+    if isinstance(value, dict):
+        return {"dict": _pairs(value)}
     if isinstance(value, list):
         return [_told(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
@@ -236,6 +238,8 @@ def _heard(value: object) -> object:
         return value
     if "array" in value:
         return np.array(value["array"], dtype=np.dtype(value["dtype"]))
+    if "dict" in value:
+        return {str(name): _heard(one) for name, one in value["dict"]}
     return tuple(_heard(one) for one in value["tuple"])
 
 
