@@ -33,17 +33,16 @@ class CoulombResult:
     residual: float
 
 
-def solve_coulomb(rows: ActingRows, modes: Modes | None = None) -> CoulombResult:
+def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     """Newton's method on the modes from ``modes``; the best iterate is returned, with its residual.
 
     Three rules for a slip that turns round are tried in turn. "stick" is right for ordinary friction.
     The others are for friction so large that a contact jams: the slip may really reverse ("turn"), or a
     stuck contact that pulls may slip rather than open ("hold").
     """
-    start = Modes.first(rows) if modes is None else modes
     best: CoulombResult | None = None
     for rule in ("stick", "turn", "hold"):
-        found = _newton(rows, start, rule)
+        found = _newton(rows, modes, rule)
         if best is None or found.residual < best.residual:
             best = found
         if best.residual < tolerances.COULOMB_ITERATION:

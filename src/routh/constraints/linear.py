@@ -68,9 +68,7 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
     sorted_N, sorted_c = N[order], c[order]
     W[:heavy], W[heavy + nv :] = sorted_N[:heavy], sorted_N[heavy:]
     b[:heavy], b[heavy + nv :] = sorted_c[:heavy], sorted_c[heavy:]
-    factor, pivots, tau, _, info = lapack.dgeqp3(W, overwrite_a=1)
-    if info:
-        raise np.linalg.LinAlgError(f"dgeqp3 returned {info}")
+    factor, pivots, tau, *_ = lapack.dgeqp3(W, overwrite_a=1)
     rhs = _apply(factor, tau, b, "T")
     x, y = np.empty(nv), np.empty(n)
     x[pivots - 1], _ = lapack.dtrtrs(factor[:nv, :nv], rhs[:nv])
@@ -102,10 +100,7 @@ def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
 
 
 def _apply(factor: Array, tau: Array, b: Array, trans: str) -> Array:
-    product, _, info = lapack.dormqr("L", trans, factor, tau, b[:, None], lwork=64 * 64)
-    if info:
-        raise np.linalg.LinAlgError(f"dormqr returned {info}")
-    return product[:, 0]
+    return np.asarray(lapack.dormqr("L", trans, factor, tau, b[:, None], lwork=64 * 64)[0][:, 0])
 
 
 def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:

@@ -81,7 +81,8 @@ def state_gradient(
         return worth(State(state.q, state.v + x * units[k], state.t))
 
     q = slopes(moved, model.nv) + _by_laws(model, state, gradient, compliance)
-    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, _by_inputs(model, state, gradient))
+    on_u = input_matrix(model, state).T @ gradient.f
+    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, on_u)
 
 
 def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:
@@ -105,8 +106,3 @@ def _by_laws(model: Model, state: State, gradient: SystemGradient, compliance: C
         if callable(law):
             worth += on_law * (law(gaps + step) - law(gaps - step)) / (2.0 * step)
     return worth @ model.jacobians(state.q)[0]
-
-
-def _by_inputs(model: Model, state: State, gradient: SystemGradient) -> Array:
-    nu = len(model.actuated) if hasattr(model, "actuated") else model.nv
-    return input_matrix(model, state).T @ gradient.f if nu else np.zeros(0)
