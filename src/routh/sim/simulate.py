@@ -78,7 +78,8 @@ def simulate(
     """
     span = real("duration", duration, above=0.0)
     spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)
-    start = checked_state(model, state, real("gap", gap, above=0.0))
+    closed = real("gap", gap, above=0.0)
+    start = checked_state(model, state, closed)
     rng = np.random.Generator(
         np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])
     )
@@ -86,7 +87,7 @@ def simulate(
         rtol=real("rtol", rtol, above=0.0),
         atol=real("atol", atol, above=0.0),
         max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
-        gap=gap,
+        gap=closed,
         deadline=math.inf if budget is None else time.monotonic() + real("budget", budget, at_least=0.0),
         end=start.t + span,
         sample_dt=spacing,

@@ -96,11 +96,8 @@ class Trajectory(Drawable, Tabular):
 
     def __post_init__(self) -> None:
         length = len(self.t)
-        named: dict[str, np.ndarray | None] = {
-            **{"q": self.q, "v": self.v, "s": self.s, "impulses": self.impulses},
-            **{"status": self.status, "residuals": self.residuals},
-        }
-        for group in ("forces", "deformations", "energies"):
+        named: dict[str, np.ndarray | None] = {name: getattr(self, name) for name in _ARRAYS}
+        for group in _GROUPS:
             named |= {f"{group}[{name!r}]": array for name, array in getattr(self, group).items()}
         for name, array in named.items():
             if array is not None and len(array) != length:

@@ -49,7 +49,8 @@ UNKNOWN, NO_TAIL, FALLING = -1.0, 0.0, 1.0
 
 # entries of `state`
 GX, GY, SLIDE, JX, JY, JZ, VN, ENERGY, STORED, RETURNED = range(10)
-SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED1, TURNED2 = range(10, 20)
+SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED = range(10, 19)
+# TURNED has two places, one for each direction
 SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(20, 32)
 # the point last evaluated: v_z, and since the segment's start E, impulses; the sliding velocity
 P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
