@@ -110,7 +110,7 @@ class Evidence:
 
     def _rows(self, key: bytes) -> tuple[Array, Array]:
         """`J` and `root` of a configuration, given by its bytes."""
-        q = np.frombuffer(key)
+        q = np.frombuffer(key).copy()
         Jn, Jt = self.model.jacobians(q)
         root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
         return np.concatenate([Jn[:, None, :], Jt], axis=1), root
