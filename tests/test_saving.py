@@ -1,12 +1,14 @@
 """Scans, trajectories and batches come back from files as they were; nothing else passes for one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import routh
 from routh.auditing.scans import Scan
 from routh.sampling.batch import BatchOutcomes
-from routh.sim import Bundle, Trajectory
+from routh.sim import Bundle, Event, Trajectory
 
 
 def block(**options):
@@ -116,6 +118,15 @@ def test_a_trajectory_with_what_its_events_know(tmp_path):
     same_motion(given, again)
     model = routh.systems.get("rocking-block").model
     assert routh.sim.verify(model, again).ok == routh.sim.verify(model, given).ok
+
+
+def test_a_choice_knows_its_solutions(tmp_path):
+    """Before, a motion with one was saved and could not be read."""
+    solutions = [{"left": "sticks", "right": "separates"}, {"left": "slides", "right": "separates"}]
+    choice = Event("choice", 0.0, 0, ("left", "right"), {"solutions": solutions, "drawn": 1})
+    given = replace(motion(), events=(choice,))
+    given.save(tmp_path / "motion.npz")
+    assert Trajectory.load(tmp_path / "motion.npz").events == (choice,)
 
 
 def test_a_bundle_of_futures(tmp_path):

@@ -20,7 +20,7 @@ from routh.models.planar import (
 )
 from routh.sim import quick_course
 from routh.sim.contact_forces import Hold
-from routh.sim.course import Options, ReadableCourse
+from routh.sim.course import Course, Options
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.quick_course import NotKnownError, QuickCourse, suits
@@ -90,7 +90,7 @@ def test_a_course_is_the_readable_one(name, holds):
     v = first.mechanism.hold(system.state.q, v, first.sticking, first.sliding)
     both = [
         kind(motion, 0.0, system.state.q, v, 0.05, ACCURATE)
-        for kind, motion in zip((QuickCourse, ReadableCourse), motions, strict=True)
+        for kind, motion in zip((QuickCourse, Course), motions, strict=True)
     ]
     _assert_same_samples([course.start for course in both])
     for _ in range(2):

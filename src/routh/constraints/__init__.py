@@ -1,52 +1,35 @@
 """Constraint forces that are stable at any stiffness and any step (D19)."""
 
-from routh.constraints.bridge import STEEL, Compliance, from_model
-from routh.constraints.derivatives import Derivative, differentiate
-from routh.constraints.forces import ConstraintForces
-from routh.constraints.holonomic import ElasticFoundation, Holonomic, StateConstraint, coordinate_limit
-from routh.constraints.inverse import InverseResult, forces_at, inputs_for
-from routh.constraints.residual import Residuals
-from routh.constraints.solve import solve
-from routh.constraints.state_gradient import StateGradient, state_gradient
-from routh.constraints.stiffness import (
-    Hertz,
-    contact_modulus,
-    effective_radius,
-    foundation_stiffness,
-    square_grid,
-)
-from routh.constraints.system import ConstrainedSystem
-from routh.constraints.system_gradient import ContactGradient, RowsGradient, SystemGradient
-from routh.constraints.types import Bilateral, Contact, Unilateral
+from inspect import ismodule as _ismodule
 
-__all__ = [
-    "STEEL",
-    "Bilateral",
-    "Compliance",
-    "ConstrainedSystem",
-    "ConstraintForces",
-    "Contact",
-    "ContactGradient",
-    "Derivative",
-    "ElasticFoundation",
-    "Hertz",
-    "Holonomic",
-    "InverseResult",
-    "Residuals",
-    "RowsGradient",
-    "StateConstraint",
-    "StateGradient",
-    "SystemGradient",
-    "Unilateral",
-    "contact_modulus",
-    "coordinate_limit",
-    "differentiate",
-    "effective_radius",
-    "forces_at",
-    "foundation_stiffness",
-    "from_model",
-    "inputs_for",
-    "solve",
-    "square_grid",
-    "state_gradient",
-]
+from routh.constraints.bridge import STEEL as STEEL
+from routh.constraints.bridge import Compliance as Compliance
+from routh.constraints.bridge import from_model as from_model
+from routh.constraints.derivatives import Derivative as Derivative
+from routh.constraints.derivatives import differentiate as differentiate
+from routh.constraints.forces import ConstraintForces as ConstraintForces
+from routh.constraints.holonomic import ElasticFoundation as ElasticFoundation
+from routh.constraints.holonomic import Holonomic as Holonomic
+from routh.constraints.holonomic import StateConstraint as StateConstraint
+from routh.constraints.holonomic import coordinate_limit as coordinate_limit
+from routh.constraints.inverse import InverseResult as InverseResult
+from routh.constraints.inverse import forces_at as forces_at
+from routh.constraints.inverse import inputs_for as inputs_for
+from routh.constraints.residual import Residuals as Residuals
+from routh.constraints.solve import solve as solve
+from routh.constraints.state_gradient import StateGradient as StateGradient
+from routh.constraints.state_gradient import state_gradient as state_gradient
+from routh.constraints.stiffness import Hertz as Hertz
+from routh.constraints.stiffness import contact_modulus as contact_modulus
+from routh.constraints.stiffness import effective_radius as effective_radius
+from routh.constraints.stiffness import foundation_stiffness as foundation_stiffness
+from routh.constraints.stiffness import square_grid as square_grid
+from routh.constraints.system import ConstrainedSystem as ConstrainedSystem
+from routh.constraints.system_gradient import ContactGradient as ContactGradient
+from routh.constraints.system_gradient import RowsGradient as RowsGradient
+from routh.constraints.system_gradient import SystemGradient as SystemGradient
+from routh.constraints.types import Bilateral as Bilateral
+from routh.constraints.types import Contact as Contact
+from routh.constraints.types import Unilateral as Unilateral
+
+__all__ = sorted(name for name, value in vars().items() if name[0] != "_" and not _ismodule(value))

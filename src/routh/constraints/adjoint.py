@@ -44,17 +44,25 @@ def adjoint(
         "B": -at.rate * on_wish + direct["B"],
         "gamma": -rows.X * on_wish,
         "slope": rows.X / h * on_wish,
+        "force": at.force,
+        "mu": np.zeros(len(rows)),
     }
     friction = worth[rows.tangents].reshape(rows.nc, rows.nt)
-    on_mu = (at.force[rows.normals, None] * at.slip * friction).sum(axis=1)
+    flat["mu"][rows.normals] = (at.force[rows.normals, None] * at.slip * friction).sum(axis=1)
     change = at.v - system.v
     inertia = np.asarray(rows.mass.M @ w) / h
     on_h = float(inertia @ change) / h + float(direct["h"].sum())
     on_h -= float(on_wish @ (rows.K * at.rate + rows.X / h * rows.gamma))
-    named = _Named(system, at, w, {name: scatter(system, values) for name, values in flat.items()})
-    gradients = named.gradients(on_mu)
-    on_h -= TANGENTIAL_DAMPER / h**2 * named.own_dampers()
-    return SystemGradient(f=w, v=inertia, dt=on_h, constraints=gradients, change=change, h=h)
+    columns = zip(*(scatter(system, values) for values in flat.values()), strict=True)
+    parts = [dict(zip(flat, column, strict=True)) for column in columns]  # of each constraint
+    gradients = []
+    for item, part in zip(system.constraints, parts, strict=True):
+        gradients.append(
+            _of_contact(item, part, w, at.v) if isinstance(item, Contact) else _of_rows(part, w, at.v)
+        )
+        if isinstance(item, Contact) and item.tangential_damping is None:  # D19's damper is 1e6 / dt
+            on_h -= TANGENTIAL_DAMPER / h**2 * float(part["B"][:, 1:].sum())
+    return SystemGradient(f=w, v=inertia, dt=on_h, constraints=tuple(gradients), change=change, h=h)
 
 
 def _on_wish(at: Linearised, by_rows: Array) -> Array:
@@ -89,54 +97,25 @@ def _memory(at: Linearised, on_memory: Array) -> dict[str, Array]:
     }
 
 
-class _Named:
-    """Flat derivatives by the constraints and fields that they belong to."""
+def _of_rows(part: dict[str, Array], w: Array, v: Array) -> RowsGradient:
+    outer = {"G": OuterRows(part["force"], part["slope"], w, v)}
+    return RowsGradient(part["phi"], part["K"], part["B"], part["gamma"], outer)
 
-    def __init__(
-        self, system: ConstrainedSystem, at: Linearised, w: Array, parts: dict[str, tuple[Array, ...]]
-    ) -> None:
-        self.system, self.at, self.w, self.parts = system, at, w, parts
-        self.force = scatter(system, at.force)
 
-    def gradients(self, on_mu: Array) -> tuple[RowsGradient | ContactGradient, ...]:
-        rows = self.system.rows
-        spread = np.zeros(len(rows))
-        spread[rows.normals] = on_mu
-        mu = scatter(self.system, spread)
-        found: list[RowsGradient | ContactGradient] = []
-        for k, item in enumerate(self.system.constraints):
-            found.append(self._contact(k, item, mu[k][:, 0]) if isinstance(item, Contact) else self._rows(k))
-        return tuple(found)
-
-    def own_dampers(self) -> float:
-        """The summed worth of the dampers that are D19's ``1e6 / dt``."""
-        total = 0.0
-        for k, item in enumerate(self.system.constraints):
-            if isinstance(item, Contact) and item.tangential_damping is None:
-                total += float(self.parts["B"][k][:, 1:].sum())
-        return total
-
-    def _rows(self, k: int) -> RowsGradient:
-        part = {name: values[k] for name, values in self.parts.items()}
-        outer = OuterRows(self.force[k], part["slope"], self.w, self.at.v)
-        return RowsGradient(part["phi"], part["K"], part["B"], part["gamma"], outer)
-
-    def _contact(self, k: int, item: Contact, mu: Array) -> ContactGradient:
-        part = {name: values[k] for name, values in self.parts.items()}
-        damping = part["B"][:, 0]
-        if item.anticipate:
-            damping = np.where(item.phi <= 0.0, damping, 0.0)
-        own = item.tangential_damping is None
-        force, slope = self.force[k], part["slope"]
-        return ContactGradient(
-            phi=part["phi"][:, 0],
-            mu=mu,
-            stiffness=part["K"][:, 0],
-            damping=damping,
-            tangential_stiffness=part["K"][:, 1:].sum(axis=1),
-            tangential_damping=part["B"][:, 1:].sum(axis=1) * (not own),
-            deformation=part["phi"][:, 1:],
-            bias=part["gamma"],
-            normals=OuterRows(force[:, 0], slope[:, 0], self.w, self.at.v),
-            tangents=OuterRows(force[:, 1:].ravel(), slope[:, 1:].ravel(), self.w, self.at.v),
-        )
+def _of_contact(item: Contact, part: dict[str, Array], w: Array, v: Array) -> ContactGradient:
+    own = item.tangential_damping is None
+    force, slope = part["force"], part["slope"]
+    return ContactGradient(
+        phi=part["phi"][:, 0],
+        mu=part["mu"][:, 0],
+        stiffness=part["K"][:, 0],
+        damping=np.where(item.phi <= 0.0, part["B"][:, 0], 0.0),
+        tangential_stiffness=part["K"][:, 1:].sum(axis=1),
+        tangential_damping=part["B"][:, 1:].sum(axis=1) * (not own),
+        deformation=part["phi"][:, 1:],
+        bias=part["gamma"],
+        outer={
+            "Jn": OuterRows(force[:, 0], slope[:, 0], w, v),
+            "Jt": OuterRows(force[:, 1:].ravel(), slope[:, 1:].ravel(), w, v),
+        },
+    )

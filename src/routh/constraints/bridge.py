@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
 from routh.models.base import Model, State
 from routh.models.spatial.model import SpatialModel
-from routh.validation import Array, DenseOrSparse
+from routh.validation import Array, DenseOrSparse, Options
 
 #: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
@@ -44,6 +44,13 @@ class Compliance:
     def remembers(self) -> bool:
         """Whether friction has springs."""
         return bool(np.max(self.tangential_stiffness) > 0.0)
+
+    def at(self, gaps: Array) -> Compliance:
+        """The same with its laws replaced by their values at gaps (nc,) m."""
+        K, B = self.stiffness, self.damping
+        if not (callable(K) or callable(B)):
+            return self
+        return replace(self, stiffness=K(gaps) if callable(K) else K, damping=B(gaps) if callable(B) else B)
 
 
 STEEL = Compliance()
@@ -76,13 +83,19 @@ def from_model(
     f = -model.bias(state.q, state.v, u)
     if force is not None:
         f = f + np.asarray(force, dtype=np.float64)
+    mass, jacobians = model.mass, model.jacobians
+    if model.nv >= SPARSE_NV and isinstance(model, SpatialModel):
+        mass, jacobians = model.sparse_mass, model.sparse_jacobians
     rows: list[Contact | Bilateral | Unilateral] = []
-    thin = model.nv >= SPARSE_NV
     if model.contacts:
-        rows.append(contacts_of(model, state, compliance, deformation, thin=thin))
+        gaps = model.gaps(state.q)
+        Jn, Jt = jacobians(state.q)
+        mu, bias = [info.mu for info in model.contacts], model.jacobian_bias(state.q, state.v)
+        yields: Options = vars(compliance.at(gaps))
+        also: Options = {"deformation": deformation, "nt": model.nt, "name": "contacts"}
+        rows.append(Contact(Jn, Jt, gaps, mu=mu, bias=bias, **yields, **also))
     rows += [constraint.at(state) for constraint in constraints]
-    mass = model.sparse_mass(state.q) if thin and isinstance(model, SpatialModel) else model.mass(state.q)
-    return ConstrainedSystem(_reused(mass, earlier), f, state.v, rows, dt)
+    return ConstrainedSystem(_reused(mass(state.q), earlier), f, state.v, rows, dt)
 
 
 def _reused(mass: DenseOrSparse, earlier: ConstrainedSystem | None) -> DenseOrSparse:
@@ -91,30 +104,3 @@ def _reused(mass: DenseOrSparse, earlier: ConstrainedSystem | None) -> DenseOrSp
     if isinstance(earlier.mass, SparseMass):
         return earlier.mass if mass is earlier.mass.given else mass
     return earlier.mass if np.array_equal(mass, earlier.mass.M) else mass
-
-
-def contacts_of(
-    model: Model, state: State, compliance: Compliance, deformation: ArrayLike | None, *, thin: bool = False
-) -> Contact:
-    """The contacts of a model at a state."""
-    gaps = model.gaps(state.q)
-    if thin and isinstance(model, SpatialModel):
-        Jn, Jt = model.sparse_jacobians(state.q)
-    else:
-        Jn, Jt = model.jacobians(state.q)
-    K, B = compliance.stiffness, compliance.damping
-    return Contact(
-        Jn,
-        Jt,
-        gaps,
-        mu=[info.mu for info in model.contacts],
-        stiffness=K(gaps) if callable(K) else K,
-        damping=B(gaps) if callable(B) else B,
-        tangential_stiffness=compliance.tangential_stiffness,
-        tangential_damping=compliance.tangential_damping,
-        deformation=deformation,
-        bias=model.jacobian_bias(state.q, state.v),
-        nt=model.nt,
-        anticipate=compliance.anticipate,
-        name="contacts",
-    )

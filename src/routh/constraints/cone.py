@@ -57,15 +57,11 @@ def modes_of(rows: ActingRows, force: Array) -> Modes:
     pushes = force > short
     normal, held = force[rows.normals], force[rows.tangents].reshape(shape)
     tau = wish[rows.tangents].reshape(shape)
-    limit, size = rows.mu * np.maximum(normal, 0.0), np.linalg.norm(tau, axis=1)
+    limit = rows.mu * np.maximum(normal, 0.0)
     missing = np.linalg.norm(short[rows.tangents].reshape(shape), axis=1)
     stuck = can_stick(rows) & (limit - np.linalg.norm(held, axis=1) > missing)
     mode = np.where(pushes[rows.normals], np.where(stuck, STICKS, SLIDES), SEPARATES)
-    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
-    safe = np.where(moving, size, 1.0)
-    direction = np.where(moving[:, None], tau / safe[:, None], 0.0)
-    weakening = np.where(moving, np.minimum(limit / safe, 1.0), 0.0)
-    return Modes(pushes[nb : nb + nu], mode, direction, weakening)
+    return Modes.slipping(rows, pushes[nb : nb + nu], mode, tau, limit)
 
 
 class AssociatedProgram:

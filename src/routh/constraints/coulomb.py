@@ -33,17 +33,16 @@ class CoulombResult:
     residual: float
 
 
-def solve_coulomb(rows: ActingRows, modes: Modes | None = None) -> CoulombResult:
+def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     """Newton's method on the modes from ``modes``; the best iterate is returned, with its residual.
 
     Three rules for a slip that turns round are tried in turn. "stick" is right for ordinary friction.
     The others are for friction so large that a contact jams: the slip may really reverse ("turn"), or a
     stuck contact that pulls may slip rather than open ("hold").
     """
-    start = Modes.first(rows) if modes is None else modes
     best: CoulombResult | None = None
     for rule in ("stick", "turn", "hold"):
-        found = _newton(rows, start, rule)
+        found = _newton(rows, modes, rule)
         if best is None or found.residual < best.residual:
             best = found
         if best.residual < tolerances.COULOMB_ITERATION:
@@ -102,12 +101,8 @@ def _next_modes(rows: ActingRows, modes: Modes, force: Array, wish: Array, rule:
     turned = slipped & ((tau * modes.direction).sum(axis=1) < 0.0) & (rule == "stick")
     slips = (beyond & ~turned) | ~can_stick(rows)
     mode = np.where(closed, np.where(slips, SLIDES, STICKS), SEPARATES)
-    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
-    safe = np.where(moving, size, 1.0)
-    direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
     # a contact that has just begun to slip is weakened by its stuck force, one that slips by its wish
-    weakening = np.where(moving, np.minimum(limit / safe, 1.0), 0.0)
-    return Modes(active, mode, direction, weakening)
+    return Modes.slipping(rows, active, mode, pull, limit)
 
 
 def _same(one: Modes, two: Modes) -> bool:

@@ -13,7 +13,6 @@ from routh.constraints.adjoint import adjoint
 from routh.constraints.forces import ConstraintForces, gather
 from routh.constraints.linearised import Linearised, linearise
 from routh.constraints.system_gradient import SystemGradient
-from routh.constraints.types import Contact
 from routh.validation import Array, choice, real_array
 
 _FIELDS = ("M", "f", "v", "dt")
@@ -56,13 +55,11 @@ class Derivative:
         shapes = [force.shape for force in self.forces.forces]
         on_force = gather(system, _given("forces", forces, shapes))
         springs = [(n[0], n[1] - 1) if len(n) == 2 else (0, 0) for n in shapes]
-        memory = []
-        for shape, part in zip(shapes, _given("deformations", deformations, springs), strict=True):
-            padded = np.zeros(shape)
-            if len(shape) == 2:
-                padded[:, 1:] = part
-            memory.append(padded)
-        return adjoint(system, self.at, on_v, on_force, gather(system, memory))
+        stretched, memory = _given("deformations", deformations, springs), np.zeros(len(system.rows))
+        for part in system.rows.parts:
+            if part.nt:
+                memory[part.at[:, 1:]] = stretched[part.index][part.keep]
+        return adjoint(system, self.at, on_v, on_force, memory)
 
     def jacobian(self, wrt: Sequence[str] = ("v", "f"), *, of: str = "v") -> dict[str, Array]:
         """Of the velocity after ("v"), or of all forces in one row ("forces"), with respect to named data.
@@ -117,12 +114,7 @@ def _named(forces: ConstraintForces, gradient: SystemGradient, name: str) -> Arr
         return np.asarray(getattr(gradient, name))
     owner, _, part = name.rpartition(".")
     for item, found in zip(forces.system.constraints, gradient.constraints, strict=True):
-        known = ("Jn", "Jt", *_CONTACT) if isinstance(item, Contact) else ("G", *_ROWS)
-        if item.name == owner and part in known:
+        if item.name == owner and part in (*found.numbers, *found.outer):
             return np.asarray(getattr(found, part))
     names = ", ".join(repr(item.name) for item in forces.system.constraints)
     raise ValueError(f"wrt: got {name!r}; wanted one of {_FIELDS} or 'constraint.field' of {names}")
-
-
-_ROWS = ("phi", "stiffness", "damping", "bias")
-_CONTACT = (*_ROWS, "mu", "tangential_stiffness", "tangential_damping", "deformation")

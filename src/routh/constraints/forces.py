@@ -10,7 +10,7 @@ import numpy as np
 from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import Residuals
 from routh.constraints.system import ConstrainedSystem
-from routh.constraints.types import Contact
+from routh.constraints.types import Contact, Unilateral
 from routh.friction import ContactMode
 from routh.status import Status
 from routh.validation import Array
@@ -61,58 +61,40 @@ class ConstraintForces:
 _WORDS = np.array([mode.word for mode in ContactMode])
 
 
-def scatter(system: ConstrainedSystem, flat: Array, *, fill: float = 0.0) -> tuple[Array, ...]:
-    """Flat values (n,) as one array per constraint; rows that did not act get ``fill``."""
-    rows = system.rows
+def scatter(system: ConstrainedSystem, flat: Array) -> tuple[Array, ...]:
+    """Flat values (n,) as one array per constraint; zero in rows that did not act."""
     result: list[Array] = []
     for item in system.constraints:
-        shape = (len(item), 1 + item.nt) if isinstance(item, Contact) else (len(item),)
-        result.append(np.full(shape, fill))
-    row, tangent = 0, rows.tangents.start
-    for part in rows.parts:
-        n = len(part.keep)
-        target = result[part.index]
-        if target.ndim == 2:
-            nt = target.shape[1] - 1
-            target[part.keep, 0] = flat[row : row + n]
-            target[part.keep, 1:] = flat[tangent : tangent + n * nt].reshape(n, nt)
-            tangent += n * nt
-        else:
-            target[part.keep] = flat[row : row + n]
-        row += n
+        result.append(np.zeros((len(item), 1 + item.nt) if isinstance(item, Contact) else len(item)))
+    for part in system.rows.parts:
+        result[part.index][part.keep] = flat[part.at]
     return tuple(result)
 
 
-def gather(system: ConstrainedSystem, parts: Sequence[np.ndarray]) -> Array:
+def gather(system: ConstrainedSystem, arrays: Sequence[np.ndarray]) -> Array:
     """One array per constraint, shaped as its forces, as flat values (n,) of the rows that act."""
-    rows = system.rows
-    flat = np.empty(len(rows))
-    row, tangent = 0, rows.tangents.start
-    for part in rows.parts:
-        n, given = len(part.keep), parts[part.index]
-        if given.ndim == 2:
-            nt = given.shape[1] - 1
-            flat[row : row + n] = given[part.keep, 0]
-            flat[tangent : tangent + n * nt] = given[part.keep, 1:].ravel()
-            tangent += n * nt
-        else:
-            flat[row : row + n] = given[part.keep]
-        row += n
+    flat = np.empty(len(system.rows))
+    for part in system.rows.parts:
+        flat[part.at] = arrays[part.index][part.keep]
     return flat
 
 
 def modes_in(forces: ConstraintForces) -> tuple[np.ndarray, np.ndarray]:
     """Whether the unilateral rows act (nu,) and the modes of the contacts that can (nc,)."""
-    system, rows = forces.system, forces.system.rows
-    codes = []
-    for words, item in zip(forces.modes, system.constraints, strict=True):
-        if isinstance(item, Contact):
-            code = (words[:, None] == _WORDS).argmax(axis=1)
-            codes.append(np.repeat(code[:, None], 1 + item.nt, axis=1))
+    rows = forces.system.rows
+    flat = np.zeros(len(rows), dtype=int)
+    for part in rows.parts:
+        words = forces.modes[part.index][part.keep]
+        if part.nt:
+            flat[part.at[:, 0]] = _codes(words)
         else:
-            codes.append(words)
-    flat = gather(system, codes)
-    return flat[rows.nb : rows.nb + rows.nu] > 0.0, flat[rows.normals].astype(int)
+            flat[part.at] = words
+    return flat[rows.nb : rows.nb + rows.nu] > 0, flat[rows.normals]
+
+
+def _codes(words: np.ndarray) -> np.ndarray:
+    """Numbers of modes, (n,), by their words."""
+    return (words[:, None] == _WORDS).argmax(axis=1)
 
 
 def scatter_modes(
@@ -134,21 +116,19 @@ def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> M
     modes = Modes.first(rows)
     if earlier is None or len(earlier.modes) != len(system.constraints):
         return modes
-    row, contact = 0, 0
     for part in rows.parts:
-        n, words = len(part.keep), earlier.modes[part.index]
-        item = system.constraints[part.index]
-        if len(words) == len(item) and isinstance(item, Contact):
-            here = slice(contact, contact + n)
-            code = (words[part.keep][:, None] == _WORDS).argmax(axis=1)
+        words = earlier.modes[part.index]
+        if len(words) != len(system.constraints[part.index]):
+            continue
+        if part.nt:
+            here = part.at[:, 0] - rows.normals.start
+            code = _codes(words[part.keep])
             direction = earlier.directions[part.index][part.keep]
             known = (code == SLIDES) & (np.abs(direction).max(axis=1) > 0.0)
             mode = np.where(known | ~can_stick(rows)[here], SLIDES, STICKS)
             # a contact that was open stays so unless it would push if nothing else did
             modes.mode[here] = np.where(code == SEPARATES, modes.mode[here], mode)
             modes.direction[here] = np.where((modes.mode[here] == SLIDES)[:, None], direction, 0.0)
-        elif len(words) == len(item) and row >= rows.nb:
-            modes.active[row - rows.nb : row - rows.nb + n] = words
-        contact += n if isinstance(item, Contact) else 0
-        row += n
+        elif isinstance(system.constraints[part.index], Unilateral):
+            modes.active[part.at - rows.nb] = words
     return modes

@@ -96,6 +96,8 @@ def inputs_for(
     lawful = _forces_of_velocity(system.rows, state.v + dt * wanted)
     missing = system.M @ wanted - system.f - rows.G.T @ lawful
     B = input_matrix(model, state)
+    if B.size == 0:
+        raise ValueError("model: got no inputs; wanted at least one actuated coordinate")
     u = np.linalg.lstsq(B, missing, rcond=None)[0]
     forces = solve(from_model(model, state, u=u, **options))  # type: ignore[arg-type]
     got = forces.acceleration
@@ -110,10 +112,9 @@ def inputs_for(
 def input_matrix(model: Model, state: State) -> Array:
     """How the inputs act on the velocities, (nv, nu): the slope of the bias, which is linear in them."""
     nu = len(model.actuated) if hasattr(model, "actuated") else model.nv
-    if nu == 0:
-        raise ValueError("model: got no inputs; wanted at least one actuated coordinate")
     rest = model.bias(state.q, state.v, np.zeros(nu))
-    return np.stack([rest - model.bias(state.q, state.v, unit) for unit in np.eye(nu)], axis=1)
+    slopes = [rest - model.bias(state.q, state.v, unit) for unit in np.eye(nu)]
+    return np.array(slopes).reshape(nu, model.nv).T
 
 
 def _forces_of_velocity(rows: ActingRows, v: Array) -> Array:

@@ -60,16 +60,15 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
             return found
     W, b = np.empty((n + nv, nv), order="F"), np.empty(n + nv)
     size = np.abs(N).max(axis=1)
-    order = np.argsort(-size, kind="stable") if _is_graded(size) else slice(None)
+    graded = size.min() < 1e-2 * size.max()  # their order matters
+    order = np.argsort(-size, kind="stable") if graded else slice(None)
     # rows larger than those of the identity before them, the others after
-    heavy = int((size > 1.0).sum()) if isinstance(order, np.ndarray) else n * bool(size.max() > 1.0)
+    heavy = int((size > 1.0).sum()) if graded else n * bool(size.max() > 1.0)
     W[heavy : heavy + nv], b[heavy : heavy + nv] = np.eye(nv), 0.0
     sorted_N, sorted_c = N[order], c[order]
     W[:heavy], W[heavy + nv :] = sorted_N[:heavy], sorted_N[heavy:]
     b[:heavy], b[heavy + nv :] = sorted_c[:heavy], sorted_c[heavy:]
-    factor, pivots, tau, _, info = lapack.dgeqp3(W, overwrite_a=1)
-    if info:
-        raise np.linalg.LinAlgError(f"dgeqp3 returned {info}")
+    factor, pivots, tau, *_ = lapack.dgeqp3(W, overwrite_a=1)
     rhs = _apply(factor, tau, b, "T")
     x, y = np.empty(nv), np.empty(n)
     x[pivots - 1], _ = lapack.dtrtrs(factor[:nv, :nv], rhs[:nv])
@@ -100,16 +99,8 @@ def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
     return y, x
 
 
-def _is_graded(size: Array) -> bool:
-    """Whether row sizes differ so much that their order matters."""
-    return bool(size.min() < 1e-2 * size.max())
-
-
 def _apply(factor: Array, tau: Array, b: Array, trans: str) -> Array:
-    product, _, info = lapack.dormqr("L", trans, factor, tau, b[:, None], lwork=64 * 64)
-    if info:
-        raise np.linalg.LinAlgError(f"dormqr returned {info}")
-    return product[:, 0]
+    return np.asarray(lapack.dormqr("L", trans, factor, tau, b[:, None], lwork=64 * 64)[0][:, 0])
 
 
 def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:

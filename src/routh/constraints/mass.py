@@ -14,8 +14,6 @@ from routh.validation import Array, DenseOrSparse, real_array
 class DenseMass:
     """``M = L L^T`` with its factor."""
 
-    sparse = False
-
     def __init__(self, M: DenseOrSparse) -> None:
         self.M = real_array("M", M, [(None, None)], "shape (nv, nv)")
         _check_symmetric(self.M)
@@ -42,8 +40,6 @@ class DenseMass:
 
 class SparseMass:
     """A sparse mass matrix: block diagonal in bodies, in any order; each block is inverted."""
-
-    sparse = True
 
     def __init__(self, M: DenseOrSparse) -> None:
         self.given = M

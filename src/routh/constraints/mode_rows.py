@@ -35,6 +35,15 @@ class Modes:
         return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
 
     @staticmethod
+    def slipping(rows: ActingRows, active: np.ndarray, mode: np.ndarray, pull: Array, limit: Array) -> Modes:
+        """Those that slide slip along ``pull`` (nc, nt) N; friction gives ``limit`` (nc,) N at most."""
+        size = np.linalg.norm(pull, axis=1)
+        moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
+        safe = np.where(moving, size, 1.0)
+        direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
+        return Modes(active, mode, direction, np.where(moving, np.minimum(limit / safe, 1.0), 0.0))
+
+    @staticmethod
     def none(rows: ActingRows) -> Modes:
         """Nothing pushes."""
         mode, direction = np.full(rows.nc, int(SEPARATES)), np.zeros((rows.nc, rows.nt))

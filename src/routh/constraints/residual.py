@@ -48,10 +48,10 @@ def residuals_of(rows: ActingRows, force: Array) -> Residuals:
     held = project_disc(moved[rows.tangents].reshape(rows.nc, rows.nt), rows.mu * np.maximum(normal, 0.0))
     friction = np.linalg.norm(tangential - held, axis=1)
     return Residuals(
-        bilateral=_worst(error[:nb]) / scale,
-        unilateral=_worst(error[nb : nb + nu]) / scale,
-        normal=_worst(error[rows.normals]) / scale,
-        friction=_worst(friction) / scale,
+        bilateral=float(error[:nb].max(initial=0.0)) / scale,
+        unilateral=float(error[nb : nb + nu].max(initial=0.0)) / scale,
+        normal=float(error[rows.normals].max(initial=0.0)) / scale,
+        friction=float(friction.max(initial=0.0)) / scale,
     )
 
 
@@ -65,7 +65,3 @@ def force_scale(rows: ActingRows, force: Array) -> float:
     alone = (rows.K * np.abs(rows.phi) + rows.X / rows.h * speed) / (1.0 + rows.X * rows.a)
     scale = max(np.abs(force).max(initial=0.0), alone.max(initial=0.0))
     return float(scale) if scale != 0.0 else 1.0
-
-
-def _worst(values: Array) -> float:
-    return float(np.max(values)) if len(values) else 0.0

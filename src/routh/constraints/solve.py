@@ -120,10 +120,8 @@ def _all_deformations(system: ConstrainedSystem, ends: Array, v: Array) -> tuple
     result = scatter(system, ends)
     for part in system.rows.parts:
         item = system.constraints[part.index]
-        target = result[part.index]
         if isinstance(item, Contact) and len(part.keep) < len(item):
             idle = np.setdiff1d(np.arange(len(item)), part.keep)
-            target[idle, 0] = item.phi[idle] + system.dt * (
-                item.Jn[idle] @ v + system.dt * item.bias[idle, 0]
-            )
+            rate = item.Jn[idle] @ v + system.dt * item.bias[idle, 0]
+            result[part.index][idle, 0] = item.phi[idle] + system.dt * rate
     return result

@@ -7,7 +7,7 @@ functions, contracted with what the adjoint solve says that each number is worth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,7 +63,7 @@ def state_gradient(
     dt, compliance, constraints, u, force, deformation : as in `from_model`; ``u`` and ``force`` may be
         functions of the state, which are then differentiated too.
     """
-    held = _with_numbers(model, state, compliance)
+    held = compliance.at(model.gaps(state.q))
 
     def worth(at: State) -> float:
         inputs = u(at) if callable(u) else u
@@ -81,7 +81,8 @@ def state_gradient(
         return worth(State(state.q, state.v + x * units[k], state.t))
 
     q = slopes(moved, model.nv) + _by_laws(model, state, gradient, compliance)
-    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, _by_inputs(model, state, gradient))
+    on_u = input_matrix(model, state).T @ gradient.f
+    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, on_u)
 
 
 def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:
@@ -91,15 +92,6 @@ def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:
         ends = [np.asarray(function(k, share * _STEP)) for share in (-2.0, -1.0, 1.0, 2.0)]
         found.append((8.0 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12.0 * _STEP))
     return np.array(found)
-
-
-def _with_numbers(model: Model, state: State, compliance: Compliance) -> Compliance:
-    """The same compliance with its laws replaced by their present values."""
-    if not (callable(compliance.stiffness) or callable(compliance.damping)):
-        return compliance
-    gaps = model.gaps(state.q)
-    K, B = compliance.stiffness, compliance.damping
-    return replace(compliance, stiffness=K(gaps) if callable(K) else K, damping=B(gaps) if callable(B) else B)
 
 
 def _by_laws(model: Model, state: State, gradient: SystemGradient, compliance: Compliance) -> Array:
@@ -114,8 +106,3 @@ def _by_laws(model: Model, state: State, gradient: SystemGradient, compliance: C
         if callable(law):
             worth += on_law * (law(gaps + step) - law(gaps - step)) / (2.0 * step)
     return worth @ model.jacobians(state.q)[0]
-
-
-def _by_inputs(model: Model, state: State, gradient: SystemGradient) -> Array:
-    nu = len(model.actuated) if hasattr(model, "actuated") else model.nv
-    return input_matrix(model, state).T @ gradient.f if nu else np.zeros(0)

@@ -83,20 +83,17 @@ class ActingRows:
     def __init__(self, system: ConstrainedSystem) -> None:
         self.h = h = system.dt
         self.mass = system.mass
-        groups = [(kind, _group(system, kind)) for kind in (Bilateral, Unilateral, Contact)]
-        self.nb, self.nu = (sum(len(part.keep) for part in parts) for _, parts in groups[:2])
-        contacts = groups[2][1]
-        self.nc = sum(len(part.keep) for part in contacts)
+        groups = [_group(system, kind) for kind in (Bilateral, Unilateral, Contact)]
+        self.nb, self.nu, self.nc = (sum(len(part.keep) for part in parts) for parts in groups)
+        contacts = groups[2]
         self.nt = contacts[0].nt if contacts else 1
-        #: (constraint index, kept rows of it) in flat order, for scattering forces back
-        self.parts = [part for _, parts in groups for part in parts]
-        linear = [part for _, parts in groups[:2] for part in parts]
-        self.G = _stack([p.G for p in linear] + [p.G for p in contacts] + [p.Gt for p in contacts], system)
-        self.phi = _join([p.phi for p in linear + contacts] + [p.phit for p in contacts])
-        self.K = _join([p.K for p in linear + contacts] + [p.Kt for p in contacts])
-        self.B = _join([p.B for p in linear + contacts] + [p.Bt for p in contacts])
-        self.gamma = _join([p.gamma for p in linear + contacts] + [p.gammat for p in contacts])
-        self.mu = _join([p.mu for p in contacts])
+        #: the acting rows of each constraint, in flat order
+        self.parts = [part for parts in groups for part in parts]
+        self._number()
+        self.G = _stack([p.G for p in self.parts] + [p.Gt for p in contacts], system)
+        numbers = [p.numbers for p in self.parts] + [p.tangential for p in contacts]
+        self.phi, self.K, self.B, self.gamma = np.concatenate([np.zeros((4, 0)), *numbers], axis=1)
+        self.mu = np.concatenate([np.zeros(0), *(p.mu for p in contacts)])
         self.X = h * h * self.K + h * self.B
         self.S = np.sqrt(self.X)
         # D19 (50): the rate at the end of the step without constraint forces
@@ -104,6 +101,17 @@ class ActingRows:
         self.w = self.G @ self.v_free + h * self.gamma
         safe = np.where(self.S > 0.0, self.S, 1.0)
         self.c = -(self.K / safe) * self.phi - (self.S / h) * self.w
+
+    def _number(self) -> None:
+        """Tell the parts where their rows stand."""
+        first, tangent = 0, self.nb + self.nu + self.nc
+        for part in self.parts:
+            part.at = np.arange(first, first + len(part.keep))
+            first += len(part.keep)
+            if part.nt:
+                across = np.arange(tangent, tangent + part.nt * len(part.keep)).reshape(-1, part.nt)
+                part.at = np.column_stack([part.at, across])
+                tangent += across.size
 
     def __len__(self) -> int:
         return len(self.phi)
@@ -153,31 +161,29 @@ class ActingRows:
 
 
 class _Part:
-    """The acting rows of one constraint."""
+    """The acting rows of one constraint: which of its rows, and their numbers phi, K, B and gamma, (4, n)."""
+
+    at: np.ndarray  # places among all rows: (n,) or, of contacts, (n, 1 + nt), normal first
 
     def __init__(self, index: int, item: Constraint, h: float) -> None:
         self.index = index
-        if isinstance(item, Contact):
-            self.nt = nt = item.nt
-            closed = (item.phi <= 0.0) | item.anticipate
-            self.keep = keep = np.flatnonzero(closed)
-            every = len(keep) == len(closed)
-            rows = (keep[:, None] * nt + np.arange(nt)).ravel()
-            self.G = item.Jn if every else item.Jn[keep]
-            self.Gt = item.Jt if every else item.Jt[rows]
-            damper = np.full(len(item), TANGENTIAL_DAMPER / h)
-            damper = damper if item.tangential_damping is None else item.tangential_damping
-            self.Kt = np.repeat(item.tangential_stiffness[keep], nt)
-            self.Bt = np.repeat(damper[keep], nt)
-            self.phit = item.deformation[keep].ravel()
-            self.mu = item.mu[keep]
-            self.gamma, self.gammat = item.bias[keep, 0], item.bias[keep, 1:].ravel()
-        else:
-            self.keep = keep = np.arange(len(item))
-            self.G, self.gamma = item.G, item.bias
-        self.phi, self.K, self.B = item.phi[keep], item.stiffness[keep], item.damping[keep]
-        if isinstance(item, Contact) and item.anticipate:
-            self.B = np.where(self.phi <= 0.0, self.B, 0.0)  # a damper would push before the gap closes
+        if not isinstance(item, Contact):
+            self.nt, self.keep, self.G = 0, np.arange(len(item)), item.G
+            self.numbers = np.array([item.phi, item.stiffness, item.damping, item.bias])
+            return
+        self.nt = nt = item.nt
+        self.keep = keep = np.flatnonzero((item.phi <= 0.0) | item.anticipate)
+        every = len(keep) == len(item)
+        rows = (keep[:, None] * nt + np.arange(nt)).ravel()
+        self.G = item.Jn if every else item.Jn[keep]
+        self.Gt = item.Jt if every else item.Jt[rows]
+        self.mu, phi = item.mu[keep], item.phi[keep]
+        damping = np.where(phi <= 0.0, item.damping[keep], 0.0)  # a damper would push before the gap closes
+        self.numbers = np.array([phi, item.stiffness[keep], damping, item.bias[keep, 0]])
+        damper = np.full(len(item), TANGENTIAL_DAMPER / h)
+        damper = damper if item.tangential_damping is None else item.tangential_damping
+        springs = np.repeat([item.tangential_stiffness[keep], damper[keep]], nt, axis=1)
+        self.tangential = np.array([item.deformation[keep].ravel(), *springs, item.bias[keep, 1:].ravel()])
 
 
 def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
@@ -186,17 +192,13 @@ def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
 
 
 def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSparse:
-    if system.mass.sparse:
+    if isinstance(system.mass, SparseMass):
         empty = sparse.csr_array((0, system.nv))
         return sparse.vstack([empty, *map(sparse.csr_array, blocks)], format="csr")
     dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
     if len(dense) == 1:
         return np.asfortranarray(dense[0])
     return np.asfortranarray(np.concatenate([np.zeros((0, system.nv)), *dense]))
-
-
-def _join(parts: list[Array]) -> Array:
-    return np.concatenate([np.zeros(0), *parts])
 
 
 def _check_constraints(constraints: tuple[Constraint, ...], nv: int) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from routh.constraints.system import ConstrainedSystem
-from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.validation import Array
+
+_TANGENTIAL = ("tangential_stiffness", "tangential_damping", "deformation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,27 +41,24 @@ class OuterRows:
 class RowsGradient:
     """With respect to a `Bilateral` or `Unilateral`; each array is shaped like the field of that name."""
 
+    numbers: ClassVar = ("phi", "stiffness", "damping", "bias")
     phi: Array
     stiffness: Array
     damping: Array
     bias: Array
-    rows: OuterRows = field(repr=False)
+    outer: dict[str, OuterRows] = field(repr=False)
 
     @property
     def G(self) -> Array:
         """(n, nv)."""
-        return self.rows.matrix
-
-    def along(self, item: Bilateral | Unilateral) -> float:
-        """The inner product with all numbers of a constraint."""
-        plain = self.phi @ item.phi + self.stiffness @ item.stiffness + self.damping @ item.damping
-        return float(plain + self.bias @ item.bias) + self.rows.along(item.G)
+        return self.outer["G"].matrix
 
 
 @dataclass(frozen=True, eq=False)
 class ContactGradient:
     """With respect to a `Contact`; each array is shaped like the field of that name."""
 
+    numbers: ClassVar = ("phi", "mu", "stiffness", "damping", *_TANGENTIAL, "bias")
     phi: Array
     mu: Array
     stiffness: Array
@@ -68,28 +67,17 @@ class ContactGradient:
     tangential_damping: Array  # zero where the damper is D19's own: it is no number of the contact's then
     deformation: Array
     bias: Array
-    normals: OuterRows = field(repr=False)
-    tangents: OuterRows = field(repr=False)
+    outer: dict[str, OuterRows] = field(repr=False)
 
     @property
     def Jn(self) -> Array:
         """(nc, nv)."""
-        return self.normals.matrix
+        return self.outer["Jn"].matrix
 
     @property
     def Jt(self) -> Array:
         """(nc, nt, nv)."""
-        return self.tangents.matrix.reshape(*self.deformation.shape, -1)
-
-    def along(self, contact: Contact) -> float:
-        """The inner product with all numbers of a contact."""
-        plain = self.phi @ contact.phi + self.mu @ contact.mu
-        plain += self.stiffness @ contact.stiffness + self.damping @ contact.damping
-        plain += self.tangential_stiffness @ contact.tangential_stiffness
-        if contact.tangential_damping is not None:
-            plain += self.tangential_damping @ contact.tangential_damping
-        plain += np.vdot(self.deformation, contact.deformation) + np.vdot(self.bias, contact.bias)
-        return float(plain) + self.normals.along(contact.Jn) + self.tangents.along(contact.Jt)
+        return self.outer["Jt"].matrix.reshape(*self.deformation.shape, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +112,7 @@ class SystemGradient:
         """
         total = float(self.f @ system.f - (self.f / self.h) @ (system.M @ self.change))
         for gradient, item in zip(self.constraints, system.constraints, strict=True):
-            total += _along(gradient, item)
+            pairs = ((getattr(gradient, name), getattr(item, name)) for name in gradient.numbers)
+            total += sum(float(np.vdot(worth, value)) for worth, value in pairs if value is not None)
+            total += sum(rows.along(getattr(item, name)) for name, rows in gradient.outer.items())
         return total
-
-
-def _along(gradient: RowsGradient | ContactGradient, item: Constraint) -> float:
-    if isinstance(gradient, ContactGradient):
-        assert isinstance(item, Contact)
-        return gradient.along(item)
-    assert not isinstance(item, Contact)
-    return gradient.along(item)

@@ -17,8 +17,27 @@ from scipy import sparse
 from routh.validation import Array, DenseOrSparse, Options, real_array
 
 
+class _Constraint:
+    phi: Array
+
+    def undeformed(self, touching: float = 0.0) -> Self:
+        """The same without the deformation that nobody measured, see `routh.constraints.forces_at`.
+
+        One-sided rows and contacts farther than ``touching`` (m or rad) from their limit keep that distance.
+        """
+        rows = copy.copy(self)
+        far = (self.phi > touching) & (not isinstance(self, Bilateral))
+        _set(rows, phi=np.where(far, self.phi, 0.0))
+        if isinstance(self, Contact):
+            _set(rows, deformation=np.zeros_like(self.deformation))
+        return rows
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class _Rows:
+class _Rows(_Constraint):
     G: DenseOrSparse
     phi: Array
     stiffness: Array
@@ -50,19 +69,6 @@ class _Rows:
         _set(rows, G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
         return rows
 
-    def undeformed(self, touching: float = 0.0) -> Self:
-        """The same rows without the deformation that nobody measured, see `routh.constraints.forces_at`.
-
-        One-sided rows farther than ``touching`` (m or rad) from their limit keep that distance.
-        """
-        rows = copy.copy(self)
-        one_sided = isinstance(self, Unilateral)
-        _set(rows, phi=np.where((self.phi > touching) & one_sided, self.phi, 0.0))
-        return rows
-
-    def __len__(self) -> int:
-        return len(self.phi)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self)} rows)"
 
@@ -91,7 +97,7 @@ class Unilateral(_Rows):
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Contact:
+class Contact(_Constraint):
     """Contacts with Coulomb friction and the true cone, in the plane or in space (D19 section 6).
 
     They act where the gap is closed, ``phi <= 0``, as D19 limits them. Bodies then sink into each other by up
@@ -155,16 +161,6 @@ class Contact:
             _set(self, **{field: None if value is None else _coefficient(field, value, nc)})
         _set(self, deformation=_or_zeros("deformation", deformation, (nc, nt)))
         _set(self, bias=_or_zeros("bias", bias, (nc, 1 + nt)))
-
-    def undeformed(self, touching: float = 0.0) -> Self:
-        """The same contacts, those within ``touching`` (m) closed without penetration, springs at rest."""
-        contact = copy.copy(self)
-        _set(contact, phi=np.where(self.phi > touching, self.phi, 0.0))
-        _set(contact, deformation=np.zeros_like(self.deformation))
-        return contact
-
-    def __len__(self) -> int:
-        return len(self.phi)
 
     def __repr__(self) -> str:
         return f"Contact({self.name!r}, {len(self)} contacts, nt={self.nt})"

@@ -15,7 +15,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.dictionary import wide
-from routh.kernels.planar_place import Place, fill_place
+from routh.kernels.planar_place import Place, fill_place, velocity
 from routh.kernels.small_linear import invert, least
 from routh.validation import Array
 
@@ -206,7 +206,9 @@ def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Forces, q
     m = len(mode.does)
     known = fill_place(model, q, v, place)
     for _ in range(CLOSINGS if m else 0):
-        drift = _drift(mode, place)
+        drift = 0.0
+        for a in range(m):
+            drift = max(drift, abs(place.gap[mode.contacts[a]]))
         if not drift > CLOSED:
             break
         _move(mode, place, found, q, wide(m), drift > CLOSED)
@@ -220,48 +222,22 @@ def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Forces, q
 
 
 @kernel
-def _drift(mode: ModeArrays, place: Place) -> float:
-    worst = 0.0
-    for a in range(len(mode.does)):
-        worst = max(worst, abs(place.gap[mode.contacts[a]]))
-    return worst
-
-
-@kernel
 def _move(mode: ModeArrays, place: Place, found: Forces, moved: Array, rows: int, gaps: bool) -> None:
     """Take gaps out of a configuration, or what the mode forbids out of a velocity, both (nv,).
 
     ``rows``: m for gaps, k for velocities, of which the mode picks those that vanish.
     """
-    nv = len(moved)
-    A, V = found.systems[USED], found.systems[TURNED]
+    _accelerations(mode, place, found)
+    A, V, G = found.systems[USED], found.systems[TURNED], found.systems[DELASSUS]
     right, x = found.vectors[RIGHT], found.vectors[FOUND]
     for a in range(rows):
-        row = _row(mode, a, gaps)
-        along = 0.0
-        for i in range(nv):
-            along += place.J[row, i] * moved[i]
-            value = 0.0
-            for j in range(nv):
-                value += place.inverse[i, j] * place.J[row, j]
-            found.response[i, a] = value
-        right[a] = place.gap[row // 2] if gaps else along
-    for a in range(rows):
-        row = _row(mode, a, gaps)
+        at = 2 * a if gaps else mode.picked[a]
+        contact = mode.contacts[at // 2]
+        right[a] = place.gap[contact] if gaps else velocity(place, 2 * contact + at % 2, moved)
         for b in range(rows):
-            total = 0.0
-            for i in range(nv):
-                total += place.J[row, i] * found.response[i, b]
-            A[a, b] = total
+            A[a, b] = G[at, 2 * b if gaps else mode.picked[b]]
     least(A, V, right, x, rows, 1e-12)
-    for i in range(nv):
-        for a in range(rows):
-            moved[i] -= found.response[i, a] * x[a]
-
-
-@kernel
-def _row(mode: ModeArrays, a: int, gaps: bool) -> int:
-    """The row of the Jacobian that number a of the normals, or of what the mode holds, belongs to."""
-    if gaps:
-        return 2 * mode.contacts[a]
-    return 2 * mode.contacts[mode.picked[a] // 2] + mode.picked[a] % 2
+    for a in range(rows):
+        at = 2 * a if gaps else mode.picked[a]
+        for i in range(len(moved)):
+            moved[i] -= found.response[i, at] * x[a]

@@ -70,6 +70,15 @@ def fill_place(model: PlanarArrays, q: Array, v: Array, place: Place) -> bool:
 
 
 @kernel
+def velocity(place: Place, row: int, v: Array) -> float:
+    """Row ``row`` of the contact Jacobian times v (nv,)."""
+    total = 0.0
+    for i in range(len(v)):
+        total += place.J[row, i] * v[i]
+    return total
+
+
+@kernel
 def _contacts(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
     """Gaps, Jacobians and their rates; complex factors turn separations into (normal, -tangent)."""
     points, K = place.points, place.moves

@@ -18,37 +18,35 @@ if TYPE_CHECKING:
     from routh.models.planar.arrays import PlanarArrays
 
 DONE, FAILED, UNKNOWN = 0, 1, 2
-BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `Course.clock`: times and steps in s, tolerances
+BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `Motion.clock`: times and steps in s, tolerances
 STAGES, ALL_STAGES, POWERS = 12, 16, 7
 # rows of a tableau (22, 16): stages (12: the end of the step), weights of two errors, four of dense output
 FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 ORDER = 8.0
-# of `Course.rows`: y and dy/dt at the end of a step, y at its beginning, at the end of one that is tried and
+# of `Motion.rows`: y and dy/dt at the end of a step, y at its beginning, at the end of one that is tried and
 # on the way, dense output, slopes of the stages
 Y, SLOPE, BEGUN, TRIED, WAY, F, K, ROWS = 0, 1, 2, 3, 4, 5, 12, 28
 ROUNDING, SMALLEST = 2.0**-52, 5e-324
 
 
-class Course(NamedTuple):
-    """Where a motion is: ``y = [q, v, impulses of the mode's contacts]``, N numbers."""
+class Motion(NamedTuple):
+    """A motion under way: ``y = [q, v, impulses of the mode's contacts]``, N numbers."""
 
+    model: PlanarArrays
+    mode: ModeArrays
+    tableau: Array  # (TABLEAU_ROWS, ALL_STAGES)
     clock: Array  # (7,)
     rows: Array  # (ROWS, N)
+    place: Place  # of the state last looked at
+    found: Forces  # there
 
 
 @kernel
-def advance(
-    model: PlanarArrays,
-    mode: ModeArrays,
-    tableau: Array,
-    course: Course,
-    place: Place,
-    found: Forces,
-) -> int:
+def advance(motion: Motion) -> int:
     """One step, with its dense output."""
-    clock = course.clock
-    if clock[NEXT] == 0.0 and not _initial_step(model, mode, course, place, found):
+    clock = motion.clock
+    if clock[NEXT] == 0.0 and not _initial_step(motion):
         return UNKNOWN
     t = clock[NOW]
     least_step = 10.0 * max(abs(t) * ROUNDING, SMALLEST)
@@ -59,9 +57,9 @@ def advance(
             return FAILED
         t_new = min(t + step, clock[END])
         h = t_new - t
-        if not _stages(model, mode, tableau, course, place, found, h, wide(1), wide(STAGES + 1)):
+        if not _stages(motion, h, wide(1), wide(STAGES + 1)):
             return UNKNOWN
-        error = _error(tableau, course, h)
+        error = _error(motion, h)
         if error < 1.0:
             factor = MOST_FACTOR if error == 0.0 else min(MOST_FACTOR, SAFETY * error ** (-1.0 / ORDER))
             clock[NEXT] = h * (min(1.0, factor) if rejected else factor)
@@ -69,48 +67,43 @@ def advance(
         factor = SAFETY * error ** (-1.0 / ORDER)
         step = h * (factor if factor > LEAST_FACTOR else LEAST_FACTOR)
         rejected = True
-    if not _stages(model, mode, tableau, course, place, found, h, wide(STAGES + 1), wide(ALL_STAGES)):
+    if not _stages(motion, h, wide(STAGES + 1), wide(ALL_STAGES)):
         return UNKNOWN
-    _dense(tableau, course, h)
+    _dense(motion, h)
     clock[BEFORE], clock[NOW] = t, t_new
     return DONE
 
 
 @kernel
-def write_slope(y: Array, found: Forces, nv: int, m: int, slope: Array) -> None:
+def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     """``dy/dt`` under forces that were found, HP23 (9) and (10)."""
+    nv, found = len(motion.place.free), motion.found
     for i in range(nv):
         slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
-    for a in range(2 * m):
+    for a in range(2 * len(motion.mode.does)):
         slope[2 * nv + a] = found.vectors[FORCE, a]
 
 
 @kernel
-def _slope(
-    model: PlanarArrays, mode: ModeArrays, place: Place, found: Forces, y: Array, slope: Array
-) -> bool:
-    """``dy/dt``, HP23 (9) and (10)."""
-    nv, m = len(place.free), len(mode.does)
-    if not (fill_place(model, y[:nv], y[nv : 2 * nv], place) and fill_forces(mode, place, found)):
-        return False
-    write_slope(y, found, nv, m, slope)
-    return True
+def find_forces(motion: Motion, q: Array, v: Array) -> bool:
+    """Place and forces at a state; False where they are not known."""
+    place = motion.place
+    return fill_place(motion.model, q, v, place) and fill_forces(motion.mode, place, motion.found)
 
 
 @kernel
-def _stages(
-    model: PlanarArrays,
-    mode: ModeArrays,
-    tableau: Array,
-    course: Course,
-    place: Place,
-    found: Forces,
-    h: float,
-    first: int,
-    end: int,
-) -> bool:
+def _slope(motion: Motion, y: Array, slope: Array) -> bool:
+    """``dy/dt``, HP23 (9) and (10); False where forces are not known."""
+    nv = len(motion.place.free)
+    known = find_forces(motion, y[:nv], y[nv : 2 * nv])
+    write_slope(motion, y, slope)
+    return known
+
+
+@kernel
+def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
     """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
-    rows = course.rows
+    rows, tableau = motion.rows, motion.tableau
     N = rows.shape[1]
     if first == 1:
         for i in range(N):
@@ -123,20 +116,20 @@ def _stages(
             rows[WAY, i] = rows[Y, i] + h * total
             if stage == STAGES:
                 rows[TRIED, i] = rows[WAY, i]
-        if not _slope(model, mode, place, found, rows[WAY], rows[K + stage]):
+        if not _slope(motion, rows[WAY], rows[K + stage]):
             return False
     return True
 
 
 @kernel
-def _error(tableau: Array, course: Course, h: float) -> float:
+def _error(motion: Motion, h: float) -> float:
     """The error of a step over what is allowed: one is the limit."""
-    rows = course.rows
+    rows, tableau, clock = motion.rows, motion.tableau, motion.clock
     N = rows.shape[1]
     fifth, third = 0.0, 0.0
     for i in range(N):
         size = max(abs(rows[Y, i]), abs(rows[TRIED, i]))
-        scale = course.clock[ATOL] + course.clock[RTOL] * size
+        scale = clock[ATOL] + clock[RTOL] * size
         a, b = 0.0, 0.0
         for stage in range(STAGES + 1):
             a += tableau[FIFTH, stage] * rows[K + stage, i]
@@ -149,9 +142,9 @@ def _error(tableau: Array, course: Course, h: float) -> float:
 
 
 @kernel
-def _dense(tableau: Array, course: Course, h: float) -> None:
+def _dense(motion: Motion, h: float) -> None:
     """The polynomial of the step; y and slope move to its end."""
-    rows = course.rows
+    rows, tableau = motion.rows, motion.tableau
     N = rows.shape[1]
     for i in range(N):
         change = rows[TRIED, i] - rows[Y, i]
@@ -168,11 +161,11 @@ def _dense(tableau: Array, course: Course, h: float) -> None:
 
 
 @kernel
-def interpolate(course: Course, t: float, y: Array) -> None:
+def interpolate(motion: Motion, t: float, y: Array) -> None:
     """The state at a time of the last step; where it stands, before the first."""
-    rows = course.rows
-    length = course.clock[NOW] - course.clock[BEFORE]
-    x = (t - course.clock[BEFORE]) / length if length > 0.0 else 0.0
+    rows, clock = motion.rows, motion.clock
+    length = clock[NOW] - clock[BEFORE]
+    x = (t - clock[BEFORE]) / length if length > 0.0 else 0.0
     for i in range(len(y)):
         value = 0.0
         for power in range(POWERS):
@@ -182,10 +175,10 @@ def interpolate(course: Course, t: float, y: Array) -> None:
 
 
 @kernel
-def _initial_step(model: PlanarArrays, mode: ModeArrays, course: Course, place: Place, found: Forces) -> bool:
+def _initial_step(motion: Motion) -> bool:
     """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
-    rows = course.rows
-    clock, N = course.clock, rows.shape[1]
+    rows, clock = motion.rows, motion.clock
+    N = rows.shape[1]
     left = clock[END] - clock[NOW]
     size, speed = 0.0, 0.0
     for i in range(N):
@@ -197,7 +190,7 @@ def _initial_step(model: PlanarArrays, mode: ModeArrays, course: Course, place: 
     first = min(first, left)
     for i in range(N):
         rows[WAY, i] = rows[Y, i] + first * rows[SLOPE, i]
-    if not _slope(model, mode, place, found, rows[WAY], rows[K + 1]):
+    if not _slope(motion, rows[WAY], rows[K + 1]):
         return False
     change = 0.0
     for i in range(N):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -76,6 +77,11 @@ class ContactProblem:
     force_unit: Array  # (m,) N
     acceleration_unit: Array  # (m,) m/s^2
 
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Contacts with friction and without slip, which may begin to, (m,) bool."""
+        return (self.mu > 0.0) & ~self.slip.any(axis=1)
+
     def position(self, contact: int) -> int:
         """Where a contact of the model stands in this problem."""
         return self.contacts.index(contact)
@@ -139,7 +145,7 @@ def margins(problem: ContactProblem, solution: ModeForces) -> Array:
         direction = held[contact].direction
         if direction is None:
             result.append(float(problem.mu[i] * force[0] - np.linalg.norm(force[1:])))
-        elif problem.mu[i] > 0.0 and not problem.slip[i].any():
+        elif problem.starts[i]:
             along = float(acceleration[1:] @ direction)
             across = float(np.linalg.norm(acceleration[1:] - along * np.asarray(direction)))
             result.append(along if across < 1e-6 else -across)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from scipy.integrate import DOP853
 from scipy.optimize import brentq
@@ -26,40 +25,11 @@ class Options:
     deadline: float = math.inf  # of `time.monotonic`, s
 
 
-class Course(Protocol):
-    """A motion in one mode that is under way; what is seen of it belongs to its last step."""
+class Course:
+    """A motion in one mode that is under way, by SciPy's DOP853, for every model.
 
-    motion: ModeMotion
-    start: Sample
-    t_old: float  # s, where the last step began
-    t: float  # s, where it ended
-
-    def step(self) -> bool:
-        """Go on by one step; False where the integrator fails."""
-        ...
-
-    def looks(self, times: Sequence[float]) -> Iterable[Look]:
-        """Gaps and margins at some times."""
-        ...
-
-    def crossing(self, what: str, j: int, a: float, b: float) -> float:
-        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step.
-
-        Where it has the same sign at both it is the one at which it is smaller.
-        """
-        ...
-
-    def samples(self, times: Sequence[float]) -> list[Sample]:
-        """The motion at some times, without drift."""
-        ...
-
-    def settle(self) -> Sample:
-        """The end of the step without drift, from which the motion goes on."""
-        ...
-
-
-class ReadableCourse:
-    """A course by SciPy's DOP853, for every model."""
+    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s).
+    """
 
     def __init__(
         self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
@@ -88,7 +58,10 @@ class ReadableCourse:
         return (self.motion.look(t, self._dense(t)) for t in times)
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
-        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
+        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step.
+
+        Where it has the same sign at both it is the one at which it is smaller.
+        """
         function = partial({"gap": self._gap, "rate": self._rate, "margin": self._margin}[what], j)
         at_a, at_b = function(a), function(b)
         if at_a == 0.0 or at_a * at_b > 0.0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,7 +59,8 @@ class Evidence:
         self.model, self.trajectory, self.control = model, trajectory, control
         self.s, self.impulses = trajectory.s, trajectory.impulses
         self.book = Book()
-        self._kept: dict[bytes, tuple[Array, Array]] = {}
+        # an interval asks often: those of the last few configurations are kept
+        self._kept = lru_cache(maxsize=_KEPT)(self._rows)
         self.mu = np.array([info.mu for info in model.contacts])
         self.restitution = np.array([info.restitution for info in model.contacts])
         self.gaps = np.array([model.gaps(q) for q in trajectory.q])
@@ -90,7 +92,7 @@ class Evidence:
 
     def J(self, q: Array) -> Array:
         """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
-        return self._rows(q)[0]
+        return self._kept(q.tobytes())[0]
 
     def smooth_force(self, t: float, q: Array, v: Array) -> Array:
         """Generalized forces without those of contacts, (nv,)."""
@@ -104,18 +106,14 @@ class Evidence:
 
     def root(self, q: Array) -> Array:
         """Normal velocities of contacts per |v|_M: 1 / sqrt(effective mass), (nc,)."""
-        return self._rows(q)[1]
+        return self._kept(q.tobytes())[1]
 
-    def _rows(self, q: Array) -> tuple[Array, Array]:
-        """`J` and `root` of a configuration; those of the last few are kept, since an interval asks often."""
-        key = q.tobytes()
-        if key not in self._kept:
-            Jn, Jt = self.model.jacobians(q)
-            root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
-            while len(self._kept) >= _KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = np.concatenate([Jn[:, None, :], Jt], axis=1), root
-        return self._kept[key]
+    def _rows(self, key: bytes) -> tuple[Array, Array]:
+        """`J` and `root` of a configuration, given by its bytes."""
+        q = np.frombuffer(key).copy()
+        Jn, Jt = self.model.jacobians(q)
+        root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
+        return np.concatenate([Jn[:, None, :], Jt], axis=1), root
 
     def may_touch(self, k: int) -> np.ndarray:
         """Contacts that may carry force at sample k, (nc,) bool."""

@@ -74,7 +74,7 @@ def _first_event(course: Course, gap: float) -> tuple[float, str, tuple[int, ...
         for k in np.flatnonzero(_ended(motion, before, now)):
             begun = before.margin[k] > 0.0
             when = course.crossing("margin", int(k), t_before, t) if begun else t_before
-            hits.append((when, *_named(motion, motion.kinds[k])))
+            hits.append((when, *motion.kinds[k]))
         if hits:
             return min(hits, key=lambda hit: hit[0])
         before = now
@@ -85,10 +85,6 @@ def _ended(motion: ModeMotion, before: Look, now: Look) -> np.ndarray:
     """Margins of the mode that are broken, or, of slip, that have changed sign: there it turned back."""
     stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
     return np.asarray(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE))
-
-
-def _named(motion: ModeMotion, kind: tuple[str, int]) -> tuple[str, tuple[int, ...]]:
-    return kind[0], tuple(motion.contacts) if kind[1] < 0 else (kind[1],)
 
 
 def _gap_hits(

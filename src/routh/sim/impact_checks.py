@@ -9,7 +9,6 @@ from routh.friction import facet_directions
 from routh.paths import PathKind
 from routh.sim.evidence import Evidence
 from routh.sim.trajectory import Event
-from routh.validation import Array
 
 _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
 
@@ -34,35 +33,24 @@ def check_impact(e: Evidence, i: int) -> None:
         slowest = float((J[closed, 0] @ before / noise[closed]).min(initial=np.inf))
         e.book.note("impact only where nothing separates", i, slowest, 1.0)
     size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
+    data = {} if event is None else event.data
+    kind = data.get("path", PathKind.TOTAL)
+    directions = None
+    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
+        directions = facet_directions(2, data.get("facets"))
+    # (72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece
+    velocity = J @ (after if kind == PathKind.IMPLICIT else 0.5 * (before + after))
     for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
         e.book.note("force at a distance", i, e.gaps[i, c], tolerances.VERIFY_GAP * e.reach[i])
         e.cone(i, c, impulse[c], size)
-        _law(e, i, c, event, impulse[c], J[c] @ before, J[c] @ after, size, float(noise[c]))
-
-
-def _law(
-    e: Evidence,
-    i: int,
-    c: int,
-    event: Event | None,
-    impulse: Array,
-    before: Array,
-    after: Array,
-    size: float,
-    noise: float,
-) -> None:
-    """(72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece."""
-    data = {} if event is None else event.data
-    kind = data.get("path", PathKind.TOTAL)
-    if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
-        return
-    velocity, directions = after if kind == PathKind.IMPLICIT else 0.5 * (before + after), None
-    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
-        directions = facet_directions(2, data.get("facets"))
-    power = float(impulse[0]) * float(velocity[0])
-    if e.restitution[c] == 0.0:
-        e.book.note("normal impulses dissipate", i, power, size * noise)
-    e.dissipation(i, c, impulse, velocity[1:], size=size, noise=noise, directions=directions)
+        if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
+            continue
+        unsure = float(noise[c])
+        if e.restitution[c] == 0.0:
+            power = float(impulse[c, 0]) * float(velocity[c, 0])
+            e.book.note("normal impulses dissipate", i, power, size * unsure)
+        slip = velocity[c, 1:]
+        e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
 
 
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:

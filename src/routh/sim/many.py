@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
@@ -154,14 +155,17 @@ def simulate_many(
             "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
         )
     deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
-    job = _Job(model, state, duration, seed, deadline, options)
+    whole = partial(simulate, model, state, duration=duration, seed=seed, **options)
+    future = partial(_future, whole, deadline)
     if workers == 1:
-        return Bundle(tuple(_future(job, i) for i in counted_through(range(count), "futures")))
+        return Bundle(tuple(map(future, counted_through(range(count), "futures"))))
     with counted(count, "futures") as tell:
-        return Bundle(tuple(_in_processes(job, count, workers, tell)))
+        return Bundle(tuple(_in_processes(future, count, workers, tell)))
 
 
-def _in_processes(job: _Job, count: int, workers: int, tell: Callable[[int], None]) -> list[Trajectory]:
+def _in_processes(
+    future: Callable[[int], Trajectory], count: int, workers: int, tell: Callable[[int], None]
+) -> list[Trajectory]:
     """The futures 0 to ``count - 1``; an interrupt ends the processes at once.
 
     Only numbers travel to the processes: a long message that nobody reads any more would keep this one alive.
@@ -169,7 +173,7 @@ def _in_processes(job: _Job, count: int, workers: int, tell: Callable[[int], Non
     length = max(count // (4 * workers), 1)
     parts = [range(first, min(first + length, count)) for first in range(0, count, length)]
     others = set(active_children())
-    with ProcessPoolExecutor(workers, initializer=_OWN.append, initargs=(job,)) as pool:
+    with ProcessPoolExecutor(workers, initializer=_OWN.append, initargs=(future,)) as pool:
         begun: Future[Iterator[list[Trajectory]]] = Future()
 
         def begin() -> None:
@@ -195,37 +199,18 @@ def _in_processes(job: _Job, count: int, workers: int, tell: Callable[[int], Non
             raise
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What all futures share; the deadline is one of `time.monotonic`, which processes share too."""
-
-    model: Model
-    state: State
-    duration: float
-    seed: int
-    deadline: float | None
-    options: SimulateOptions
-
-
-_OWN: list[_Job] = []  # of a worker process
+_OWN: list[Callable[[int], Trajectory]] = []  # of a worker process: what makes its futures
 
 
 def _part(numbers: range) -> list[Trajectory]:
-    """Futures of the worker's own job."""
-    return [_future(_OWN[0], i) for i in numbers]
+    """Futures of the worker's own."""
+    return [_OWN[0](i) for i in numbers]
 
 
-def _future(job: _Job, number: int) -> Trajectory:
-    left = None if job.deadline is None else max(job.deadline - time.monotonic(), 0.0)
-    return simulate(
-        job.model,
-        job.state,
-        duration=job.duration,
-        seed=job.seed,
-        stream=number,
-        budget=left,
-        **job.options,
-    )
+def _future(simulated: Callable[..., Trajectory], deadline: float | None, number: int) -> Trajectory:
+    """One future within a deadline of `time.monotonic`, which processes share."""
+    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    return simulated(stream=number, budget=left)
 
 
 def _ends(ends: np.ndarray, arrays: dict[str, np.ndarray], count: int) -> np.ndarray:

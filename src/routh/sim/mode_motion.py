@@ -65,11 +65,11 @@ class ModeMotion:
         stuck = [i for i, hold in enumerate(mode) if hold.sticks]
         rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and mu[i] > 0.0]
         self.stuck, self.rubbing = stuck, rubbing
-        self.kinds: list[tuple[str, int]] = [("slip", -1)]  # of a negative margin, and for which contact
-        self.kinds += [("open", hold.contact) for hold in mode]
-        self.kinds += [("slip", mode[i].contact) for i in stuck] + [
-            ("stick", mode[i].contact) for i in rubbing
-        ]
+        # what a negative margin means, and for which contacts
+        self.kinds: list[tuple[str, tuple[int, ...]]] = [("slip", tuple(self.contacts))]
+        self.kinds += [("open", (contact,)) for contact in self.contacts]
+        self.kinds += [("slip", (self.contacts[i],)) for i in stuck]
+        self.kinds += [("stick", (self.contacts[i],)) for i in rubbing]
         self.slides = np.array([word == "stick" for word, _ in self.kinds if mode], dtype=bool)  # margins
 
     def begin(self, q: Array, v: Array) -> Array:
@@ -90,57 +90,51 @@ class ModeMotion:
             return forces_of(problem, self.present(snapshot))
         return forces_of(problem, self.mode, self.equations)
 
-    def present(self, snapshot: Snapshot) -> Mode:
+    def present(self, snapshot: Snapshot, *, any_way: bool = False) -> Mode:
         """The mode with the directions of slip that it has now; in the plane these never change.
 
         Slip that has come to its end within a step would turn round at once. It keeps its line instead, so
-        that the equation stays smooth beyond the event.
+        that the equation stays smooth beyond the event; not with ``any_way``.
         """
         if not self._turns:
             return self.mode
         slip = snapshot.contact_velocity[:, 1:]
-        return tuple(hold if hold.sticks else turned(hold, slip[hold.contact]) for hold in self._aimed)
+        return tuple(
+            hold if hold.sticks else turned(hold, slip[hold.contact], any_way=any_way) for hold in self._aimed
+        )
 
     def aim(self, t: float, y: Array) -> None:
         """A step begins here: remember which way contacts slip."""
         if self._turns:
-            slip = self.mechanism.snapshot(t, *self.split(y)).contact_velocity[:, 1:]
-            self._aimed = tuple(
-                hold if hold.sticks else turned(hold, slip[hold.contact], any_way=True)
-                for hold in self._aimed
-            )
+            self._aimed = self.present(self.mechanism.snapshot(t, *self.split(y)), any_way=True)
 
     def slope(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (9) and (10)."""
-        q, v = self.split(y)
-        snapshot = self.mechanism.snapshot(t, q, v)
-        if not self.mode:
-            return np.concatenate([self.mechanism.rate(q, v), snapshot.free])
-        return self._rates(snapshot, self.forces(snapshot, self.problem(snapshot)).force)
+        return self._rates(self.mechanism.snapshot(t, *self.split(y)))[0]
 
-    def _rates(self, snapshot: Snapshot, force: Array) -> Array:
-        push = force.ravel() @ snapshot.J[self.contacts].reshape(force.size, self.nv)
-        acceleration = snapshot.free + snapshot.inverse_mass @ push
-        rate = self.mechanism.rate(snapshot.q, snapshot.v)
-        return np.concatenate([rate, acceleration, force.ravel()])
+    def _rates(self, snapshot: Snapshot) -> tuple[Array, Array]:
+        """``dy/dt``, and the forces of the mode's contacts, (m, 1 + nt) N."""
+        rate, acceleration = self.mechanism.rate(snapshot.q, snapshot.v), snapshot.free
+        force = np.zeros((0, self.mechanism.width))
+        if self.mode:
+            force = self.forces(snapshot, self.problem(snapshot)).force
+            push = force.ravel() @ snapshot.J[self.contacts].reshape(force.size, self.nv)
+            acceleration = acceleration + snapshot.inverse_mass @ push
+        return np.concatenate([rate, acceleration, force.ravel()]), force
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
         q, v = self.split(y)
         impulse = y[self.nq + self.nv :]
+        at = self.mechanism.snapshot(t, q, v)
         if self.mode:
-            snapshot, q, v = self._without_drift(self.mechanism.snapshot(t, q, v))
-            force = self.forces(snapshot, self.problem(snapshot)).force
-            slope = self._rates(snapshot, force)
-            y = np.concatenate([q, v, impulse])
-        else:
-            force = np.zeros((0, self.mechanism.width))
-            if self.nq != self.nv:
-                q = self.mechanism.model.integrate(q, np.zeros(self.nv), 0.0)  # unit quaternions
-                y = np.concatenate([q, v])
-            slope = np.concatenate([self.mechanism.rate(q, v), self.mechanism.snapshot(t, q, v).free])
+            at, q, v = self._without_drift(at)
+        elif self.nq != self.nv:
+            q = self.mechanism.model.integrate(q, np.zeros(self.nv), 0.0)  # unit quaternions
+            at = self.mechanism.snapshot(t, q, v)
+        slope, force = self._rates(at)
         whole = self._spread(force), self._spread(impulse.reshape(force.shape))
-        return y, slope, Sample(t, np.array(q), np.array(v), *whole)
+        return np.concatenate([q, v, impulse]), slope, Sample(t, np.array(q), np.array(v), *whole)
 
     def _without_drift(self, at: Snapshot) -> tuple[Snapshot, Array, Array]:
         """Configuration and velocity on the closed contacts, and a snapshot that serves for them.

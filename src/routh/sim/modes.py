@@ -9,7 +9,6 @@ solution comes from the complementarity problem instead.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import root
@@ -26,16 +25,11 @@ MOST_MODES = 1024
 _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space
 
 
-@dataclass(frozen=True, eq=False)
-class Solutions:
-    """The solutions of one acceleration problem: groups of modes with the same acceleration."""
+def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
+    """Every solution where the modes can be enumerated, else those that were found.
 
-    groups: tuple[tuple[ModeForces, ...], ...]
-    complete: bool  # whether there can be no others
-
-
-def find_modes(problem: ContactProblem) -> Solutions:
-    """Every solution where the modes can be enumerated, else those that were found."""
+    In groups of modes with the same acceleration; and whether there can be no others.
+    """
     choices = [list(_choices(problem, i)) for i in range(len(problem.contacts))]
     count = int(np.prod([len(options) for options in choices]))
     enumerable = count <= MOST_MODES
@@ -45,8 +39,7 @@ def find_modes(problem: ContactProblem) -> Solutions:
             candidate = forces_of(problem, mode)
             if is_valid(problem, candidate):
                 found.append(candidate)
-    starting = problem.free.shape[1] > 2 and bool(np.any((problem.mu > 0.0) & ~problem.slip.any(axis=1)))
-    complete = enumerable and not starting
+    complete = enumerable and not (problem.free.shape[1] > 2 and bool(problem.starts.any()))
     if not found or not complete:
         extra = _by_complementarity(problem)
         if extra is not None:
@@ -54,7 +47,7 @@ def find_modes(problem: ContactProblem) -> Solutions:
             whole = forces_of(problem, _completed(problem, extra))
             if len(whole.mode) > len(extra.mode) and is_valid(problem, whole):
                 found.append(whole)
-    return Solutions(tuple(tuple(group) for group in _grouped(problem, found)), complete)
+    return _grouped(problem, found), complete
 
 
 def _choices(problem: ContactProblem, i: int) -> Iterator[Hold | None]:
@@ -144,7 +137,7 @@ def _completed(problem: ContactProblem, solution: ModeForces) -> Mode:
 
 def _aligned(problem: ContactProblem, mode: Mode) -> Mode:
     """In space: directions of beginning slip turned until acceleration and friction are parallel."""
-    at = [k for k, hold in enumerate(mode) if _begins(problem, hold)]
+    at = [k for k, h in enumerate(mode) if not h.sticks and problem.starts[problem.position(h.contact)]]
     if problem.free.shape[1] == 2 or not at:
         return mode
 
@@ -172,16 +165,10 @@ def _aligned(problem: ContactProblem, mode: Mode) -> Mode:
     return turned(found.x) if np.all(np.isfinite(found.x)) else mode
 
 
-def _begins(problem: ContactProblem, hold: Hold) -> bool:
-    """Whether a contact of a mode begins to slip from rest, against friction."""
-    i = problem.position(hold.contact)
-    return hold.direction is not None and problem.mu[i] > 0.0 and not problem.slip[i].any()
-
-
 def _polyhedral(problem: ContactProblem, directions: Array) -> Array | None:
     """Forces (m, 1 + nt) that solve the problem with polyhedral friction at contacts without slip."""
     m, width = problem.free.shape
-    starting = [i for i in range(m) if problem.mu[i] > 0.0 and not problem.slip[i].any()]
+    starting = np.flatnonzero(problem.starts).tolist()
     k = directions.shape[1]
     spread = np.zeros((m, width, m + len(starting) * k))
     pick = np.zeros_like(spread)

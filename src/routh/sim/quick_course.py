@@ -22,11 +22,11 @@ from routh.kernels.runge_kutta import (
     TABLEAU_ROWS,
     THIRD,
     UNKNOWN,
-    Course,
+    Motion,
     Y,
 )
 from routh.models.planar import PlanarModel
-from routh.sim.course import Options
+from routh.sim.course import Course, Options
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.validation import Array
 
@@ -37,7 +37,7 @@ _KINDS = {"gap": GAP, "rate": RATE, "margin": MARGIN}
 
 
 class NotKnownError(Exception):
-    """Compiled code does not know the forces: `ReadableCourse` does."""
+    """Compiled code does not know the forces: `Course` does."""
 
 
 def suits(motion: ModeMotion) -> bool:
@@ -46,7 +46,7 @@ def suits(motion: ModeMotion) -> bool:
     return planar and len(motion.mode) <= MOST_CONTACTS
 
 
-class QuickCourse:
+class QuickCourse(Course):
     """A course by compiled code; raises `NotKnownError` where it does not know the forces."""
 
     def __init__(
@@ -59,19 +59,19 @@ class QuickCourse:
         mode = _mode_arrays(motion)
         y = motion.begin(q, v)
         clock = np.array([t, t, 0.0, end, options.max_step, options.rtol, options.atol])
-        self._course = Course(clock, np.zeros((ROWS, len(y))))
-        self._course.rows[[Y, BEGUN]] = y
+        rows = np.zeros((ROWS, len(y)))
+        rows[[Y, BEGUN]] = y
         place, found = make_place(model), make_forces(mode, len(v))
-        self._data = model, mode, _tableau(), self._course, place, found
+        self._way = Motion(model, mode, _tableau(), clock, rows, place, found)
         self._one = _room(motion, 1)
         self.start = self.settle()
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
-        done = drive(*self._data, Request(ADVANCE, 0, _NO_TIMES), self._one)
+        done = drive(self._way, Request(ADVANCE, 0, _NO_TIMES), self._one)
         if done == UNKNOWN:
             raise NotKnownError
-        self.t_old, self.t = self._course.clock[:2].tolist()
+        self.t_old, self.t = self._way.clock[:2].tolist()
         return bool(done == DONE)
 
     def looks(self, times: Sequence[float]) -> Iterable[Look]:
@@ -81,7 +81,7 @@ class QuickCourse:
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
         """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
-        when = drive(*self._data, Request(_KINDS[what], j, np.array([a, b])), self._one)
+        when = drive(self._way, Request(_KINDS[what], j, np.array([a, b])), self._one)
         if not when == when:
             raise NotKnownError
         return float(when)
@@ -99,7 +99,7 @@ class QuickCourse:
     def _see(self, times: Sequence[float], *, settled: bool) -> Seen:
         seen = _room(self.motion, len(times))
         request = Request(SETTLE if settled else LOOK, 0, np.array(times, dtype=np.float64))
-        if times and drive(*self._data, request, seen) == UNKNOWN:
+        if times and drive(self._way, request, seen) == UNKNOWN:
             raise NotKnownError
         return seen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,12 +45,13 @@ class Recorder:
         """A sample with the impulses (nc, 1 + nt) since the one before; dropped where s does not move."""
         impulse = impulse + self._waiting
         s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
-        if not s > self.s[-1] and status.ok:
-            # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
-            self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
-            return
+        if not s > self.s[-1]:
+            if status.ok:
+                # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
+                self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
+                return
+            s = math.nextafter(self.s[-1], math.inf)
         self._waiting = self._zero
-        s = max(s, float(np.nextafter(self.s[-1], np.inf)))
         self.t.append(t)
         self.s.append(s)
         self.q.append(q.copy())
@@ -62,30 +64,10 @@ class Recorder:
 
     def extend(self, samples: Sequence[Sample]) -> None:
         """Samples of a smooth motion after the first, which is the last sample so far."""
-        pushes = np.array([sample.impulse for sample in samples])
-        steps = np.diff(pushes, axis=0)
-        steps[:1] += self._waiting
-        t = np.array([sample.t for sample in samples])
-        t[0] = self.t[-1]
-        s = self.s[-1] + np.cumsum(np.diff(t) + steps[:, :, 0].sum(axis=1))
-        before = np.concatenate([self.s[-1:], s[:-1]])
-        if not np.all(s > before):
-            since = samples[0].impulse
-            for sample in samples[1:]:
-                self.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
-                since = sample.impulse
-            return
-        count = len(s)
-        self._waiting = self._zero
-        self.t += t[1:].tolist()
-        self.s += s.tolist()
-        self.q += [sample.q for sample in samples[1:]]
-        self.v += [sample.v for sample in samples[1:]]
-        self.impulses += list(steps)
-        self.forces += (forces := [sample.force for sample in samples[1:]])
-        self.forces_after += forces
-        self.status += [Status.SOLVED] * count
-        self.residuals += [0.0] * count
+        since = samples[0].impulse
+        for sample in samples[1:]:
+            self.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
+            since = sample.impulse
 
     def begin(self, force: Array) -> None:
         """Smooth motion begins at the last sample with these contact forces."""

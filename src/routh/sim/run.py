@@ -14,7 +14,7 @@ from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
 from routh.sim import quick_course, zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.course import Options, ReadableCourse
+from routh.sim.course import Course, Options
 from routh.sim.flow import Flow, run_mode
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
@@ -28,13 +28,12 @@ _FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which
 MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
-@dataclass(frozen=True, eq=False)
-class RunSettings:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunSettings(Options):
     """What a run is asked to do."""
 
     end: float  # s
     sample_dt: float  # s
-    options: Options
     max_events: int
     law: ImpactLaw
     rng: np.random.Generator
@@ -86,7 +85,7 @@ class Run:
         self.at_once += 1
         if self.events > self.settings.max_events:
             return self._stop(Status.INCOMPLETE, f"{self.settings.max_events} events were reached")
-        if time.monotonic() > self.settings.options.deadline:
+        if time.monotonic() > self.settings.deadline:
             return self._stop(Status.OUT_OF_TIME, "the time allowed by budget= ran out")
         if self.at_once > MOST_AT_ONCE:
             return self._stop(Status.INCOMPLETE, f"{MOST_AT_ONCE} events at one instant")
@@ -104,7 +103,7 @@ class Run:
     def _contacts(self) -> tuple[np.ndarray, Array, Array]:
         """Which contacts are closed, all normal velocities, and the speed below which they are zero."""
         model = self.mechanism.model
-        closed = model.gaps(self.q) <= self.settings.options.gap
+        closed = model.gaps(self.q) <= self.settings.gap
         Jn = model.jacobians(self.q)[0]
         normal = Jn @ self.v
         if self._still():
@@ -136,7 +135,7 @@ class Run:
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
         model = self.mechanism.model
-        gap = max(self.settings.options.gap, float(model.gaps(self.q).min()))
+        gap = max(self.settings.gap, float(model.gaps(self.q).min()))
         problem = model.problem(State(self.q, self.v, self.t), gap=gap)
         approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
         names = [self.mechanism.names[i] for i in without_collision]
@@ -216,12 +215,12 @@ class Run:
 
     def _run_mode(self, motion: ModeMotion, grid: list[float]) -> Flow:
         """By compiled code, where that knows the forces; else the readable way, from the start."""
-        end, options = self.settings.end, self.settings.options
+        end, options = self.settings.end, self.settings
         start = motion, self.t, self.q, self.v, end, options
         if quick_course.suits(motion):
             with contextlib.suppress(quick_course.NotKnownError):
                 return run_mode(quick_course.QuickCourse(*start), end, grid, options)
-        return run_mode(ReadableCourse(*start), end, grid, options)
+        return run_mode(Course(*start), end, grid, options)
 
     def _log_change(self, mode: Mode) -> None:
         before = {hold.contact: hold.direction for hold in self.mode}

@@ -44,12 +44,8 @@ def likely(problem: ContactProblem, choices: Sequence[Sequence[Hold | None]]) ->
         possible = np.array([_possible(problem, i, hold, *parts) for hold in options])
         fine &= possible[picks[:, i], np.arange(len(picks))]
     for pick in picks[fine | ~regular]:
-        yield _mode(choices, pick)
-
-
-def _mode(choices: Sequence[Sequence[Hold | None]], pick: np.ndarray) -> Mode:
-    held = (options[k] for options, k in zip(choices, pick, strict=True))
-    return tuple(hold for hold in held if hold is not None)
+        held = (options[k] for options, k in zip(choices, pick, strict=True))
+        yield tuple(hold for hold in held if hold is not None)
 
 
 def _rows(problem: ContactProblem, i: int, hold: Hold | None, G: Array, free: Array) -> tuple[Array, Array]:
@@ -93,6 +89,6 @@ def _possible(
     if hold.direction is None:
         room = problem.mu[i] * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1)
         fits &= room >= -slack * max(1.0, float(problem.mu[i]))
-    elif problem.mu[i] > 0.0 and not problem.slip[i].any():
+    elif problem.starts[i]:
         fits &= acceleration[:, 1:] @ np.asarray(hold.direction) >= -slack
     return np.asarray(fits)

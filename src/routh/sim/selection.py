@@ -40,9 +40,9 @@ def select(
         slipping[resting][:, None] & (size > 0.0), velocity / np.where(size > 0.0, size, 1.0), 0.0
     )
     problem = contact_problem(snapshot, resting, mechanism.mu, slip)
-    found = find_modes(problem)
+    groups, complete = find_modes(problem)
     choices = []
-    for group in found.groups:
+    for group in groups:
         left = [solution for solution in group if solution.mode not in excluded]
         if left:
             scores = (
@@ -54,7 +54,7 @@ def select(
             # of equally good modes the one with the fewest closed contacts: it asks for no force
             near = [s for s, score in zip(left, scores, strict=True) if score >= best - 1e-12]
             choices.append(min(near, key=lambda solution: len(solution.mode)))
-    return Selection(tuple(choices), found.complete)
+    return Selection(tuple(choices), complete)
 
 
 def _score(

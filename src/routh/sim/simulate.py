@@ -11,7 +11,6 @@ import numpy as np
 from routh import tolerances
 from routh.laws import ImpactLaw, SetValued
 from routh.models.base import Model, State, fitting_state
-from routh.sim.course import Options
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.run import Run, RunSettings
 from routh.sim.trajectory import Trajectory
@@ -79,24 +78,22 @@ def simulate(
     """
     span = real("duration", duration, above=0.0)
     spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)
-    options = Options(
-        rtol=real("rtol", rtol, above=0.0),
-        atol=real("atol", atol, above=0.0),
-        max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
-        gap=real("gap", gap, above=0.0),
-        deadline=math.inf if budget is None else time.monotonic() + real("budget", budget, at_least=0.0),
-    )
-    start = checked_state(model, state, options.gap)
+    closed = real("gap", gap, above=0.0)
+    start = checked_state(model, state, closed)
     rng = np.random.Generator(
         np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])
     )
     settings = RunSettings(
-        start.t + span,
-        spacing,
-        options,
-        integer("max_events", max_events, at_least=1),
-        law or SetValued(),
-        rng,
+        rtol=real("rtol", rtol, above=0.0),
+        atol=real("atol", atol, above=0.0),
+        max_step=span / 10.0 if max_step is None else real("max_step", max_step, above=0.0),
+        gap=closed,
+        deadline=math.inf if budget is None else time.monotonic() + real("budget", budget, at_least=0.0),
+        end=start.t + span,
+        sample_dt=spacing,
+        max_events=integer("max_events", max_events, at_least=1),
+        law=law or SetValued(),
+        rng=rng,
     )
     return Run(Mechanism(model, control), start, settings).finish()
 

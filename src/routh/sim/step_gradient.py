@@ -121,33 +121,27 @@ class _Pass:
         on_q, on_v = self.on_q[-1], self.on_v[-1]  # of configurations (nq,), of velocities
         moved = on_q if self.straight else self._motions(count) @ on_q  # of motions (nv,)
         inputs, forces, margin = [], np.zeros((count, self.model.nv)), np.inf
-        on_memory: Array | None = None
+        memory: list[Array | None] | None = None  # on the springs of each constraint of a step
         for k in reversed(range(count)):
             derivative = differentiate(self.tape.steps[k])
             margin = min(margin, derivative.margin)
             by_q, by_v = self._moving(k, on_q)
-            system = derivative.gradient(v=on_v + by_v, deformations=self._memory(k, on_memory))
+            system = derivative.gradient(v=on_v + by_v, deformations=memory)
             found = self._state_gradient(k, system)
             self._collect(k, system)
             inputs.append(found.u)
             forces[k] = system.f
-            first = system.constraints[0] if self._remembers else None
-            on_memory = first.deformation if isinstance(first, ContactGradient) else None
+            memory = [getattr(part, "deformation", None) for part in system.constraints]
             on_v = found.v + self.on_v[k]
             moved, on_q = self._earlier(k, by_q + found.q)
         u = np.array(inputs[::-1]) if inputs else np.zeros((0, 0))
         return StepGradient(moved, on_v, u, forces, self.contacts, self.rows, float(margin))
 
-    def _memory(self, k: int, on_memory: Array | None) -> list[Array | None] | None:
-        """For each constraint of a step: only the contacts, which come first, remember."""
-        rest = len(self.tape.steps[k].forces) - 1
-        return None if on_memory is None else [on_memory, *[None] * rest]
-
     def _state_gradient(self, k: int, system: SystemGradient) -> StateGradient:
         run, solved = self.tape.trajectory, self.tape.steps[k].system
         state = State(run.q[k], run.v[k], run.t[k])
-        contact = solved.constraints[0] if self._remembers else None
-        deformation = contact.deformation if isinstance(contact, Contact) else None
+        first = solved.constraints[0] if self.model.contacts else None
+        deformation = first.deformation if isinstance(first, Contact) else None
         options = self.tape.options | {"dt": solved.dt, "deformation": deformation}
         return state_gradient(self.model, state, system, **options)
 
@@ -159,11 +153,6 @@ class _Pass:
         moved = moved + motions @ self.on_q[k]
         # the numbers obey conditions, such as a quaternion's length: the least of all that agree on motions
         return moved, np.asarray(np.linalg.lstsq(motions, moved, rcond=None)[0], dtype=np.float64)
-
-    @property
-    def _remembers(self) -> bool:
-        compliance: Compliance = self.tape.options["compliance"]
-        return compliance.remembers and bool(self.model.contacts)
 
     def _moving(self, k: int, on_q: Array) -> tuple[Array, Array]:
         """D19 (36), ``q_1 = integrate(q, v_1, h)``: what motions of q and the velocity are worth by it."""

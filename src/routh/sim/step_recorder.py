@@ -44,21 +44,26 @@ class StepRecorder:
     def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
         """Write down a state, the constraints there and the forces that led to it."""
         items = system.constraints
-        forces = [np.zeros_like(f) for f in _shapes(items)] if last is None else list(last.forces)
+        deformations = [_deformation(item) for item in items]
+        forces = [np.zeros_like(d) for d in deformations] if last is None else list(last.forces)
+        names = [item.name for item in items]
+        energies = {
+            "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
+            "elastic": sum(map(elastic_energy, items)),
+        }
+        if hasattr(self.model, "potential"):
+            energies["potential"] = self.model.potential(now.q)
         self.rows.append(
             {
                 "t": now.t,
                 "q": now.q,
                 "v": now.v,
-                "impulse": self.impulse,
-                "forces": forces,
-                "deformations": [_deformation(item) for item in items],
-                "elastic": sum(map(elastic_energy, items)),
-                "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
-                "potential": self.model.potential(now.q) if hasattr(self.model, "potential") else np.nan,
-                "status": self.status,
-                "residual": self.residual,
-                "names": [item.name for item in items],
+                "impulses": self.impulse,
+                "status": np.int8(self.status),
+                "residuals": self.residual,
+                "forces": dict(zip(names, forces, strict=True)),
+                "deformations": dict(zip(names, deformations, strict=True)),
+                "energies": energies,
             }
         )
         self._note_contacts(now, forces)
@@ -66,27 +71,16 @@ class StepRecorder:
 
     def trajectory(self) -> Trajectory:
         """All of it."""
-        rows = self.rows
-        column = lambda name: np.array([row[name] for row in rows])  # noqa: E731
-        names = rows[0]["names"]
-        energies = {"kinetic": column("kinetic"), "elastic": column("elastic")}
-        if hasattr(self.model, "potential"):
-            energies["potential"] = column("potential")
-        return Trajectory(
-            t=column("t"),
-            q=column("q"),
-            v=column("v"),
-            impulses=column("impulse"),
-            events=tuple(self.events),
-            forces={name: np.array([row["forces"][i] for row in rows]) for i, name in enumerate(names)},
-            deformations={
-                name: np.array([row["deformations"][i] for row in rows]) for i, name in enumerate(names)
-            },
-            energies=energies,
-            status=column("status").astype(np.int8),
-            residuals=column("residual"),
-            contacts=tuple(info.name for info in self.model.contacts),
-        )
+        columns: Options = {}
+        for name, first in self.rows[0].items():
+            values = [row[name] for row in self.rows]
+            columns[name] = (
+                {key: np.array([value[key] for value in values]) for key in first}
+                if isinstance(first, dict)
+                else np.array(values)
+            )
+        contacts = tuple(info.name for info in self.model.contacts)
+        return Trajectory(**columns, events=tuple(self.events), contacts=contacts)
 
     def _note_contacts(self, now: State, forces: list[Array]) -> None:
         if not self.model.contacts:
@@ -110,7 +104,3 @@ def elastic_energy(item: Constraint) -> float:
 
 def _deformation(item: Constraint) -> Array:
     return np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
-
-
-def _shapes(items: tuple[Constraint, ...]) -> list[Array]:
-    return [_deformation(item) for item in items]

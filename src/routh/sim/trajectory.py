@@ -96,11 +96,8 @@ class Trajectory(Drawable, Tabular):
 
     def __post_init__(self) -> None:
         length = len(self.t)
-        named: dict[str, np.ndarray | None] = {
-            **{"q": self.q, "v": self.v, "s": self.s, "impulses": self.impulses},
-            **{"status": self.status, "residuals": self.residuals},
-        }
-        for group in ("forces", "deformations", "energies"):
+        named: dict[str, np.ndarray | None] = {name: getattr(self, name) for name in _ARRAYS}
+        for group in _GROUPS:
             named |= {f"{group}[{name!r}]": array for name, array in getattr(self, group).items()}
         for name, array in named.items():
             if array is not None and len(array) != length:
@@ -214,11 +211,13 @@ class Trajectory(Drawable, Tabular):
 
 
 def _told(value: object) -> object:
-    """What an event knows, for JSON: arrays and tuples say what they are."""
+    """What an event knows, for JSON: arrays, tuples and dictionaries say what they are."""
     if isinstance(value, np.ndarray):
         return {"array": value.tolist(), "dtype": value.dtype.str}
     if isinstance(value, tuple):
         return {"tuple": [_told(one) for one in value]}
+    if isinstance(value, dict):
+        return {"dict": _pairs(value)}
     if isinstance(value, list):
         return [_told(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
@@ -236,6 +235,8 @@ def _heard(value: object) -> object:
         return value
     if "array" in value:
         return np.array(value["array"], dtype=np.dtype(value["dtype"]))
+    if "dict" in value:
+        return {str(name): _heard(one) for name, one in value["dict"]}
     return tuple(_heard(one) for one in value["tuple"])
 
 

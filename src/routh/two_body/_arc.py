@@ -107,17 +107,12 @@ def expand_step(series: Array, arc: Array, state: Array, con: Contact, f: float)
     largest = max(abs(arc[at.STEP, at.P1]), abs(arc[at.STEP, at.P2]))
     largest = max(largest, max(abs(arc[at.STEP, at.P3]), abs(arc[at.STEP, at.P4])))
     unit = first / max(first, largest)  # no root of P is much nearer
-    square = unit * unit
-    cube, fourth = square * unit, square * square
     arc[at.STEP, at.P0] = first
-    arc[at.STEP, at.P1] *= unit
-    arc[at.STEP, at.P2] *= square
-    arc[at.STEP, at.P3] *= cube
-    arc[at.STEP, at.P4] *= fourth
-    arc[at.STEP, at.H1] *= unit
-    arc[at.STEP, at.H2] *= square
-    arc[at.STEP, at.H3] *= cube
-    arc[at.STEP, at.H4] *= fourth
+    scale = unit
+    for k in range(4):
+        arc[at.STEP, at.P1 + k] *= scale
+        arc[at.STEP, at.H1 + k] *= scale
+        scale *= unit
     arc[at.STEP, at.UNIT], arc[at.STEP, at.POWER], arc[at.STEP, at.LINEAR] = unit, 1.0, 0.0
     arc[at.STEP, at.AMP], arc[at.STEP, at.PACE], arc[at.STEP, at.VZS] = 1.0, 1.0, state[at.VN]
     arc[at.STEP, at.BEGIN_Z], arc[at.STEP, at.BEGIN_U] = 0.0, 0.0
@@ -242,32 +237,24 @@ def half_tangent(arc: Array, kind: int, x: float, y: float, length: float) -> fl
     return arc[kind, at.SIDE] * (sx * y - sy * x) / bottom if bottom > 0.0 else NOT_FOUND
 
 
-def arc_velocity(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
-    """v_z at the segment's parameter p, and its derivative by p."""
+def arc_value(series: Array, arc: Array, kind: int, what: int, p: float) -> tuple[float, float]:
+    """VELOCITY, WORK or PRESS at the segment's parameter p, and its derivative by p."""
     x, z = coordinates(arc, kind, p)
-    w, v0 = x * arc[kind, at.UNIT], arc[kind, at.V0]
-    added = arc[kind, at.LINEAR] * v0 * p + z * horner(series, kind, at.VZ, x)
-    turn = (1.0 + w * w) * (v0 + w * (arc[kind, at.V1] + w * arc[kind, at.V2]))
-    slope = arc[kind, at.PACE] * horner(series, kind, at.Q, x) * turn
-    return arc[kind, at.VZS] + arc[kind, at.AMP] * added, slope
-
-
-def arc_impulse(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
-    """I_z since the segment's start at its parameter p, and its derivative by p."""
-    x, z = coordinates(arc, kind, p)
-    added = arc[kind, at.LINEAR] * p + z * horner(series, kind, at.IZ, x) - arc[kind, at.BEGIN_Z]
-    return arc[kind, at.AMP] * added, arc[kind, at.PACE] * horner(series, kind, at.Z, x)
-
-
-def arc_energy(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
-    """E gained since the segment's start at its parameter p, and its derivative by p."""
-    x, z = coordinates(arc, kind, p)
-    amp, start, linear = arc[kind, at.AMP], arc[kind, at.VZS], arc[kind, at.LINEAR] * p
-    vz = start + amp * (linear * arc[kind, at.V0] + z * horner(series, kind, at.VZ, x))
+    amp, start, pace = arc[kind, at.AMP], arc[kind, at.VZS], arc[kind, at.PACE]
+    linear, v0 = arc[kind, at.LINEAR] * p, arc[kind, at.V0]
+    if what == at.VELOCITY:
+        w = x * arc[kind, at.UNIT]
+        turn = (1.0 + w * w) * (v0 + w * (arc[kind, at.V1] + w * arc[kind, at.V2]))
+        vz = start + amp * (linear * v0 + z * horner(series, kind, at.VZ, x))
+        return vz, pace * horner(series, kind, at.Q, x) * turn
     pressed = amp * (linear + z * horner(series, kind, at.IZ, x) - arc[kind, at.BEGIN_Z])
+    rate = pace * horner(series, kind, at.Z, x)
+    if what == at.PRESS:
+        return pressed, rate
+    vz = start + amp * (linear * v0 + z * horner(series, kind, at.VZ, x))
     bent = z * (horner(series, kind, at.EA, x) + p * horner(series, kind, at.EB, x))
-    bent += 0.5 * arc[kind, at.V0] * linear * linear - arc[kind, at.BEGIN_E]
-    return -start * pressed - amp * amp * bent, -vz * arc[kind, at.PACE] * horner(series, kind, at.Z, x)
+    bent += 0.5 * v0 * linear * linear - arc[kind, at.BEGIN_E]
+    return -start * pressed - amp * amp * bent, -vz * rate
 
 
 def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: int, p: float) -> None:
@@ -292,16 +279,12 @@ def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: in
     state[at.P_JZ], state[at.P_E] = pressed, -start * pressed - amp * amp * bent
     along = amp * (linear + z * iu - arc[kind, at.BEGIN_U])
     across = amp * (z * it - arc[kind, at.BEGIN_T])
-    place(arc, kind, state, con, along, across, rho * (1.0 - w * w), rho * 2.0 * w)
-
-
-def place(
-    arc: Array, kind: int, state: Array, con: Contact, iu: float, it: float, u: float, t: float
-) -> None:
-    """Turn components along and across the base direction into the point's impulse and sliding velocity."""
+    u, t = rho * (1.0 - w * w), rho * 2.0 * w
+    # components along and across the base direction, turned
     sx, sy = arc[kind, at.SX], arc[kind, at.SY]
     tx, ty = -arc[kind, at.SIDE] * sy, arc[kind, at.SIDE] * sx
-    state[at.P_JX], state[at.P_JY] = -con.mu * (iu * sx + it * tx), -con.mu * (iu * sy + it * ty)
+    state[at.P_JX] = -con.mu * (along * sx + across * tx)
+    state[at.P_JY] = -con.mu * (along * sy + across * ty)
     state[at.P_GX], state[at.P_GY] = u * sx + t * tx, u * sy + t * ty
     state[at.P_R] = math.sqrt(u * u + t * t)
 

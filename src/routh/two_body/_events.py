@@ -5,26 +5,17 @@ from __future__ import annotations
 import math
 
 from routh.two_body import _layout as at
-from routh.two_body._layout import Bracket, Contact
-from routh.two_body._segments import energy, normal_impulse, normal_velocity
+from routh.two_body._layout import Contact
+from routh.two_body._segments import value_of
 from routh.validation import Array
 
 
-def value_of(series: Array, arc: Array, state: Array, kind: int, what: int, p: float) -> tuple[float, float]:
-    """Normal velocity (0), energy (1) or normal impulse (2) at p, and its derivative."""
-    if what == 0:
-        return normal_velocity(series, arc, state, kind, p)
-    if what == 1:
-        return energy(series, arc, state, kind, p)
-    return normal_impulse(series, arc, kind, p)
-
-
 def line_crossing(state: Array, what: int, target: float) -> float:
-    """The same on a LINE, in closed form: v_z is linear there and E quadratic."""
+    """Where a quantity crosses the target on a LINE, in closed form: v_z is linear there and E quadratic."""
     rate, vz = state[at.RATE], state[at.VN]
-    if what == 0:
+    if what == at.VELOCITY:
         return (target - vz) / rate
-    if what == 2:
+    if what == at.PRESS:
         return target
     root = math.sqrt(max(vz * vz - 2.0 * rate * target, 0.0))
     if vz < 0.0:
@@ -33,13 +24,21 @@ def line_crossing(state: Array, what: int, target: float) -> float:
 
 
 def crossing(
-    series: Array, arc: Array, state: Array, kind: int, what: int, target: float, bracket: Bracket
+    series: Array,
+    arc: Array,
+    state: Array,
+    kind: int,
+    what: int,
+    target: float,
+    low: float,
+    high: float,
+    at_high: float,
 ) -> float:
-    """Where a quantity that is monotone on the bracket crosses the target.
+    """Where a quantity that is monotone from ``low`` (FROM) to ``high`` (``at_high``) crosses the target.
 
     Newton's method kept in its bracket; it stops when the step after next would be rounding.
     """
-    low, high, at_low, at_high = bracket
+    at_low = state[at.FROM_VZ + what]
     if kind == at.LINE:
         return min(max(line_crossing(state, what, target), low), high)
     rising = at_high > at_low
@@ -47,7 +46,7 @@ def crossing(
     if at_high == at_low:
         return high
     share = min(max((target - at_low) / (at_high - at_low), 0.0), 1.0)
-    if what == 1 and state[at.FROM_VZ] == 0.0:
+    if what == at.WORK and state[at.FROM_VZ] == 0.0:
         share = math.sqrt(share)  # E begins with a parabola
     p = low + length * share
     for _ in range(100):
@@ -85,32 +84,28 @@ def next_event(
 
     The state's FROM and TO are v_z, E and I_z since the segment's start, at `start` and at `end`.
     """
-    vz0, vz = state[at.FROM_VZ], state[at.TO_VZ]
+    vz = state[at.TO_VZ]
     if state[at.PHASE] == at.COMPRESSION:
-        if vz >= 0.0:
-            bracket = Bracket(start, end, vz0, vz)
-            return crossing(series, arc, state, kind, 0, 0.0, bracket), at.END_COMPRESSION
-        return end, 0
+        if not vz >= 0.0:
+            return end, 0
+        return crossing(series, arc, state, kind, at.VELOCITY, 0.0, start, end, vz), at.END_COMPRESSION
     gained, impulse = state[at.TO_E], state[at.TO_JZ]
     turned = vz < 0.0
     if turned:
-        end = crossing(series, arc, state, kind, 0, 0.0, Bracket(start, end, vz0, vz))
-        gained, _ = energy(series, arc, state, kind, end)
-        impulse, _ = normal_impulse(series, arc, kind, end)
+        end = crossing(series, arc, state, kind, at.VELOCITY, 0.0, start, end, vz)
+        gained, _ = value_of(series, arc, state, kind, at.WORK, end)
+        impulse, _ = value_of(series, arc, state, kind, at.PRESS, end)
     if con.hypothesis == at.ENERGETIC:
         if state[at.ENERGY] + gained <= 0.0:
-            due = -state[at.ENERGY]
-            bracket = Bracket(start, end, state[at.FROM_E], gained)
-            return crossing(series, arc, state, kind, 1, due, bracket), at.END
+            return crossing(series, arc, state, kind, at.WORK, -state[at.ENERGY], start, end, gained), at.END
     elif con.hypothesis == at.POISSON:
-        begun = state[at.FROM_JZ]
-        due = con.e * state[at.SQUEEZED] - state[at.RELEASED] + begun
+        due = con.e * state[at.SQUEEZED] - state[at.RELEASED] + state[at.FROM_JZ]
         if impulse >= due:
-            return crossing(series, arc, state, kind, 2, due, Bracket(start, end, begun, impulse)), at.END
+            return crossing(series, arc, state, kind, at.PRESS, due, start, end, impulse), at.END
     elif not turned:
         wanted = -con.e * state[at.VN0]
         if vz >= wanted:
-            return crossing(series, arc, state, kind, 0, wanted, Bracket(start, end, vz0, vz)), at.END
+            return crossing(series, arc, state, kind, at.VELOCITY, wanted, start, end, vz), at.END
     return end, at.COMPRESSED_AGAIN if turned else 0
 
 

@@ -120,10 +120,4 @@ def run_cuda(impacts: Impacts) -> None:
 
 def decode(code: int) -> str:
     """The letters of an event code, in order."""
-    letters = ""
-    for _ in range(at.MAX_EVENTS + 1):
-        if code == 0:
-            break
-        letters = at.LETTERS[code % 8] + letters
-        code //= 8
-    return letters
+    return "".join(at.LETTERS[int(digit)] for digit in f"{code:o}") if code else ""

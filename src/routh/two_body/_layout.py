@@ -49,7 +49,8 @@ UNKNOWN, NO_TAIL, FALLING = -1.0, 0.0, 1.0
 
 # entries of `state`
 GX, GY, SLIDE, JX, JY, JZ, VN, ENERGY, STORED, RETURNED = range(10)
-SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED1, TURNED2 = range(10, 20)
+SQUEEZED, RELEASED, PHASE, LOSSES, EVENTS, COUNT, MODE, LINED, TURNED = range(10, 19)
+# TURNED has two places, one for each direction
 SIGX, SIGY, RATE, DRIFT, SLIDE0, VN0, SEGMENTS, RESIDUAL, FORCE_STEP, MISSED, FLOOR, LEFT = range(20, 32)
 # the point last evaluated: v_z, and since the segment's start E, impulses; the sliding velocity
 P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
@@ -57,6 +58,8 @@ P_VZ, P_E, P_JX, P_JY, P_JZ, P_GX, P_GY, P_R = range(32, 40)
 FROM_VZ, FROM_E, FROM_JZ, TO_VZ, TO_E, TO_JZ = range(40, 46)
 STATE_SIZE = 46
 
+# quantities along a segment, in the order of FROM and TO: v_z, and since its start the energy gained and I_z
+VELOCITY, WORK, PRESS = range(3)
 # phases
 COMPRESSION, RESTITUTION, DONE = 0.0, 1.0, 2.0
 # modes: sliding freely, or a line in impulse space (stick, resumed slip, no friction)
@@ -94,15 +97,6 @@ class Contact(NamedTuple):
     bx: float
     by: float
     near: float  # angle of event l, see EVENT_TOLERANCE
-
-
-class Bracket(NamedTuple):
-    """An interval of a segment's parameter, and what a quantity is at its ends."""
-
-    low: float
-    high: float
-    at_low: float
-    at_high: float
 
 
 class Work(NamedTuple):

@@ -6,30 +6,20 @@ STEP and FALL: an arc of directions, see `_arc`. LINE: straight in impulse space
 from __future__ import annotations
 
 from routh.two_body import _layout as at
-from routh.two_body._arc import arc_energy, arc_impulse, arc_velocity, evaluate_arc
+from routh.two_body._arc import arc_value, evaluate_arc
 from routh.two_body._layout import Contact
 from routh.validation import Array
 
 
-def normal_velocity(series: Array, arc: Array, state: Array, kind: int, p: float) -> tuple[float, float]:
-    """v_z at the segment's parameter p, and its derivative by p."""
+def value_of(series: Array, arc: Array, state: Array, kind: int, what: int, p: float) -> tuple[float, float]:
+    """VELOCITY, WORK or PRESS at the segment's parameter p, and its derivative by p."""
     if kind != at.LINE:
-        return arc_velocity(series, arc, kind, p)
-    return state[at.VN] + state[at.RATE] * p, state[at.RATE]
-
-
-def energy(series: Array, arc: Array, state: Array, kind: int, p: float) -> tuple[float, float]:
-    """E gained since the segment's start at its parameter p, and its derivative by p."""
-    if kind != at.LINE:
-        return arc_energy(series, arc, kind, p)
+        return arc_value(series, arc, kind, what, p)
     vz, rate = state[at.VN], state[at.RATE]
-    return -p * (vz + 0.5 * rate * p), -vz - rate * p
-
-
-def normal_impulse(series: Array, arc: Array, kind: int, p: float) -> tuple[float, float]:
-    """I_z since the segment's start at its parameter p, and its derivative by p."""
-    if kind != at.LINE:
-        return arc_impulse(series, arc, kind, p)
+    if what == at.VELOCITY:
+        return vz + rate * p, rate
+    if what == at.WORK:
+        return -p * (vz + 0.5 * rate * p), -vz - rate * p
     return p, 1.0
 
 

@@ -113,14 +113,12 @@ def turning_end(
     The state's point is at the end of the segment, and is moved with it.
     """
     which = 0
-    if state[at.TURNED1] == 0.0:
-        found = parameter(arc, kind, half_tangent(arc, kind, con.ax, con.ay, 1.0))
-        if found < end:
-            end, which = found, 1
-    if state[at.TURNED2] == 0.0:
-        found = parameter(arc, kind, half_tangent(arc, kind, con.bx, con.by, 1.0))
-        if found < end:
-            end, which = found, 2
+    for side in range(2):
+        if state[at.TURNED + side] == 0.0:
+            x, y = (con.ax, con.ay) if side == 0 else (con.bx, con.by)
+            found = parameter(arc, kind, half_tangent(arc, kind, x, y, 1.0))
+            if found < end:
+                end, which = found, 1 + side
     if which > 0:
         evaluate(series, arc, state, con, kind, end)
     return end, which
@@ -213,10 +211,8 @@ def run_segment(series: Array, arc: Array, state: Array, con: Contact) -> tuple[
     commit(state, letter)
     if letter != 0:
         state[at.FORCE_STEP] = 1.0
-    elif turn == 1:
-        state[at.TURNED1] = 1.0
-    elif turn == 2:
-        state[at.TURNED2] = 1.0
+    elif turn > 0:
+        state[at.TURNED + turn - 1] = 1.0
     elif origin or (state[at.MODE] != at.ON_LINE and negligible(arc, state, con)):
         vanish(state, con)
     return kind, here

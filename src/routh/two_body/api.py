@@ -92,10 +92,8 @@ def checked_one(
     event_tolerance: float = EVENT_TOLERANCE,
 ) -> Impacts:
     """One impact, its arguments as in `impact`."""
-    real_array("W", W, [(3, 3)])
-    real_array("v", v, [(3,)])
-    friction, restitution = real("mu", mu, at_least=0.0), real("e", e, at_least=0.0, at_most=1.0)
-    return checked(W, v, friction, restitution, hypothesis, event_tolerance)
+    w, velocity = real_array("W", W, [(3, 3)]), real_array("v", v, [(3,)])
+    return checked(w, velocity, real("mu", mu), real("e", e), hypothesis, event_tolerance)
 
 
 def checked(

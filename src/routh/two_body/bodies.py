@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,11 +113,5 @@ def velocities_after(
 
 def _pushed(body: Body, point: Array, impulse: Array) -> Body:
     turn = body.inverse_inertia() @ np.cross(point - body.position, impulse)
-    return Body(
-        body.mass,
-        body.inertia,
-        body.position,
-        rotation=body.rotation,
-        velocity=body.velocity + impulse / body.mass,
-        angular_velocity=body.angular_velocity + turn,
-    )
+    velocity = body.velocity + impulse / body.mass
+    return replace(body, velocity=velocity, angular_velocity=body.angular_velocity + turn)
