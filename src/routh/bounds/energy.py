@@ -33,11 +33,6 @@ class OuterBound(ABC):
 
     problem: ImpactProblem = field(repr=False)
 
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """How the bound is obtained."""
-
     @abstractmethod
     def bound(self, direction: Array, last: int) -> float:
         """Upper bound on ``direction . v+``, (nv,), over outcomes with the contact ``last`` at rest."""
@@ -69,11 +64,6 @@ class Certificate:
 @dataclass(frozen=True, eq=False)
 class EnergyBound(OuterBound):
     """A convex outer bound on the set of outcomes, one certified number per direction."""
-
-    @property
-    def method(self) -> str:
-        """How the bound is obtained."""
-        return "cone program over energy, friction cones and non-penetration"
 
     def certificates(self, direction: ArrayLike) -> list[Certificate]:
         """One certificate for each contact that may stop last; the bound is the largest of theirs."""
