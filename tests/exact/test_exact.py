@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import routh
-from problems import rational_block
+from problems import rational_block, with_simple_delassus
 from routh import systems
 from routh.exact.cells import Budget
 from routh.exact.checker import check_member
@@ -15,7 +15,6 @@ from routh.exact.gap import largest_distance
 from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
 from routh.exact.rational import RationalProblem, friction_directions
 from routh.exact.reach import Reach
-from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
 from routh.status import CapacityError, Status
 
@@ -165,7 +164,7 @@ def random_rational(seed, nc):
     problem = routh.ImpactProblem(
         A @ A.T / nv + 0.2 * np.eye(nv), J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv)
     )
-    return snap(problem, tolerance=1e-3, through="delassus").rational
+    return with_simple_delassus(problem)
 
 
 @pytest.mark.parametrize("scale", [F(1, 1024), F(1024)])

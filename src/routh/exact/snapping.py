@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -30,9 +29,9 @@ from routh.exact.algebra import (
     times,
     transpose,
 )
-from routh.exact.rational import RationalProblem, floats
+from routh.exact.rational import RationalProblem
 from routh.problem import ImpactProblem
-from routh.validation import Array, choice, real
+from routh.validation import Array, real
 
 Number = Callable[[float], Fraction]
 Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of J v at rest, equal pairs
@@ -77,29 +76,18 @@ def units_of(problem: ImpactProblem) -> Units:
     return Units(column, row, float(_powers(np.array(problem.speed or 1.0))))
 
 
-def snap(
-    problem: ImpactProblem,
-    *,
-    tolerance: float = tolerances.SNAP,
-    through: Literal["mass", "delassus"] = "mass",
-) -> Snapped:
+def snap(problem: ImpactProblem, *, tolerance: float = tolerances.SNAP) -> Snapped:
     """The simplest rational problem within ``tolerance`` that keeps the coincidences of ``problem``.
 
     Equal entries (up to sign) stay equal; rows of J that are combinations of others stay so; contact
     velocities ``J v`` that are zero, or equal in pairs, become exactly so. The tolerance is relative: it
     counts in units in which the diagonal of M, the largest entry of J and the speed before are about one.
-
-    ``through="delassus"`` snaps a triangular factor of ``B M^-1 B^T`` instead of M, B being J where that is
-    square and regular: exact sets compute with this matrix, whose entries otherwise have the determinant of M
-    below the line. It wants ``rank J = nv``. `Snapped.moved` says how far M moved.
     """
     tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
-    choice("through", through, ("mass", "delassus"))
     units = units_of(problem)
     number: Number = partial(simplest, tolerance=tolerance)
     J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, number)
-    M = units.mass(problem.M)
-    mass = _snap_entries(M, tolerance, number) if through == "mass" else _mass_by_delassus(M, J[0], tolerance)
+    mass = _snap_entries(units.mass(problem.M), tolerance, number)
     mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
     v = _snap_entries(units.velocity(problem.v)[None, :], tolerance, number)[0]
     return _found(problem, units, mass, J, mu, _at_rest(problem, units, mass, J[0], v, tolerance))
@@ -220,21 +208,6 @@ def _snap_rows(rows: Array, tolerance: float, number: Number) -> tuple[Matrix, l
                 continue
         chosen.append(index)
     return tuple(snapped), dependent
-
-
-def _mass_by_delassus(M: Array, rows: Matrix, tolerance: float) -> Matrix:
-    """``B^T (L L^T)^-1 B`` with L simple: a mass matrix near M whose ``B M^-1 B^T`` is ``L L^T``."""
-    B = tuple(rows[i] for i in independent_rows(rows))
-    if len(B) < len(M):
-        raise ValueError(f"J: has rank {len(B)}; snapping through the Delassus matrix wants rank {len(M)}")
-    basis = floats(B)
-    factor = np.linalg.cholesky(basis @ np.linalg.solve(M, basis.T))
-    width = tolerance * float(np.max(np.abs(factor)))
-    simple = [[simplest(float(x), width) for x in row] for row in factor]
-    for k, row in enumerate(simple):  # a small number on the diagonal must not become 0
-        row[k] = row[k] or simplest(float(factor[k, k]), tolerance * float(factor[k, k]))
-    half = solve(simple, B)  # L^-1 B
-    return product(transpose(half), half)
 
 
 def _at_rest(
