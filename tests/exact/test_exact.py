@@ -12,7 +12,7 @@ from routh.exact.cells import Budget
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.gap import largest_distance
-from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
+from routh.exact.polytopes import PolytopeUnion, distance_to_hull, polytope
 from routh.exact.rational import RationalProblem, friction_directions
 from routh.exact.reach import Reach
 from routh.exact.terminal import terminal_pieces
@@ -269,5 +269,5 @@ def test_support_project_and_distance():
     images = exact.project(exact.problem.Jn)
     assert sorted(len(image) for image in images) == [2, 2]
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    assert _distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
-    assert _distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)
+    assert distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
+    assert distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)
