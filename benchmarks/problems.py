@@ -10,7 +10,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from routh.exact.algebra import product, simplest, solve, transpose
 from routh.exact.rational import RationalProblem
+from routh.exact.snapping import snap
 from routh.friction import facet_directions
 from routh.problem import ImpactProblem
 
@@ -174,6 +176,19 @@ def hard_elastic_problem(rng):
 
 
 # An impact in rational numbers
+
+
+def with_simple_delassus(problem, tolerance=1e-3):
+    """A rational problem near one with a square J whose ``J M^-1 J^T``, not M, is made of simple numbers.
+
+    Exact sets compute with that matrix; snapping M gives it twice the digits.
+    """
+    near = snap(problem, tolerance=tolerance).rational
+    J = problem.J.reshape(problem.nv, problem.nv)
+    factor = np.linalg.cholesky(J @ problem.solve_mass(J.T))
+    simple = [[simplest(float(x), tolerance * np.abs(factor).max()) for x in row] for row in factor]
+    half = solve(simple, near.rows)
+    return RationalProblem(product(transpose(half), half), near.Jn, near.Jt, near.mu, near.v, near.names)
 
 
 def rational_block(mu=1, slip=0, speed=Fraction(4429, 10000)):

@@ -72,7 +72,6 @@ def test_every_level_keeps_the_protocol(level):
     supports = bound.support(rows)
     assert supports.shape == (len(rows),)
     assert bound.support(rows[0]) == supports[0] == max(bound.bound(rows[0], last) for last in (0, 1))
-    assert bound.method
 
 
 def test_nearly_equal_contacts_have_a_bound_at_every_level():

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import routh
-from problems import rational_block
+from problems import rational_block, with_simple_delassus
 from routh import systems
 from routh.exact.cells import Budget
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.gap import largest_distance
-from routh.exact.polytopes import PolytopeUnion, _distance_to_hull, polytope
+from routh.exact.polytopes import PolytopeUnion, distance_to_hull, polytope
 from routh.exact.rational import RationalProblem, friction_directions
 from routh.exact.reach import Reach
-from routh.exact.snapping import snap
 from routh.exact.terminal import terminal_pieces
 from routh.status import CapacityError, Status
 
@@ -165,7 +164,7 @@ def random_rational(seed, nc):
     problem = routh.ImpactProblem(
         A @ A.T / nv + 0.2 * np.eye(nv), J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv)
     )
-    return snap(problem, tolerance=1e-3, through="delassus").rational
+    return with_simple_delassus(problem)
 
 
 @pytest.mark.parametrize("scale", [F(1, 1024), F(1024)])
@@ -270,5 +269,5 @@ def test_support_project_and_distance():
     images = exact.project(exact.problem.Jn)
     assert sorted(len(image) for image in images) == [2, 2]
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    assert _distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
-    assert _distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)
+    assert distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
+    assert distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routh import systems
-from routh.exact.algebra import dot, independent_rows, product, simplest, solve, transpose
+from routh.exact.algebra import dot, independent_rows, product, simplest, solve
 from routh.exact.rational import RationalProblem, unit_circle
 from routh.exact.snapping import snap
 from routh.problem import ImpactProblem
@@ -118,24 +118,3 @@ def test_bad_rational_problems_are_named(change, message):
 def test_a_problem_at_rest_snaps():
     problem = ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.5, [0.0, 0.0])
     assert snap(problem).rational.v == (0, 0)
-
-
-def test_snapping_through_the_delassus_matrix_keeps_it_simple_and_the_problem_near():
-    rng = np.random.default_rng(5)
-    A, J = rng.normal(size=(4, 4)), rng.normal(size=(4, 4))
-    problem = ImpactProblem(A @ A.T + np.eye(4), J[:2], J[2:], 0.5, rng.normal(size=4))
-    snapped = snap(problem, tolerance=1e-3, through="delassus")
-    assert max(snapped.moved.values()) < 0.05
-    near = snapped.rational.problem
-    assert np.allclose(near.delassus, problem.delassus, atol=0.02 * np.abs(problem.delassus).max())
-
-    def digits(rational):
-        delassus = product(rational.rows, solve(rational.M, transpose(rational.rows)))
-        return max(len(str(x.denominator)) for row in delassus for x in row)
-
-    assert digits(snapped.rational) < 0.7 * digits(snap(problem, tolerance=1e-3).rational)
-    flat = ImpactProblem(np.eye(3), [[0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]], 0.5, [0.0, -1.0, 0.0])
-    with pytest.raises(ValueError, match="J: has rank 2; snapping through the Delassus matrix wants rank 3"):
-        snap(flat, through="delassus")
-    with pytest.raises(ValueError, match="through: got"):
-        snap(flat, through="inertia")

@@ -58,12 +58,6 @@ class BarrierBound(OuterBound):
 
     pieces: bool  # one quadratic function for each sign pattern of y, or one for all
 
-    @property
-    def method(self) -> str:
-        """How the bound is obtained."""
-        shape = "a continuous quadratic function on each orthant of y" if self.pieces else "quadratic"
-        return f"functions that fall along every solution: {shape}"
-
     def bound(self, direction: Array, last: int) -> float:
         """The better of this bound and the linear one, for outcomes with the contact ``last`` at rest."""
         linear = self._linear.bound(direction, last)

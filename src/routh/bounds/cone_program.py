@@ -12,7 +12,7 @@ from routh import conic
 from routh.validation import Array
 
 Term = tuple[np.ndarray, Array]  # indices of variables, and their coefficients (rows x indices, or indices)
-Entry = tuple[ArrayLike, np.ndarray, Array]  # rows, columns and values, which are broadcast
+Entry = tuple[ArrayLike, np.ndarray, Array]  # rows, columns and values, of one shape
 
 
 class ConeProgram:
@@ -21,7 +21,7 @@ class ConeProgram:
     def __init__(self) -> None:
         self._count = 0
         self._height = 0
-        self._entries: list[tuple[Array, Array, Array]] = []
+        self._entries: list[tuple[np.ndarray, np.ndarray, Array]] = []
         self._constants: list[Array] = []
         self._cones: list[tuple[str, int]] = []
 
@@ -97,14 +97,7 @@ class ConeProgram:
         self, entries: Sequence[Entry], height: int, kind: str, constant: Array | None = None, size: int = 0
     ) -> None:
         for row, column, value in entries:
-            shape = np.broadcast_shapes(np.shape(row), np.shape(column), np.shape(value))
-            self._entries.append(
-                (
-                    np.broadcast_to(row, shape).ravel() + self._height,
-                    np.broadcast_to(column, shape).ravel(),
-                    np.broadcast_to(value, shape).ravel().astype(float),
-                )
-            )
+            self._entries.append((np.ravel(row) + self._height, column.ravel(), value.ravel()))
         self._constants.append(np.zeros(height) if constant is None else constant)
         self._cones.append((kind, size or height))
         self._height += height

@@ -24,19 +24,12 @@ from routh import conic
 from routh.problem import ImpactProblem
 from routh.validation import Array, deadline_of, real_array
 
-Block = tuple[Array, Array, list[conic.Cone]]  # rows, offsets, cones
-
 
 @dataclass(frozen=True, eq=False)
 class OuterBound(ABC):
     """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
 
     problem: ImpactProblem = field(repr=False)
-
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """How the bound is obtained."""
 
     @abstractmethod
     def bound(self, direction: Array, last: int) -> float:
@@ -69,11 +62,6 @@ class Certificate:
 @dataclass(frozen=True, eq=False)
 class EnergyBound(OuterBound):
     """A convex outer bound on the set of outcomes, one certified number per direction."""
-
-    @property
-    def method(self) -> str:
-        """How the bound is obtained."""
-        return "cone program over energy, friction cones and non-penetration"
 
     def certificates(self, direction: ArrayLike) -> list[Certificate]:
         """One certificate for each contact that may stop last; the bound is the largest of theirs."""
@@ -111,16 +99,10 @@ class EnergyBound(OuterBound):
     def _inward(self) -> Array | None:
         """A short covector g with ``(J M^-1 g)_n - mu |(J M^-1 g)_t| >= 1`` at every contact (Lemma 6)."""
         nv = self.problem.nv
-        solution = _solve(
-            np.append(self.problem.v * -1.0, self.problem.speed),
-            [
-                self._norm_rows(-np.eye(nv, nv + 1), np.zeros(nv)),
-                self._polar_rows(sign=1.0, margin=1.0, width=nv + 1),
-            ],
-        )
+        solution = self._minimised(np.zeros(nv), [], [], margin=1.0)
         if solution is None:
             return None
-        g = solution[:nv]
+        g = -solution[:nv]
         least = -self._cone_excess(-g).max()
         return g / least if least > 1e-9 else None
 
@@ -145,24 +127,13 @@ class EnergyBound(OuterBound):
         return EnergyBound(own), back, np.asarray(normal, dtype=np.float64)
 
     def _solved(self, d: Array, last: int) -> Certificate:
-        """Minimise ``p . v + speed tau`` over (p, tau, w) subject to the conditions in the module's head."""
+        """The best covector and weights that a solver finds, made to prove what they say."""
         problem = self.problem
-        nv, nc = problem.nv, problem.nc
-        width = nv + 1 + nc
-        map_ = np.hstack([-np.eye(nv), np.zeros((nv, 1)), problem.Jn.T])
-        free = [j for j in range(nc) if j != last]
-        signs = np.zeros((len(free), width))
-        signs[np.arange(len(free)), [nv + 1 + j for j in free]] = 1.0
-        blocks = [
-            self._norm_rows(map_, d),
-            self._polar_rows(sign=-1.0, margin=0.0, width=width),
-            (signs, np.zeros(len(free)), [("nonnegative", len(free))] if free else []),
-        ]
-        cost = np.concatenate([problem.v, [problem.speed], np.zeros(nc)])
-        solution = _solve(cost, blocks)
-        p, w = np.zeros(nv), np.zeros(nc)
+        free = np.arange(problem.nc) != last
+        solution = self._minimised(d, problem.Jn, np.flatnonzero(free))
+        p, w = np.zeros(problem.nv), np.zeros(problem.nc)
         if solution is not None:
-            p, w = self._repaired(solution[:nv]), solution[nv + 1 :]
+            p, w = self._repaired(solution[: problem.nv]), solution[problem.nv + 1 :]
             w[free] = np.maximum(w[free], 0.0)
         return Certificate(d, last, p, w, self._proved(d, p, w))
 
@@ -188,33 +159,27 @@ class EnergyBound(OuterBound):
         """``|covector|_(M^-1)``, so that ``covector . v <= dual_norm |v|_M``."""
         return float(np.sqrt(max(0.0, float(covector @ self.problem.solve_mass(covector)))))
 
-    def _norm_rows(self, map_: Array, offset: Array) -> Block:
-        """``|map x + offset|_(M^-1) <= tau`` where tau follows the nv entries of p in x."""
-        lower, nv = self.problem.cholesky, self.problem.nv
-        head = np.zeros((1, map_.shape[1]))
-        head[0, nv] = 1.0
-        values = np.append(0.0, np.linalg.solve(lower, offset))
-        return np.vstack([head, np.linalg.solve(lower, map_)]), values, [("second order", nv + 1)]
+    def _minimised(
+        self, d: Array, normals: ArrayLike, signed: ArrayLike, *, margin: float = 0.0
+    ) -> Array | None:
+        """The (p, tau, w) with the least ``p . v + |v|_M tau``; None where the solver fails.
 
-    def _polar_rows(self, *, sign: float, margin: float, width: int) -> Block:
-        """``sign (J M^-1 p)_n - margin >= mu |(J M^-1 p)_t|`` for each contact."""
-        problem = self.problem
-        size = 1 + problem.nt
-        table = np.zeros((problem.nc * size, width))
-        response = problem.response.T.reshape(problem.nc, size, problem.nv)
-        weights = np.concatenate(
-            [np.full((problem.nc, 1), sign), np.repeat(problem.mu[:, None], problem.nt, 1)], 1
-        )
-        table[:, : problem.nv] = (response * weights[:, :, None]).reshape(-1, problem.nv)
-        offsets = np.zeros((problem.nc, size))
-        offsets[:, 0] = -margin
-        return table, offsets.ravel(), [("second order", size)] * problem.nc
-
-
-def _solve(cost: Array, blocks: list[Block]) -> Array | None:
-    """Minimise ``cost . x`` with ``rows x + offsets`` in the cones of each block; None where it fails."""
-    rows = np.vstack([block[0] for block in blocks])
-    offsets = np.concatenate([block[1] for block in blocks])
-    cones = [cone for block in blocks for cone in block[2]]
-    answer = conic.minimise(cost, -rows, offsets, cones)
-    return answer.x if answer.solved else None
+        ``|d + normals^T w - p|_(M^-1) <= tau``, the conditions in the module's head with ``-margin`` in place
+        of 0, and those of w that are ``signed`` are not negative.
+        """
+        problem, nv = self.problem, self.problem.nv
+        rows, positive = np.reshape(normals, (-1, nv)), np.asarray(signed, dtype=int)
+        lower, width = problem.cholesky, 1 + problem.nt
+        norm = np.linalg.solve(lower, np.hstack([-np.eye(nv), np.zeros((nv, 1)), rows.T]))
+        shares = np.column_stack([np.full(problem.nc, -1.0), np.repeat(problem.mu[:, None], problem.nt, 1)])
+        polar = np.zeros((problem.nc * width, nv + 1 + len(rows)))
+        polar[:, :nv] = problem.response.T * shares.reshape(-1, 1)
+        unit = np.eye(nv + 1 + len(rows))
+        table = np.vstack([unit[nv], norm, polar, unit[nv + 1 + positive]])
+        offsets = np.zeros(len(table))
+        offsets[1 : 1 + nv] = np.linalg.solve(lower, d)
+        offsets[1 + nv : 1 + nv + len(polar) : width] = -margin
+        cones = [("second order", 1 + nv), *[("second order", width)] * problem.nc]
+        cost = np.concatenate([problem.v, [problem.speed], np.zeros(len(rows))])
+        answer = conic.minimise(cost, -table, offsets, [*cones, ("nonnegative", len(positive))])
+        return answer.x if answer.solved else None

@@ -88,7 +88,7 @@ class Polytope:
         """Distance of one velocity from the polytope, in the energy norm over the speed before."""
         if self.violation(v) == 0.0:
             return 0.0
-        return _distance_to_hull(self.points @ self.frame.half.T, v @ self.frame.half.T) / self.frame.speed
+        return distance_to_hull(self.points @ self.frame.half.T, v @ self.frame.half.T) / self.frame.speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ def lifted(poly: C_Polyhedron, automaton: Automaton) -> tuple[Vertex, ...]:
     return tuple(found)
 
 
-def _distance_to_hull(points: Array, target: Array) -> float:
+def distance_to_hull(points: Array, target: Array) -> float:
     """Distance from a point to the convex hull of (k, n) points."""
     offsets = points - target
     weights = hull_weights(offsets / (float(np.max(np.abs(offsets))) or 1.0))

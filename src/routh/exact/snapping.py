@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -32,9 +31,10 @@ from routh.exact.algebra import (
 )
 from routh.exact.rational import RationalProblem, floats
 from routh.problem import ImpactProblem
-from routh.validation import Array, choice, real
+from routh.validation import Array, real
 
 Number = Callable[[float], Fraction]
+Units = tuple[Array, float, float]  # of velocities (nv,), of rows of J, of the speed: powers of two
 Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of J v at rest, equal pairs
 
 
@@ -49,60 +49,21 @@ class Snapped:
     dependent: tuple[str, ...]  # rows of J that are combinations of the rows before them
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
-    """Powers of two in which a problem is dimensionless: ``v = column speed w``, w of length about one."""
-
-    column: Array  # (nv,)
-    row: float
-    speed: float
-
-    def mass(self, M: Array) -> Array:
-        """M with a diagonal of about one."""
-        return M * self.column[:, None] * self.column
-
-    def rows(self, J: Array) -> Array:
-        """Rows of J (..., nv) with entries of at most about one."""
-        return J * self.column / self.row
-
-    def velocity(self, v: Array) -> Array:
-        """A velocity in units of the speed."""
-        return v / self.column / self.speed
-
-
-def units_of(problem: ImpactProblem) -> Units:
-    """The problem's own units."""
-    column = _powers(1.0 / np.sqrt(np.diag(problem.M)))
-    row = float(_powers(np.abs(problem.J * column).max()))
-    return Units(column, row, float(_powers(np.array(problem.speed or 1.0))))
-
-
-def snap(
-    problem: ImpactProblem,
-    *,
-    tolerance: float = tolerances.SNAP,
-    through: Literal["mass", "delassus"] = "mass",
-) -> Snapped:
+def snap(problem: ImpactProblem, *, tolerance: float = tolerances.SNAP) -> Snapped:
     """The simplest rational problem within ``tolerance`` that keeps the coincidences of ``problem``.
 
     Equal entries (up to sign) stay equal; rows of J that are combinations of others stay so; contact
     velocities ``J v`` that are zero, or equal in pairs, become exactly so. The tolerance is relative: it
     counts in units in which the diagonal of M, the largest entry of J and the speed before are about one.
-
-    ``through="delassus"`` snaps a triangular factor of ``B M^-1 B^T`` instead of M, B being J where that is
-    square and regular: exact sets compute with this matrix, whose entries otherwise have the determinant of M
-    below the line. It wants ``rank J = nv``. `Snapped.moved` says how far M moved.
     """
     tolerance = real("tolerance", tolerance, above=0.0, at_most=1e-2)
-    choice("through", through, ("mass", "delassus"))
-    units = units_of(problem)
+    own, units = _dimensionless(problem)
     number: Number = partial(simplest, tolerance=tolerance)
-    J = _snap_rows(units.rows(problem.J.reshape(-1, problem.nv)), tolerance, number)
-    M = units.mass(problem.M)
-    mass = _snap_entries(M, tolerance, number) if through == "mass" else _mass_by_delassus(M, J[0], tolerance)
-    mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in problem.mu)
-    v = _snap_entries(units.velocity(problem.v)[None, :], tolerance, number)[0]
-    return _found(problem, units, mass, J, mu, _at_rest(problem, units, mass, J[0], v, tolerance))
+    J = _snap_rows(own.J.reshape(-1, own.nv), tolerance, number)
+    mass = _snap_entries(own.M, tolerance, number)
+    mu = tuple(simplest(m, tolerance * max(m, 1e-300)) for m in own.mu)
+    v = _snap_entries(own.v[None, :], tolerance, number)[0]
+    return _found(own, units, mass, J, mu, _at_rest(own, mass, J[0], v, tolerance))
 
 
 def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
@@ -111,14 +72,23 @@ def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
     Rows of J that are combinations of others up to rounding become so; contact velocities within
     `tolerances.SNAP_GIVEN` of zero or of each other become so, by moving v least in the energy norm.
     """
-    units = units_of(problem)
-    rows = units.rows(problem.J.reshape(-1, problem.nv))
-    M, v = _literal(units.mass(problem.M)), _literal(units.velocity(problem.v)[None, :])[0]
-    mu = _literal(problem.mu[None, :])[0]
+    own, units = _dimensionless(problem)
+    rows = own.J.reshape(-1, own.nv)
+    M, (v,), (mu,) = map(_literal, (own.M, own.v[None, :], own.mu[None, :]))
     if not coincidences:
-        return _found(problem, units, M, (_literal(rows), []), mu, (v, [], []))
+        return _found(own, units, M, (_literal(rows), []), mu, (v, [], []))
     J = _snap_rows(rows, tolerances.SNAP_ROWS, Fraction)
-    return _found(problem, units, M, J, mu, _at_rest(problem, units, M, J[0], v, tolerances.SNAP_GIVEN))
+    return _found(own, units, M, J, mu, _at_rest(own, M, J[0], v, tolerances.SNAP_GIVEN))
+
+
+def _dimensionless(problem: ImpactProblem) -> tuple[ImpactProblem, Units]:
+    """The problem in its own units, and these: ``v = column speed w``, w of length about one."""
+    column = _powers(1.0 / np.sqrt(np.diag(problem.M)))
+    row = float(_powers(np.abs(problem.J * column).max()))
+    speed = float(_powers(np.array(problem.speed or 1.0)))
+    Jn, Jt = (J * column / row for J in (problem.Jn, problem.Jt))
+    M, v = problem.M * column[:, None] * column, problem.v / column / speed
+    return ImpactProblem(M, Jn, Jt, problem.mu, v, names=problem.names), (column, row, speed)
 
 
 def _literal(values: Array) -> Matrix:
@@ -127,18 +97,26 @@ def _literal(values: Array) -> Matrix:
 
 
 def _found(
-    problem: ImpactProblem,
+    own: ImpactProblem,
     units: Units,
     M: Matrix,
     rows: tuple[Matrix, list[int]],
     mu: Vector,
     velocity: Coincident,
 ) -> Snapped:
-    labels, (v, at_rest, equal) = _labels(problem), velocity
-    rational = _in_given_units(problem, units, M, rows[0], mu, v)
+    """From numbers in the problem's own units."""
+    labels, (v, at_rest, equal) = _labels(own), velocity
+    J = floats(rows[0]).reshape(own.J.shape)
+    changes = {
+        "M": floats(M) - own.M,
+        "Jn": J[:, 0] - own.Jn,
+        "Jt": J[:, 1:] - own.Jt,
+        "mu": (floats([mu])[0] - own.mu) / np.where(own.mu > 0.0, own.mu, 1.0),
+        "v": floats([v])[0] - own.v,
+    }
     return Snapped(
-        rational,
-        _moved(problem, units, rational),
+        _in_given_units(own, units, M, rows[0], mu, v),
+        {name: float(np.abs(change).max(initial=0.0)) for name, change in changes.items()},
         tuple(labels[i] for i in at_rest),
         tuple((labels[i], labels[j]) for i, j in equal),
         tuple(labels[i] for i in rows[1]),
@@ -154,7 +132,7 @@ def _in_given_units(
     problem: ImpactProblem, units: Units, M: Matrix, J: Matrix, mu: Vector, v: Vector
 ) -> RationalProblem:
     """Dimensionless numbers back in the units that the problem came in, exactly."""
-    column, row, speed = [Fraction(c) for c in units.column], Fraction(units.row), Fraction(units.speed)
+    column, row, speed = [Fraction(c) for c in units[0]], Fraction(units[1]), Fraction(units[2])
     mass = tuple(
         tuple(x / (a * b) for x, b in zip(line, column, strict=True))
         for line, a in zip(M, column, strict=True)
@@ -164,20 +142,6 @@ def _in_given_units(
     width = 1 + problem.nt
     tangents = tuple(rows[i * width + 1 : (i + 1) * width] for i in range(problem.nc))
     return RationalProblem(mass, rows[::width], tangents, mu, velocity, problem.names)
-
-
-def _moved(problem: ImpactProblem, units: Units, rational: RationalProblem) -> dict[str, float]:
-    """The largest change of each field, relative (for friction: to each coefficient)."""
-    near = rational.problem
-    size = np.where(problem.mu > 0.0, problem.mu, 1.0)
-    changes = {
-        "M": units.mass(near.M - problem.M),
-        "Jn": units.rows(near.Jn - problem.Jn),
-        "Jt": units.rows(near.Jt - problem.Jt),
-        "mu": (near.mu - problem.mu) / size,
-        "v": units.velocity(near.v - problem.v),
-    }
-    return {name: float(np.abs(change).max(initial=0.0)) for name, change in changes.items()}
 
 
 def _snap_entries(values: Array, tolerance: float, number: Number) -> Matrix:
@@ -222,28 +186,11 @@ def _snap_rows(rows: Array, tolerance: float, number: Number) -> tuple[Matrix, l
     return tuple(snapped), dependent
 
 
-def _mass_by_delassus(M: Array, rows: Matrix, tolerance: float) -> Matrix:
-    """``B^T (L L^T)^-1 B`` with L simple: a mass matrix near M whose ``B M^-1 B^T`` is ``L L^T``."""
-    B = tuple(rows[i] for i in independent_rows(rows))
-    if len(B) < len(M):
-        raise ValueError(f"J: has rank {len(B)}; snapping through the Delassus matrix wants rank {len(M)}")
-    basis = floats(B)
-    factor = np.linalg.cholesky(basis @ np.linalg.solve(M, basis.T))
-    width = tolerance * float(np.max(np.abs(factor)))
-    simple = [[simplest(float(x), width) for x in row] for row in factor]
-    for k, row in enumerate(simple):  # a small number on the diagonal must not become 0
-        row[k] = row[k] or simplest(float(factor[k, k]), tolerance * float(factor[k, k]))
-    half = solve(simple, B)  # L^-1 B
-    return product(transpose(half), half)
-
-
-def _at_rest(
-    problem: ImpactProblem, units: Units, M: Matrix, rows: Matrix, velocity: Vector, tolerance: float
-) -> Coincident:
+def _at_rest(own: ImpactProblem, M: Matrix, rows: Matrix, velocity: Vector, tolerance: float) -> Coincident:
     """v moved least in the energy norm so that the coincidences in J v hold exactly, and which they are."""
-    contact = problem.contact_velocity().reshape(-1) / (units.row * units.speed)
+    contact = own.contact_velocity().reshape(-1)
     at_rest = [i for i, value in enumerate(contact) if abs(value) <= tolerance]
-    width = 1 + problem.nt
+    width = 1 + own.nt
     equal = [
         (i, j)
         for j in range(len(contact))

@@ -136,10 +136,8 @@ def _draw_sweep(ax: style.Axes, swept: Sweep, colors: Array, label: str) -> None
 )
 def figure_12(settings: Settings) -> Exhibit:
     """Both sweeps of 51 points over the rocking block's set."""
-    system = systems.get("rocking-block")
-    assert system.problem is not None
+    system, problem = systems.get("rocking-block"), systems.impact("rocking-block")
     n = 2**11 if settings.quick else 2**15
-    problem = system.problem
     known = ended(unequal_steps(problem, n, system.paper.step or 0.3, settings))
     stiffness = sweep(problem, known, RATIOS, stiffness_sweep(system))
     angle = sweep(problem, known, ANGLES, angle_sweep(system))

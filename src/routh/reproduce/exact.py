@@ -13,6 +13,7 @@ from routh.exact.build import exact_set
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.coverage import coverage
+from routh.exact.polytopes import distance_to_hull
 from routh.exact.result import ExactSet
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep
@@ -97,14 +98,6 @@ def compliant_members(settings: Settings) -> Exhibit:
     normal = np.array([exact.problem.Jn @ v for v in stiffness_sweep(system, ratios)])
     images = exact.project(exact.problem.Jn)
     speed = float(np.abs(exact.problem.Jn @ exact.problem.v).max())
-    worst = max(min(_segment_distance(point, image) for image in images) for point in normal) / speed
+    worst = max(min(distance_to_hull(image, point) for image in images) for point in normal) / speed
     rows = (Row("farthest compliant outcome from the set, share of the speed", "contained", f"{worst:.1e}"),)
     return Exhibit({}, rows, "Normal velocities after, for stiffness ratios from 1e-5 to 1e5.")
-
-
-def _segment_distance(point: Array, segment: Array) -> float:
-    """Distance from a point to the segment between the first and the last row."""
-    a, b = segment[0], segment[-1]
-    length = float((b - a) @ (b - a))
-    share = float(np.clip((point - a) @ (b - a) / length, 0.0, 1.0)) if length > 0.0 else 0.0
-    return float(np.linalg.norm(point - a - share * (b - a)))

@@ -11,7 +11,7 @@ from routh import systems
 from routh.friction import ContactMode
 from routh.laws import Sequential, SingleContact
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.hp23 import QUICK_SAMPLES, problem_of
+from routh.reproduce.hp23 import QUICK_SAMPLES
 from routh.reproduce.sampled import draw
 from routh.viz.explain import two_feet_figure
 from routh.viz.outcomes import system_figure
@@ -24,8 +24,7 @@ _DIMENSIONS = "The paper gives no dimensions; ours are those of the system's def
 @exhibit("hp19-fig-3", title="The rimless wheel on two feet", source="HP19 Fig. 3 and poster")
 def figure_3(settings: Settings) -> Exhibit:
     """Snapshots, and the set in normal velocities."""
-    system = systems.get("rimless-wheel")
-    outcomes = draw(problem_of(system), QUICK_SAMPLES, settings)
+    outcomes = draw(systems.impact("rimless-wheel"), QUICK_SAMPLES, settings)
     modes = {tuple(row) for row in outcomes.modes[outcomes.terminated].tolist()}
     rows = [
         Row(claim, "yes", "yes" if found else "no")
@@ -37,7 +36,7 @@ def figure_3(settings: Settings) -> Exhibit:
         )
     ]
     figures = {
-        "hp19-fig-3a": snapshot_figure(system),
+        "hp19-fig-3a": snapshot_figure(systems.get("rimless-wheel")),
         "hp19-fig-3b": two_feet_figure(outcomes.problem, outcomes.v[outcomes.terminated]),
     }
     return Exhibit(figures, tuple(rows), _DIMENSIONS)
@@ -64,7 +63,7 @@ def _lifted_pushes(count: int) -> tuple[int, int]:
     for height, turn, mu in product(
         np.linspace(0.1, 2.0, count), np.linspace(0.05, 1.5, count), (0.0, 0.2, 1.0, 2.0)
     ):
-        problem = problem_of(systems.get("pushing", height=height, turn=turn, mu=mu))
+        problem = systems.impact("pushing", height=height, turn=turn, mu=mu)
         alone = SingleContact()(problem.subset(["B"])).v
         if problem.Jn[0] @ alone < -1e-9 * problem.speed:
             bottom, right = Sequential(order=("B", "A"), rule="routh")(problem).contact_velocity
@@ -80,7 +79,7 @@ def _poster(
 
     def make(settings: Settings) -> Exhibit:
         system = systems.get(name)
-        outcomes = draw(problem_of(system), quick if settings.quick else most, settings)
+        outcomes = draw(systems.impact(name), quick if settings.quick else most, settings)
         figures = {f"{stem}a": snapshot_figure(system), f"{stem}b": system_figure(system, outcomes)}
         ended = f"{int(outcomes.terminated.sum())} of {len(outcomes)}"
         rows = (

@@ -10,7 +10,6 @@ import numpy as np
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare, simultaneous_solutions
-from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, joined, unequal_steps
 from routh.reproduce.statements import classical_distances, statements
@@ -35,16 +34,11 @@ TABLE_3 = {
 }
 
 
-def problem_of(system: System) -> ImpactProblem:
-    """The impact of a system that has one."""
-    assert system.problem is not None
-    return system.problem
-
-
 def sampled(system: System, settings: Settings) -> Outcomes:
     """Samples with the paper's step, as many as the paper's unless quick."""
+    assert system.problem is not None
     n = QUICK_SAMPLES if settings.quick else system.paper.samples or QUICK_SAMPLES
-    return draw(problem_of(system), n, settings, system.paper.step)
+    return draw(system.problem, n, settings, system.paper.step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +53,8 @@ class SetStudy:
 def study(name: str, settings: Settings) -> SetStudy:
     """Sample a system, by the paper's settings and more widely."""
     system = systems.get(name)
-    problem = problem_of(system)
     outcomes = sampled(system, settings)
+    problem = outcomes.problem
     step = system.paper.step or float(np.max(problem.scaling.impulse))
     parts = [outcomes, unequal_steps(problem, min(max(len(outcomes) // 16, 64), 4096), step, settings)]
     if problem.nc <= ANY_SOLUTION_CONTACTS:
@@ -108,10 +102,9 @@ def _snapshots(number: int, name: str, solutions: int) -> Callable[[Settings], E
     """A system before its impact, and after each law."""
 
     def make(settings: Settings) -> Exhibit:
-        system = systems.get(name)
-        found, _ = simultaneous_solutions(problem_of(system))
+        found, _ = simultaneous_solutions(systems.impact(name))
         rows = (Row("solutions of the simultaneous law (31)", solutions, len(found)),)
-        return Exhibit({f"hp23-fig-{number}": snapshot_figure(system)}, rows)
+        return Exhibit({f"hp23-fig-{number}": snapshot_figure(systems.get(name))}, rows)
 
     return make
 

@@ -81,8 +81,6 @@ def _number(value: float | str | None) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     if isinstance(value, int) or (math.isfinite(value) and value == round(value) and abs(value) < 1e6):
         return f"{value:g}" if abs(value) < 1e6 else f"{int(value)}"
     return f"{value:.4g}"
