@@ -29,7 +29,7 @@ COMMANDS = {
         "import routh; routh.sample(routh.systems.get('rocking-block').problem, 1)",
     ],
 }
-FAMILY = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[int(sys.argv[1])].call()"
+FAMILY = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[sys.argv[1]]()"
 
 
 def processor_seconds(arguments, folder, bytecode):
@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--without-bytecode", action="store_true")
     given = parser.parse_args()
     rows = dict(COMMANDS)
-    rows |= {family.name: ["-c", FAMILY, str(number)] for number, family in enumerate(FAMILIES)}
+    rows |= {name: ["-c", FAMILY, name] for name in FAMILIES}
     unknown = set(given.row) - set(rows)
     if unknown:
         parser.error(f"there is no row {min(unknown)!r}; wanted one of {', '.join(rows)}")

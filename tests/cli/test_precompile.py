@@ -14,7 +14,7 @@ def test_the_spatial_problem_approaches_at_two_contacts():
 
 def test_the_command_names_each_family(monkeypatch):
     done = []
-    families = (precompile.Family("first", lambda: done.append(1)), precompile.Family("second", lambda: 0))
+    families = {"first": lambda: done.append(1), "second": lambda: 0}
     monkeypatch.setattr(precompile, "FAMILIES", families)
     result = CliRunner().invoke(app, ["precompile"])
     assert result.exit_code == 0

@@ -8,7 +8,7 @@ from routh.auditing.comparison import compare, intermediate_velocities, sequence
 from routh.text import for_matplotlib
 from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
-from routh.viz.futures import centre_maps, futures_figure
+from routh.viz.futures import futures_figure
 from routh.viz.panels import Axis, contact_panel, normal_panel, panels_of_most_interest
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.velocity import velocity_figure
@@ -135,7 +135,7 @@ def test_many_contacts_are_reduced_to_those_that_vary_most():
 def test_futures_show_where_the_centres_of_mass_go(outcomes):
     fig = futures_figure(BLOCK, outcomes, after=0.5)
     assert "500 ms later" in labels(fig)[0]
-    maps = centre_maps(BLOCK.model, BLOCK.state.q)
+    maps = BLOCK.model.centre_jacobians(BLOCK.state.q)
     assert maps == pytest.approx(np.eye(2, 3)[None], abs=1e-9)  # the centre moves with x and y alone
 
 

@@ -59,26 +59,12 @@ class RobotFile:
     ] = None
     keyframe: Annotated[str | None, option(help="Keyframe to start from, by name or number.")] = None
 
-    def load(
-        self,
-        file: Path,
-        *,
-        floating: bool = False,
-        ground: float | None = None,
-        lands: bool = False,
-        sky: bool = False,
-    ) -> MjModel:
-        """The MjModel; a URDF that lands floats, over level ground; ``sky`` for pictures."""
-        from routh.models import mujoco
+    def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
+        """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
+        from routh.models import dropping, mujoco
 
-        urdf = lands and file.suffix.lower() == ".urdf"
-        return mujoco.load(
-            file,
-            roots=self.root or (),
-            floating=floating or urdf,
-            ground=0.0 if ground is None and urdf else ground,
-            sky=sky,
-        )
+        load = dropping.load_landing if lands else mujoco.load
+        return load(file, roots=self.root or (), **options.given(**further))
 
     def posture(self, model: MjModel) -> Options:
         """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""

@@ -53,7 +53,7 @@ def animate_robot(
     film_kind(out)  # before the work, not after it
     times = frame_times(wanted)
     backend()
-    model = robot.load(file, lands=True, sky=True)
+    model = robot.load(file, sky=True)
     found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
     tell_place(found, output)
     with output.busy("sampling the impact and following its outcomes"):

@@ -151,7 +151,7 @@ def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[Mj
     from routh.models import mujoco
     from routh.models.states import read_state
 
-    model = placed.load(file, floating=placed.floating, ground=placed.ground, lands=lands)
+    model = placed.load(file, lands=lands, floating=placed.floating or None, ground=placed.ground)
     qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)
     if placed.state is None:
         return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)

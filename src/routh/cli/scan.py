@@ -52,7 +52,7 @@ class Landings:
 
     def __init__(self, source: str, landed: Landed, robot: RobotFile, near: Nearness) -> None:
         self.landed = landed
-        self.model = robot.load(Path(source), lands=True)
+        self.model = robot.load(Path(source))
         self.options = {**robot.posture(self.model), **asdict(near)}
         self.refused: list[str] = []  # why, for each point at which the robot cannot be
 

@@ -31,7 +31,7 @@ def source_of(
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
     further["roots"] = [str(folder.resolve()) for folder in robot.root or ()]
     if robot.state is not None:
-        further["qpos"] = robot.posture(robot.load(file, lands=True))["qpos"].tolist()
+        further["qpos"] = robot.posture(robot.load(file))["qpos"].tolist()
     fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
     made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)

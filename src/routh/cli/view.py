@@ -57,7 +57,7 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
     from routh.view.robot import RobotMechanism
 
     file = Path(source)
-    model = robot.load(file, lands=True)
+    model = robot.load(file)
     words = source_words(source, robot)
     return RobotMechanism(model, name=file.stem, start=start, source=words, **robot.posture(model))
 

@@ -90,50 +90,39 @@ class Model(Protocol):
     @property
     def nq(self) -> int:
         """Length of a configuration."""
-        ...
 
     @property
     def nv(self) -> int:
         """Length of a velocity."""
-        ...
 
     @property
     def nt(self) -> int:
         """Tangential directions per contact: 1 in the plane, 2 in space."""
-        ...
 
     @property
     def contacts(self) -> tuple[ContactInfo, ...]:
         """The possible contacts, in the order of every per-contact array."""
-        ...
 
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv)."""
-        ...
 
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """Coriolis, gravity and input forces on the left side: ``M dv/dt + bias = J^T lambda``, (nv,)."""
-        ...
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances phi, (nc,) m."""
-        ...
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)`` of all possible contacts."""
-        ...
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 1 + nt) m/s^2."""
-        ...
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
         """The configuration after moving with constant velocity ``v`` for ``dt`` (HP23 (9)), (nq,)."""
-        ...
 
     def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
         """The impact of all contacts whose signed distance is at most ``gap`` (m)."""
-        ...
 
 
 def vector(values: ArrayLike) -> Array:

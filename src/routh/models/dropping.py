@@ -79,16 +79,19 @@ def landing_problem(
     given: Options = {"window": window, "keyframe": keyframe, "qpos": qpos}
     options = {name: value for name, value in given.items() if value is not None}
     try:
-        model = _model_of(file, tuple(roots))
+        model = _kept(file, roots=tuple(roots))
         found = landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:
         return None
     return found.problem
 
 
-@lru_cache(maxsize=4)
-def _model_of(file: str, roots: tuple[str, ...]) -> MjModel:
+def load_landing(path: str | Path, **options: Any) -> MjModel:
+    """`routh.models.mujoco.load` of a robot that lands: a URDF gets a floating root and level ground."""
     from routh.models.mujoco.loading import load
 
-    urdf = Path(file).suffix.lower() == ".urdf"
-    return load(file, roots=roots, floating=urdf, ground=0.0 if urdf else None)
+    urdf: Options = {"floating": True, "ground": 0.0}
+    return load(path, **{**(urdf if Path(path).suffix.lower() == ".urdf" else {}), **options})
+
+
+_kept = lru_cache(maxsize=4)(load_landing)

@@ -10,20 +10,19 @@ import numpy as np
 
 from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem
-from routh.status import RouthError
 from routh.text import for_html
 from routh.validation import Array
 from routh.view.mechanism import Control
 from routh.view.shown import ALL, Shown, Viewing
+from routh.viz.exact import cheap_exact
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiSliderHandle
 
-    from routh.exact.result import ExactSet
-
 EXACT_CONTACTS = 3  # the exact set of so many planar contacts takes milliseconds
 EXACT_SECONDS = 0.2
 _ROWS = 6  # combinations of modes in the table
+_exact = lru_cache(maxsize=32)(cheap_exact)
 
 
 class Panel:
@@ -133,20 +132,9 @@ def single_answers(session: Viewing, shown: Shown, moment: float) -> dict[str, A
     return {**found, **session.mechanism.others(placed, moment)}
 
 
-@lru_cache(maxsize=32)
-def _exact(problem: ImpactProblem) -> ExactSet | None:
-    from routh.exact.build import exact_set
-
-    try:
-        return exact_set(problem, budget=EXACT_SECONDS)
-    except (RouthError, ValueError):
-        return None
-
-
 def exact_outlines(problem: ImpactProblem, rows: Array) -> list[Array]:
     """Outlines (k, 2) of the exact set's pieces under rows (2, nv) where it is cheap, else none."""
-    cheap = problem.nt == 1 and problem.nc <= EXACT_CONTACTS and not np.any(problem.restitution)
-    exact = _exact(problem) if cheap else None
+    exact = _exact(problem, contacts=EXACT_CONTACTS, seconds=EXACT_SECONDS)
     return [] if exact is None else [image for image in exact.project(rows) if len(image) > 1]
 
 

@@ -11,7 +11,7 @@ from routh.models.planar.bodies import HalfPlane, circle
 from routh.models.planar.model import PlanarModel
 from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values, bar, prism
-from routh.viz.bodies import contact_normals, planes_of
+from routh.viz.bodies import planes_of
 
 if TYPE_CHECKING:
     from routh.sim import Bundle
@@ -48,7 +48,7 @@ class PlanarMechanism:
         known = [info.name for info in model.contacts]
         closed = [known.index(name) for name in problem.names]
         points = _lifted(model.contact_points(state.q)[closed])
-        normals = contact_normals(model, state.q)[closed]
+        normals = model.contact_normals(state.q)[closed]
         up, along = _lifted(normals), _lifted(np.stack([normals[:, 1], -normals[:, 0]], axis=1))
         frames = np.stack([up, along, np.cross(up, along)], axis=1)
         return Placed(np.array(state.q), problem, points, frames)

@@ -12,7 +12,7 @@ import numpy as np
 from routh.laws import SetValued
 from routh.models.base import State
 from routh.models.dropping import landing
-from routh.models.mujoco.contacts import geom_name
+from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
 from routh.models.mujoco.model import MujocoModel
@@ -152,18 +152,15 @@ class RobotMechanism:
         return (*_general_controls(self._root.kind, start), *self._joint_controls(start))
 
     def _joint_controls(self, start: Values) -> tuple[Control, ...]:
-        mujoco, model = engine(), self.model
-        single = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
+        model, slide = self.model, int(engine().mjtJoint.mjJNT_SLIDE)
         found = []
-        for j in range(model.njnt):
-            body_is_root = int(model.jnt_bodyid[j]) == self._root.body
-            name = str(model.joint(j).name)
-            if int(model.jnt_type[j]) not in single or body_is_root or not name:
+        for joint in single_joints(model):
+            if model.jnt_bodyid[joint.number] == self._root.body or not model.joint(joint.number).name:
                 continue
-            low, high = map(float, model.jnt_range[j]) if model.jnt_limited[j] else (-np.pi, np.pi)
-            value = float(np.clip(start.get(name, self._reference[model.jnt_qposadr[j]]), low, high))
-            unit = "m" if int(model.jnt_type[j]) == single[0] else "rad"
-            found.append(Control(name, low, high, value, unit))
+            low, high = joint.range if joint.limited else (-np.pi, np.pi)
+            value = float(np.clip(start.get(joint.name, self._reference[joint.qpos]), low, high))
+            unit = "m" if int(model.jnt_type[joint.number]) == slide else "rad"
+            found.append(Control(joint.name, low, high, value, unit))
         return tuple(found[:_MOST_JOINTS])
 
 

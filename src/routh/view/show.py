@@ -88,12 +88,10 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> Mechanism:
         return RobotMechanism(what, start=start)
     text = str(what)
     if Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
-        from routh.models import mujoco
+        from routh.models.dropping import load_landing
         from routh.view.robot import RobotMechanism
 
-        urdf = Path(text).suffix.lower() == ".urdf"
-        model = mujoco.load(text, floating=urdf, ground=0.0 if urdf else None)
-        return RobotMechanism(model, name=Path(text).stem, start=start, source=(text,))
+        return RobotMechanism(load_landing(text), name=Path(text).stem, start=start, source=(text,))
     if isinstance(what, str):
         from routh.view.planar import PlanarMechanism
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
-from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact
+from routh.models.planar import HalfPlane, PlanarModel, PlaneContact
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
@@ -39,7 +39,7 @@ def draw_bodies(
         else:
             ax.plot(*line.T, color=style.BODY_EDGE, linewidth=2.2 if name in rods else 0.9, zorder=zorder)
     if not ghost:
-        for com in centres_of_mass(model, q):
+        for com in model.centres_of_mass(q):
             ax.plot(*com, "o", markersize=2.2, color=style.BODY_EDGE, zorder=zorder + 0.3)
 
 
@@ -78,37 +78,10 @@ def draw_planes(ax: style.Axes, model: PlanarModel) -> None:
     ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
-def centres_of_mass(model: PlanarModel, q: ArrayLike) -> Array:
-    """Of the bodies that have mass, (k, 2) m."""
-    poses = zip(model.bodies, model.poses(q), strict=True)
-    return np.array([_point(pose, body.com) for body, pose in poses if body.mass > 0.0]).reshape(-1, 2)
-
-
-def _point(pose: Array, point: tuple[float, float]) -> Array:
-    """A point of a body's frame in world coordinates."""
-    x, y, angle = pose
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([x + c * point[0] - s * point[1], y + s * point[0] + c * point[1]])
-
-
-def contact_normals(model: PlanarModel, q: ArrayLike) -> Array:
-    """Unit normals of all contacts in world coordinates, (nc, 2)."""
-    poses = dict(zip((body.name for body in model.bodies), model.poses(q), strict=True))
-    normals = np.empty((len(model.definitions), 2))
-    for i, contact in enumerate(model.definitions):
-        if isinstance(contact, DiscContact):
-            first = _point(poses[contact.first], contact.first_point)
-            apart = first - _point(poses[contact.second], contact.second_point)
-            normals[i] = apart / np.linalg.norm(apart)
-        else:
-            normals[i] = contact.plane.normal
-    return normals
-
-
 def contact_velocities(model: PlanarModel, state: State) -> Array:
     """Velocities of all contact points in world coordinates, (nc, 2) m/s."""
     Jn, Jt = model.jacobians(state.q)
-    normals = contact_normals(model, state.q)
+    normals = model.contact_normals(state.q)
     tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
     return (Jn @ state.v)[:, None] * normals + (Jt[:, 0] @ state.v)[:, None] * tangents
 
@@ -122,7 +95,7 @@ def draw_contacts(
     scale: float,
 ) -> None:
     """Closed contacts as points with their names and velocities; ``scale`` is metres on paper per m/s."""
-    normals = contact_normals(model, state.q)
+    normals = model.contact_normals(state.q)
     tangents = np.stack([normals[:, 1], -normals[:, 0]], axis=1)
     points, velocities = model.contact_points(state.q), contact_velocities(model, state)
     size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
@@ -144,9 +117,7 @@ def draw_body_velocities(
     ax: style.Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Arrows from the centres of mass: for systems with too many contacts to show each."""
-    dt = 1e-6
-    start = centres_of_mass(model, state.q)
-    velocity = (centres_of_mass(model, model.integrate(state.q, state.v, dt)) - start) / dt
+    start, velocity = model.centres_of_mass(state.q), model.centre_jacobians(state.q) @ state.v
     size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1).max()
     for point, v in zip(start, velocity, strict=True):
         if np.linalg.norm(v) * scale > 0.012 * size:

@@ -20,14 +20,16 @@ CHEAP_CONTACTS = 4  # in the plane: beyond this nothing is known to be cheap
 CHEAP_PIECES, CHEAP_SECONDS = 200, 2.0  # of work, alike on every machine; of patience, with loading it all
 
 
-def cheap_exact(problem: ImpactProblem) -> ExactSet | None:
+def cheap_exact(
+    problem: ImpactProblem, *, contacts: int = CHEAP_CONTACTS, seconds: float = CHEAP_SECONDS
+) -> ExactSet | None:
     """The exact set of a few planar contacts, where it is complete after little work."""
-    if problem.nt != 1 or problem.nc > CHEAP_CONTACTS or np.any(problem.restitution > 0.0):
+    if problem.nt != 1 or problem.nc > contacts or np.any(problem.restitution > 0.0):
         return None
     from routh.exact.build import exact_set  # only pictures need it
 
     try:
-        found = exact_set(problem, budget=CHEAP_SECONDS, pieces=CHEAP_PIECES)
+        found = exact_set(problem, budget=seconds, pieces=CHEAP_PIECES)
     except (MissingExtraError, CapacityError):
         return None
     return found if found.status is Status.SOLVED else None

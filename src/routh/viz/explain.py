@@ -44,22 +44,16 @@ def _draw_inclusion(ax: style.Axes) -> None:
     ax.set(xlabel="$v_1$", ylabel="$v_2$", aspect="equal", xlim=(-2.0, 2.0), ylim=(-2.0, 2.0))
 
 
-def sliding_corner() -> ImpactProblem:
-    """One corner of a block, which slides when it hits: the example for Routh's method."""
-    mass, normal, tangent = np.diag([1.0, 1.0, 5.0 / 12.0]), [[0.0, 1.0, -0.5]], [[1.0, 0.0, 1.0]]
-    return ImpactProblem(mass, normal, tangent, 0.8, [0.9, -1.0, 0.0], names=["A"])
-
-
 @style.context()
 def routh_figure() -> style.Figure:
-    """HP23 Fig. 3: the velocity through one planar impact by Routh's method."""
-    fig, axes = style.figure(1, 1, aspect=0.85)
-    draw_routh_path(axes[0], sliding_corner())
-    return fig
+    """HP23 Fig. 3: the velocity through one planar impact by Routh's method.
 
-
-def draw_routh_path(ax: style.Axes, problem: ImpactProblem) -> None:
-    """Contact velocity from slip through stick to the end, and the edges of the friction cone."""
+    One corner of a block slides when it hits: its velocity through stick to the end, and the edges of the
+    friction cone.
+    """
+    fig, (ax,) = style.figure(1, 1, aspect=0.85)
+    mass, Jn, Jt = np.diag([1.0, 1.0, 5.0 / 12.0]), [[0.0, 1.0, -0.5]], [[1.0, 0.0, 1.0]]
+    problem = ImpactProblem(mass, Jn, Jt, 0.8, [0.9, -1.0, 0.0], names=["A"])
     result = SingleContact()(problem)
     normal, slip = problem.contact_velocity(result.path.v)[:, 0].T
     G, mu = problem.delassus, float(problem.mu[0])
@@ -81,7 +75,8 @@ def draw_routh_path(ax: style.Axes, problem: ImpactProblem) -> None:
     ax.text((slip[0] + slip[1]) / 2, middle, "slides   ", ha="right", va="top", fontsize=7)
     ax.text(0.0, (normal[1] + normal[-1]) / 2, " sticks", ha="left", va="center", fontsize=7)
     ax.set(xlabel="tangential velocity $J_t v$ (m/s)", ylabel="normal velocity $J_n v$ (m/s)")
-    ax.legend(loc="upper right" if slip[0] > 0 else "upper left")
+    ax.legend(loc="upper right")
+    return fig
 
 
 @style.context()
@@ -131,15 +126,11 @@ def _draw_phase_portrait(ax: style.Axes) -> None:
 
 @style.context()
 def two_feet_figure(problem: ImpactProblem, after: Array) -> style.Figure:
-    """HP19 Fig. 3b: two contacts in normal velocities; ``after`` (n, nv) are sampled velocities after."""
-    fig, axes = style.figure(1, 1, aspect=0.95)
-    draw_two_feet(axes[0], problem, after)
-    fig.legend(loc="outside lower center", ncols=2)
-    return fig
+    """HP19 Fig. 3b: two contacts in normal velocities; ``after`` (n, nv) are sampled velocities after.
 
-
-def draw_two_feet(ax: style.Axes, problem: ImpactProblem, after: Array) -> None:
-    """The cone of directions, where the first contact ends, and where the impact ends."""
+    The cone of directions, where the first contact ends, and where the impact ends.
+    """
+    fig, (ax,) = style.figure(1, 1, aspect=0.95)
     paths = [result.path.v @ problem.Jn.T for result in sequences(problem).values()]
     before = problem.Jn @ problem.v
     ends = after @ problem.Jn.T
@@ -159,3 +150,5 @@ def draw_two_feet(ax: style.Axes, problem: ImpactProblem, after: Array) -> None:
     ax.plot(*before, "o", markerfacecolor="white", color=style.BEFORE, zorder=6, label="before")
     first_name, second_name = map(for_matplotlib, problem.names)
     ax.set(xlabel=f"{first_name} normal velocity (m/s)", ylabel=f"{second_name} normal velocity (m/s)")
+    fig.legend(loc="outside lower center", ncols=2)
+    return fig

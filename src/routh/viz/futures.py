@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from routh.auditing.comparison import compare
-from routh.models.planar import PlanarModel
 from routh.sampling import Outcomes
 from routh.systems import System
 from routh.validation import Array, real
 from routh.viz import style
-from routh.viz.bodies import centres_of_mass, draw_bodies, draw_body_velocities, draw_planes, frame
+from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_planes, frame
 from routh.viz.density import draw_density
 from routh.viz.law_answers import labelled_answers
 from routh.viz.snapshots import planar
@@ -23,7 +22,7 @@ REACH = 0.5  # the fastest centre is shown to have moved by this share of the sy
 def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> style.Figure:
     """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
     model, state = planar(system)
-    centres, maps = centres_of_mass(model, state.q), centre_maps(model, state.q)
+    centres, maps = model.centres_of_mass(state.q), model.centre_jacobians(state.q)
     v = outcomes.v[outcomes.terminated]
     size = float(np.ptp(np.concatenate([line for _, line in model.outlines(state.q)]), axis=0).max())
     speeds = np.linalg.norm(np.einsum("kcj,nj->nkc", maps, v), axis=2)
@@ -50,16 +49,6 @@ def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = 
     ax.set_aspect("equal")
     style.legend_below(fig, axes, columns=2)
     return fig
-
-
-def centre_maps(model: PlanarModel, q: Array) -> Array:
-    """Velocities of the centres of mass per unit of each velocity, (bodies, 2, nv)."""
-    small = 1e-6
-    columns = [
-        (centres_of_mass(model, q + small * unit) - centres_of_mass(model, q - small * unit)) / (2 * small)
-        for unit in np.eye(model.nv)
-    ]
-    return np.stack(columns, axis=-1)
 
 
 def _draw_classical(ax: style.Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:

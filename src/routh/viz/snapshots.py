@@ -88,7 +88,7 @@ def _draw_first(ax: style.Axes, system: System) -> None:
     model, state = planar(system)
     points = model.contact_points(state.q).reshape(-1, 2)
     touched = [isinstance(contact, PlaneContact) for contact in model.definitions]
-    feet = (points - model.gaps(state.q)[:, None] * bodies.contact_normals(model, state.q))[touched]
+    feet = (points - model.gaps(state.q)[:, None] * model.contact_normals(state.q))[touched]
     near = np.linalg.norm(feet - points[touched], axis=1) < NEAR * max(_extent(model, state), 1e-9)
     held = [str(constraint.name) for constraint in getattr(system, "constraints", ())]
     Jn, Jt = model.jacobians(state.q)
@@ -98,7 +98,7 @@ def _draw_first(ax: style.Axes, system: System) -> None:
     bodies.frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
     bodies.draw_planes(ax, model)
     bodies.draw_bodies(ax, model, state.q)
-    for centre in bodies.centres_of_mass(model, state.q) if held else ():
+    for centre in model.centres_of_mass(state.q) if held else ():
         ax.plot(*np.stack([np.zeros(2), centre]).T, color=style.BLUE, linestyle=(0, (3, 2)), zorder=1.5)
         ax.plot(0.0, 0.0, "^", color=style.BLUE, markersize=6, zorder=3)
         ax.annotate(", ".join(held), centre / 2, (0, 4), textcoords="offset points", ha="center", fontsize=7)

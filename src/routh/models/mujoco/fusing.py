@@ -141,7 +141,8 @@ def _mend(spec: MjSpec, body: MjsBody, changed: list[str]) -> float:
         return 0.0
     if own == 0.0:
         changed.append(f"link {body.name!r} has no mass: given {_LITTLE:g} of what it carries")
-        _give(body, _LITTLE * below)
+        body.explicitinertial, body.mass, body.ipos = True, _LITTLE * below, [0.0, 0.0, 0.0]
+        set_moments(body, _LITTLE * below * _RADIUS**2 * np.eye(3))
     elif body.explicitinertial and 0.0 >= (least := _least_moment(body)) >= -1e-12 * own:
         changed.append(f"link {body.name!r} has a principal inertia of {least:.3g} kg m^2: made positive")
         set_moments(body, moments_of(body) + _LITTLE * (own + below) * _RADIUS**2 * np.eye(3))
@@ -165,9 +166,3 @@ def _mass(body: MjsBody) -> float:
 
 def _least_moment(body: MjsBody) -> float:
     return float(np.linalg.eigvalsh(moments_of(body))[0])
-
-
-def _give(body: MjsBody, mass: float) -> None:
-    body.explicitinertial = True
-    body.mass, body.ipos = mass, [0.0, 0.0, 0.0]
-    set_moments(body, mass * _RADIUS**2 * np.eye(3))

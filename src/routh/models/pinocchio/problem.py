@@ -31,7 +31,7 @@ from routh.models.simultaneity import (
     PAST_LIMIT_OF_MANY,
     Rules,
 )
-from routh.models.spatial.rotations import tangents
+from routh.models.spatial.rotations import contact_frames
 from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
 def _ground_rows(
     model: Model, data: Data, touching: Sequence[Touching], mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
-    frame = _frame(UP)
+    frame = contact_frames(UP[None])[0]
     names = distinct_names([f"{point.name}/ground" for point in touching])
     rows = []
     for point, name in zip(touching, names, strict=True):
@@ -230,7 +230,7 @@ def _pair_rows(
         if not abs(np.linalg.norm(normal) - 1.0) < 1e-6:
             continue  # Coal stopped early: the shapes are far apart
         middle = 0.5 * (np.asarray(found.getNearestPoint1()) + np.asarray(found.getNearestPoint2()))
-        frame = _frame(normal)
+        frame = contact_frames(normal[None])[0]
         J = frame @ (
             point_jacobian(model, data, second.parentJoint, middle)
             - point_jacobian(model, data, first.parentJoint, middle)
@@ -240,12 +240,6 @@ def _pair_rows(
         contact = RobotContact(name, "contact", first.name, second.name, dist, middle, frame)
         rows.append(ContactRow(contact, J, friction(mu, name)))
     return rows
-
-
-def _frame(normal: Array) -> Array:
-    """Rows: the normal and two tangents, (3, 3)."""
-    first, second, _ = tangents(normal[None])
-    return np.vstack([normal, first, second])
 
 
 def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:

@@ -134,6 +134,21 @@ class PlanarModel:
         points = self._touch.points(vector(q))
         return np.stack([points.real, points.imag], axis=1)
 
+    def contact_normals(self, q: ArrayLike) -> Array:
+        """Unit normals of all contacts in world coordinates, (nc, 2)."""
+        normals = self._touch.normals(vector(q))
+        return np.stack([normals.real, normals.imag], axis=1)
+
+    def centres_of_mass(self, q: ArrayLike) -> Array:
+        """Of the bodies that have mass, (k, 2) m."""
+        centres = self._coms.positions(vector(q))
+        return np.stack([centres.real, centres.imag], axis=1)
+
+    def centre_jacobians(self, q: ArrayLike) -> Array:
+        """Velocities of the centres of mass per unit of each velocity, (k, 2, nv)."""
+        J = self._coms.jacobian(vector(q))
+        return np.stack([J.real, J.imag], axis=1)
+
     def _mass(self, q: Array) -> Array:
         J = self._coms.jacobian(q)
         return ((J.conj().T * self._masses) @ J).real + self._spin

@@ -70,6 +70,12 @@ def tangents(normals: Array) -> tuple[Array, Array, Array]:
     return first, cross(normals, first), axes
 
 
+def contact_frames(normals: Array) -> Array:
+    """Unit normals (n, 3) with their `tangents`, (n, 3, 3), one direction per row."""
+    first, second, _ = tangents(normals)
+    return np.stack([normals, first, second], axis=1)
+
+
 def tangent_rates(normals: Array, rates: Array) -> tuple[Array, Array]:
     """How fast the tangents of `tangents` turn when the normals (n, 3) change at ``rates`` (n, 3)."""
     first, _, axes = tangents(normals)

@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.models.base import check_contacts
 from routh.models.spatial.bodies import Body, Contact, PlaneContact, SphereContact
-from routh.models.spatial.rotations import apply, cross, skew, tangent_rates, tangents
+from routh.models.spatial.rotations import apply, contact_frames, cross, skew, tangent_rates
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ContactKinematics:
                 self.radii[i] = bodies[self.first[i]].radius, bodies[self.second[i]].radius
                 if not self.radii[i].sum() > 0.0:
                     raise ValueError(f"{contact.name}: both radii are zero; wanted at least one sphere")
-        self.plane_frames = self._frames(self.plane_normals)
+        self.plane_frames = contact_frames(self.plane_normals)
         self.reach = self.radii.sum(axis=1)
 
     def gaps(self, positions: Array, R: Array) -> Array:
@@ -137,7 +137,7 @@ class ContactKinematics:
         separation = self._separations(positions, R)[self.paired]
         normals = separation / np.sqrt((separation**2).sum(axis=1))[:, None]
         frames = self.plane_frames.copy()
-        frames[self.paired] = self._frames(normals)
+        frames[self.paired] = contact_frames(normals)
         return frames
 
     def points(self, positions: Array, R: Array) -> Array:
@@ -154,11 +154,6 @@ class ContactKinematics:
         if self.paired.size:
             separation[self.paired] -= positions[self.second[self.paired]]
         return separation
-
-    @staticmethod
-    def _frames(normals: Array) -> Array:
-        first, second, _ = tangents(normals)
-        return np.stack([normals, first, second], axis=1)
 
 
 def body_rows(frames: Array, arms: Array, R: Array) -> Array:
