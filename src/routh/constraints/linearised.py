@@ -50,17 +50,7 @@ def linearise(forces: ConstraintForces) -> Linearised:
     modes = Modes(active, mode, slip, weakening)
     few = ModeRows(rows, modes)
     margin = margin_of(forces, modes, force, wish)
-    rate = _rates(rows, few, force, rate)
     return Linearised(rows, few, forces.v, force, rate, mode != SEPARATES, slip, margin)
-
-
-def _rates(rows: ActingRows, few: ModeRows, force: Array, rate: Array) -> Array:
-    """Rates at the end of the step; of stiff rows that act by their own law, which does not cancel."""
-    stiff = rows.h * rows.K + rows.B
-    by_law = -(force + rows.K * rows.phi) / np.where(stiff > 0.0, stiff, 1.0)
-    lawful = np.zeros(len(rows), dtype=bool)
-    lawful[few.plain] = (rows.X * rows.a)[few.plain] > 1.0
-    return np.where(lawful, by_law, rate)
 
 
 def margin_of(forces: ConstraintForces, modes: Modes, force: Array, wish: Array) -> float:
