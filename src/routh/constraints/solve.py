@@ -8,7 +8,7 @@ from routh import tolerances
 from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
 from routh.constraints.coulomb import CoulombResult, solve_coulomb
-from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
+from routh.constraints.forces import ConstraintForces, scatter, warm_modes
 from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows, ConstrainedSystem
@@ -42,7 +42,6 @@ def solve(
     found, name = _energy(rows, warm_modes(system, warm), solver)
     residuals = residuals_of(rows, found.force)
     residual = residuals.largest
-    modes, directions = scatter_modes(system, found.modes)
     rates, ends = _ends(rows, found)
     v = rows.v_free + rows.h * found.acceleration
     return ConstraintForces(
@@ -57,8 +56,7 @@ def solve(
         method="energy",
         solver=name,
         iterations=found.iterations,
-        modes=modes,
-        directions=directions,
+        acting=found.modes,
     )
 
 
