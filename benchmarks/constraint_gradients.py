@@ -22,7 +22,6 @@ import numpy as np
 
 from routh import tolerances
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, differentiate, solve
-from routh.constraints.forces import modes_in
 from routh.friction import ContactMode
 
 STEPS = (1e-3, 1e-4)  # shares of a number by which it is changed; the second where the first is too long
@@ -193,7 +192,7 @@ def _differences(solved, change, step: float, numbers) -> dict[str, np.ndarray]:
 def modes_met(seed: int) -> Counter:
     """How often rows acted, and contacts separated, stuck and slid, in one system."""
     solved = solve(random_system(np.random.default_rng([25, seed])))
-    active, mode = modes_in(solved)
+    active, mode = solved.acting.active, solved.acting.mode
     words = [ContactMode(int(m)).word for m in mode]
     rows = ["unilateral acts" if a else "unilateral idle" for a in active]
     return Counter([*words, *rows, *["bilateral"] * solved.system.rows.nb])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 import numpy as np
@@ -13,8 +12,7 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.problem import ImpactProblem, contact_names
 from routh.status import Status
-from routh.storage import MAX_BYTES, read_parts, write_parts
-from routh.text import for_terminal
+from routh.storage import Stored
 from routh.validation import Array, Options, frozen, integer, real_array
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ _WRONG = {  # what `routh.preparing.check` found: the field, and what was wanted
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ImpactBatch:
+class ImpactBatch(Stored):
     """``n`` impacts, each with its own matrices and any number of contacts up to ``nc``.
 
     Parameters
@@ -61,6 +59,7 @@ class ImpactBatch:
     status: np.ndarray  # (n,) int8: SOLVED where there is an impact to solve, NO_IMPACT, NO_CONTACT, REFUSED
     reasons: dict[int, str]  # row -> why it is REFUSED
 
+    _kind: ClassVar = "batch"
     #: What has an entry for each row.
     _PER_ROW: ClassVar[tuple[str, ...]] = (*_ARRAYS, "status", "_problems", "_row_names")
 
@@ -215,8 +214,8 @@ class ImpactBatch:
         reasons = [[int(row), text] for row, text in self.reasons.items()]
         return {"names": names, "reasons": reasons}, {name: getattr(self, name) for name in _ARRAYS}
 
-    @staticmethod
-    def of_parts(told: Options, arrays: dict[str, np.ndarray]) -> ImpactBatch:
+    @classmethod
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> ImpactBatch:
         """The batch of `parts`, checked like one that is given by hand."""
         _check_shapes(arrays)
         reasons = {int(row): str(text) for row, text in told["reasons"]}
@@ -229,19 +228,6 @@ class ImpactBatch:
         batch = ImpactBatch._from_parts({name: arrays[name] for name in _ARRAYS}, reasons)
         object.__setattr__(batch, "_row_names", names)
         return batch
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to an ``.npz`` file, readable without pickle."""
-        write_parts(path, "batch", *self.parts())
-
-    @staticmethod
-    def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> ImpactBatch:
-        """Read what `save` wrote; a ValueError names the file where it is not whole."""
-        told, arrays = read_parts(path, "batch", max_bytes=max_bytes)
-        try:
-            return ImpactBatch.of_parts(told, arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     def __repr__(self) -> str:
         counts = {

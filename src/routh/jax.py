@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh.problem import ImpactProblem
 from routh.sampling.sampler import sample
-from routh.status import MissingExtraError
+from routh.status import optional
 from routh.validation import Array, integer
 
 _FIELDS = ("M", "Jn", "Jt", "mu", "v", "restitution")
@@ -29,11 +29,7 @@ def outcome_function(n: int, **options: Any) -> Callable[..., Any]:
     switch JAX to 64 bits for differences that are to be compared.
     """
     count = integer("n", n, at_least=1)
-    try:
-        import jax
-        import jax.numpy as jnp
-    except ImportError:
-        raise MissingExtraError("jax", "jax") from None
+    jax, jnp = optional("jax", "jax"), optional("jax.numpy", "jax")
 
     def drawn(*fields: ArrayLike) -> list[Array]:
         return [sample(_problem(fields), count, **options).v]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.status import MissingExtraError
+from routh.status import optional
 from routh.text import for_html
 
 if TYPE_CHECKING:
@@ -69,24 +69,17 @@ class Tabular(ABC):
 
     def to_xarray(self) -> xarray.Dataset:
         """All of it with named dimensions; units and meanings are attributes of the variables."""
-        try:
-            import xarray
-        except ImportError:
-            raise MissingExtraError("xarray", "data") from None
         variables = {}
         for name, column in self._columns().items():
             attributes = {"units": column.units}
             if column.meaning:
                 attributes["meaning"] = column.meaning
             variables[name] = (column.dims, column.values, attributes)
-        return xarray.Dataset(variables, coords=dict(self._coordinates()))
+        return optional("xarray", "data").Dataset(variables, coords=dict(self._coordinates()))
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row a sample (state, point); what has further dimensions becomes columns such as ``v[0]``."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", "data") from None
+        pandas = optional("pandas", "data")
         columns, labels = self._columns(), self._coordinates()
         leading = next(iter(columns.values())).dims[0]
         table: dict[str, np.ndarray] = {}

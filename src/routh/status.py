@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from importlib import import_module
+from types import ModuleType
 from typing import Self
 
 
@@ -45,6 +47,14 @@ class MissingExtraError(RouthError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; bring it with: pip install 'routh[{extra}]'")
+
+
+def optional(module: str, extra: str, package: str = "") -> ModuleType:
+    """A module of an optional package; where it is missing, the error says which extra brings it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(package or module, extra) from None
 
 
 class CapacityError(RouthError, ValueError):

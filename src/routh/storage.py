@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from routh.validation import Options
 
 MAX_BYTES = 2**30  # of all arrays of a file together, unpacked
 _MAX_MEMBERS = 1000
-_FORMAT = 1  # of `write_parts`
+_FORMAT = 1  # of `Stored`
 _HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], tuple[tuple[int, ...], bool, np.dtype]]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -141,38 +141,47 @@ def read_arrays(
         raise ValueError(f"{shown}: is not an .npz file of plain arrays ({for_terminal(error)})") from None
 
 
-def write_parts(
-    path: str | Path, kind: str, told: Mapping[str, object], arrays: Mapping[str, ArrayLike]
-) -> Path:
-    """Arrays and what is no array, as JSON (``told``), in one ``.npz`` file; ``kind`` says what it holds."""
-    words = json.dumps({"kind": kind, "format": _FORMAT, "arrays": list(arrays), "told": told})
-    return write_arrays(path, {"parts": words, **arrays}, compressed=True)
+class Stored:
+    """A result that is kept in one ``.npz`` file: its arrays, and what is no array as JSON."""
 
+    _kind: ClassVar[str]  # what the file says that it holds
 
-def read_parts(
-    path: str | Path, kind: str, *, max_bytes: int = MAX_BYTES
-) -> tuple[Options, dict[str, np.ndarray]]:
-    """What `write_parts` wrote: ``told`` and the arrays by name. A ValueError names the file."""
-    shown = for_terminal(path)
-    try:
-        words = json.loads(str(read_arrays(path, ("parts",), max_bytes=max_bytes)["parts"]))
-        found = {name: words[name] for name in ("kind", "format", "arrays", "told")}
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, ValueError) and shown in str(error):
-            raise
-        raise ValueError(f"{shown}: is not a file of a {kind} that this version can read") from None
-    if found["kind"] != kind or found["format"] != _FORMAT:
-        raise ValueError(
-            f"{shown}: holds a {for_terminal(found['kind'])}; wanted a {kind} of format {_FORMAT}"
-        )
-    names, told = found["arrays"], found["told"]
-    if (
-        not isinstance(told, dict)
-        or not isinstance(names, list)
-        or not all(isinstance(name, str) for name in names)
-    ):
-        raise ValueError(f"{shown}: is not a file of a {kind} that this version can read")
-    return told, read_arrays(path, names, max_bytes=max_bytes)
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps of it: words and numbers for JSON, and arrays by name."""
+        raise NotImplementedError
+
+    @classmethod
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `parts`; raises what `load` catches where they are not whole."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an ``.npz`` file, readable without pickle."""
+        told, arrays = self.parts()
+        words = json.dumps({"kind": self._kind, "format": _FORMAT, "arrays": list(arrays), "told": told})
+        write_arrays(path, {"parts": words, **arrays}, compressed=True)
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Self:
+        """Read what `save` wrote; a ValueError names the file where it is not whole."""
+        shown, wanted = for_terminal(path), cls._kind
+        foreign = ValueError(f"{shown}: is not a file of a {wanted} that this version can read")
+        words = str(read_arrays(path, ("parts",), max_bytes=max_bytes)["parts"])
+        try:
+            found = json.loads(words)
+            kind, version, names, told = (found[name] for name in ("kind", "format", "arrays", "told"))
+        except (KeyError, TypeError, ValueError, RecursionError):
+            raise foreign from None
+        if kind != wanted or version != _FORMAT:
+            raise ValueError(f"{shown}: holds a {for_terminal(kind)}; wanted a {wanted} of format {_FORMAT}")
+        named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not (named and isinstance(told, dict)):
+            raise foreign
+        arrays = read_arrays(path, names, max_bytes=max_bytes)
+        try:
+            return cls.of_parts(told, arrays)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{shown}: {error}") from None
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> np.ndarray:

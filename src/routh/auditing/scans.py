@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -15,11 +14,11 @@ from routh.problem import ImpactProblem
 from routh.progress import counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
+from routh.sampling.outcomes import check_arrays
 from routh.sampling.sampler import sample
 from routh.status import StateError, Status
-from routh.storage import MAX_BYTES, read_parts, write_parts
-from routh.text import for_terminal
-from routh.validation import Array, deadline_of, integer
+from routh.storage import Stored
+from routh.validation import Array, Options, deadline_of, integer
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +27,7 @@ _GRIDS = {"score": "f", "contacts": "i", "terminated": "f", "explained": "f", "s
 
 
 @dataclass(frozen=True, eq=False)
-class Scan(Drawable, Tabular):
+class Scan(Drawable, Tabular, Stored):
     """Scores on a grid; NaN where there was no impact."""
 
     axes: dict[str, Array]  # name -> values, in the order of the grid's axes
@@ -39,6 +38,7 @@ class Scan(Drawable, Tabular):
     #: grid, int8 of `routh.Status`: SOLVED where the impact was sampled, else NO_CONTACT, NO_IMPACT,
     #: REFUSED (a state that cannot be) or OUT_OF_TIME
     status: np.ndarray
+    _kind: ClassVar = "scan"
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{name} ({len(values)})" for name, values in self.axes.items())
@@ -74,26 +74,20 @@ class Scan(Drawable, Tabular):
         found: pandas.DataFrame = self.to_xarray().to_dataframe().reset_index()
         return found
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an ``.npz`` file, readable without pickle."""
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps: the names of the axes, their values and the grids."""
         axes = {f"axis_{k}": values for k, values in enumerate(self.axes.values())}
         grids = {name: getattr(self, name) for name in _GRIDS}
-        write_parts(path, "scan", {"axes": list(self.axes)}, {**axes, **grids})
+        return {"axes": list(self.axes)}, {**axes, **grids}
 
     @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Scan:
-        """Read what `save` wrote; a ValueError names the file where it is not whole."""
-        told, arrays = read_parts(path, "scan", max_bytes=max_bytes)
-        try:
-            axes = {str(name): arrays[f"axis_{k}"] for k, name in enumerate(told["axes"])}
-            shape = tuple(len(values) for values in axes.values())
-            for name, dtype in _GRIDS.items():
-                if arrays[name].shape != shape or arrays[name].dtype.kind != dtype:
-                    got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
-                    raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {dtype!r}")
-            return cls(axes, **{name: arrays[name] for name in _GRIDS})
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `parts`; the grids must have the shape that the axes say."""
+        axes = {str(name): arrays[f"axis_{k}"] for k, name in enumerate(told["axes"])}
+        shape = tuple(len(values) for values in axes.values())
+        grids = {name: arrays[name] for name in _GRIDS}
+        check_arrays(grids, {name: (shape, kind) for name, kind in _GRIDS.items()})
+        return cls(axes, **grids)
 
     def worst(self, count: int = 5) -> list[dict[str, float]]:
         """The most ambiguous states, each with its coordinates, score and number of contacts."""

@@ -20,7 +20,7 @@ from typing import TypeVar
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
-from routh.status import MissingExtraError, RouthError
+from routh.status import RouthError, optional
 
 __all__ = [
     "NoGPUError",
@@ -265,10 +265,7 @@ def find_cuda() -> types.ModuleType:
     for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
         if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
             setattr(np, old, getattr(np, new))
-    try:
-        from numba import cuda
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda") from None
+    cuda = optional("numba.cuda", "cuda", "numba-cuda")
     if not cuda.is_available():
         raise NoGPUError(
             "device: got 'cuda'; wanted a machine with an NVIDIA GPU, its driver and numba-cuda "

@@ -53,7 +53,8 @@ def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
 
 def _newton(rows: ActingRows, modes: Modes, rule: str) -> CoulombResult:
     nothing = np.zeros(len(rows))
-    idle = Modes.none(rows)
+    separate, still = np.full(rows.nc, int(SEPARATES)), np.zeros((rows.nc, rows.nt))
+    idle = Modes(np.zeros(rows.nu, dtype=bool), separate, still, np.zeros(rows.nc))
     best = CoulombResult(nothing, np.zeros(rows.mass.nv), idle, 0, residuals_of(rows, nothing).largest)
     for iteration in range(1, _MAX_ITERATIONS + 1):
         try:

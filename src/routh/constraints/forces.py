@@ -35,7 +35,7 @@ class ConstraintForces:
     method : "energy", or "paper" for D19's own program.
     solver : which algorithm ran: "none", "linear", "active-set", "newton", "cone-program".
     iterations : linear solves or cone programs that it took.
-    modes : one array per constraint: "separates", "sticks" or "slides" for contacts, bool (acts) elsewhere.
+    acting : what the rows do that can act, for a warm start and for derivatives.
     """
 
     system: ConstrainedSystem = field(repr=False)
@@ -49,13 +49,26 @@ class ConstraintForces:
     method: str
     solver: str
     iterations: int
-    modes: tuple[np.ndarray, ...] = field(repr=False)
-    directions: tuple[Array, ...] = field(repr=False)  # slip directions of contacts, for a warm start
+    acting: Modes = field(repr=False)
 
     @property
     def acceleration(self) -> Array:
         """Mean acceleration over the step, (nv,)."""
         return (self.v - self.system.v) / self.system.dt
+
+    @property
+    def modes(self) -> tuple[np.ndarray, ...]:
+        """One array per constraint: "separates", "sticks" or "slides" for contacts, bool (acts) elsewhere."""
+        return tuple(
+            _WORDS[each[:, 0].astype(int)] if each.ndim == 2 else each.astype(bool)
+            for each in self.numbered_modes()
+        )
+
+    def numbered_modes(self) -> tuple[Array, ...]:
+        """One array per constraint: 1 where rows act; of contacts `ContactMode` and slip direction."""
+        acts, modes = np.ones(self.system.rows.nb), self.acting
+        flat = np.concatenate([acts, modes.active, modes.mode, modes.direction.ravel()])
+        return scatter(self.system, flat)
 
 
 _WORDS = np.array([mode.word for mode in ContactMode])
@@ -79,56 +92,25 @@ def gather(system: ConstrainedSystem, arrays: Sequence[np.ndarray]) -> Array:
     return flat
 
 
-def modes_in(forces: ConstraintForces) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the unilateral rows act (nu,) and the modes of the contacts that can (nc,)."""
-    rows = forces.system.rows
-    flat = np.zeros(len(rows), dtype=int)
-    for part in rows.parts:
-        words = forces.modes[part.index][part.keep]
-        if part.nt:
-            flat[part.at[:, 0]] = _codes(words)
-        else:
-            flat[part.at] = words
-    return flat[rows.nb : rows.nb + rows.nu] > 0, flat[rows.normals]
-
-
-def _codes(words: np.ndarray) -> np.ndarray:
-    """Numbers of modes, (n,), by their words."""
-    return (words[:, None] == _WORDS).argmax(axis=1)
-
-
-def scatter_modes(
-    system: ConstrainedSystem, modes: Modes
-) -> tuple[tuple[np.ndarray, ...], tuple[Array, ...]]:
-    """Modes and slip directions as one array per constraint."""
-    rows = system.rows
-    flat = np.concatenate([np.ones(rows.nb), modes.active, modes.mode, np.zeros(rows.nc * rows.nt)])
-    codes = scatter(system, flat)
-    flat = np.concatenate([np.zeros(rows.tangents.start), modes.direction.ravel()])
-    directions = scatter(system, flat)
-    words = tuple(_WORDS[c[:, 0].astype(int)] if c.ndim == 2 else c.astype(bool) for c in codes)
-    return words, tuple(d[:, 1:] if d.ndim == 2 else d for d in directions)
-
-
 def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> Modes:
     """The modes of an earlier solve of the same constraints, as a start for this one."""
     rows = system.rows
     modes = Modes.first(rows)
-    if earlier is None or len(earlier.modes) != len(system.constraints):
+    if earlier is None or len(earlier.system.constraints) != len(system.constraints):
         return modes
+    before = earlier.numbered_modes()
     for part in rows.parts:
-        words = earlier.modes[part.index]
-        if len(words) != len(system.constraints[part.index]):
+        numbers = before[part.index]
+        if len(numbers) != len(system.constraints[part.index]):
             continue
         if part.nt:
             here = part.at[:, 0] - rows.normals.start
-            code = _codes(words[part.keep])
-            direction = earlier.directions[part.index][part.keep]
+            code, direction = numbers[part.keep, 0], numbers[part.keep, 1:]
             known = (code == SLIDES) & (np.abs(direction).max(axis=1) > 0.0)
             mode = np.where(known | ~can_stick(rows)[here], SLIDES, STICKS)
             # a contact that was open stays so unless it would push if nothing else did
             modes.mode[here] = np.where(code == SEPARATES, modes.mode[here], mode)
             modes.direction[here] = np.where((modes.mode[here] == SLIDES)[:, None], direction, 0.0)
         elif isinstance(system.constraints[part.index], Unilateral):
-            modes.active[part.at - rows.nb] = words
+            modes.active[part.at - rows.nb] = numbers
     return modes

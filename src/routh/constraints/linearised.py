@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.constraints.forces import ConstraintForces, gather, modes_in
+from routh.constraints.forces import ConstraintForces, gather
 from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, ModeRows, Modes
 from routh.constraints.residual import force_scale
 from routh.constraints.system import ActingRows
@@ -39,7 +39,7 @@ def linearise(forces: ConstraintForces) -> Linearised:
     """The smooth system of a solution's modes."""
     rows = forces.system.rows
     force, rate = gather(forces.system, forces.forces), gather(forces.system, forces.rates)
-    active, mode = modes_in(forces)
+    mode = forces.acting.mode
     wish = -rows.K * rows.phi - (rows.X / rows.h) * rate
     tau = wish[rows.tangents].reshape(rows.nc, rows.nt)
     size = np.linalg.norm(tau, axis=1)
@@ -47,20 +47,10 @@ def linearise(forces: ConstraintForces) -> Linearised:
     size = np.where(slides, size, 1.0)
     slip = np.where(slides[:, None], tau / size[:, None], 0.0)
     weakening = np.where(slides, np.clip(rows.mu * force[rows.normals] / size, 0.0, 1.0), 0.0)
-    modes = Modes(active, mode, slip, weakening)
+    modes = Modes(forces.acting.active, mode, slip, weakening)
     few = ModeRows(rows, modes)
     margin = margin_of(forces, modes, force, wish)
-    rate = _rates(rows, few, force, rate)
     return Linearised(rows, few, forces.v, force, rate, mode != SEPARATES, slip, margin)
-
-
-def _rates(rows: ActingRows, few: ModeRows, force: Array, rate: Array) -> Array:
-    """Rates at the end of the step; of stiff rows that act by their own law, which does not cancel."""
-    stiff = rows.h * rows.K + rows.B
-    by_law = -(force + rows.K * rows.phi) / np.where(stiff > 0.0, stiff, 1.0)
-    lawful = np.zeros(len(rows), dtype=bool)
-    lawful[few.plain] = (rows.X * rows.a)[few.plain] > 1.0
-    return np.where(lawful, by_law, rate)
 
 
 def margin_of(forces: ConstraintForces, modes: Modes, force: Array, wish: Array) -> float:

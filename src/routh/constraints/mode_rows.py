@@ -43,12 +43,6 @@ class Modes:
         direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
         return Modes(active, mode, direction, np.where(moving, np.minimum(limit / safe, 1.0), 0.0))
 
-    @staticmethod
-    def none(rows: ActingRows) -> Modes:
-        """Nothing pushes."""
-        mode, direction = np.full(rows.nc, int(SEPARATES)), np.zeros((rows.nc, rows.nt))
-        return Modes(np.zeros(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
-
 
 def can_stick(rows: ActingRows) -> np.ndarray:
     """Contacts with friction and a tangential spring or damper, (nc,) bool."""

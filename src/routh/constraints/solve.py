@@ -8,8 +8,8 @@ from routh import tolerances
 from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
 from routh.constraints.coulomb import CoulombResult, solve_coulomb
-from routh.constraints.forces import ConstraintForces, scatter, scatter_modes, warm_modes
-from routh.constraints.mode_rows import SEPARATES, SLIDES, Modes, can_stick
+from routh.constraints.forces import ConstraintForces, scatter, warm_modes
+from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import Contact
@@ -42,7 +42,6 @@ def solve(
     found, name = _energy(rows, warm_modes(system, warm), solver)
     residuals = residuals_of(rows, found.force)
     residual = residuals.largest
-    modes, directions = scatter_modes(system, found.modes)
     rates, ends = _ends(rows, found)
     v = rows.v_free + rows.h * found.acceleration
     return ConstraintForces(
@@ -57,8 +56,7 @@ def solve(
         method="energy",
         solver=name,
         iterations=found.iterations,
-        modes=modes,
-        directions=directions,
+        acting=found.modes,
     )
 
 
@@ -99,18 +97,19 @@ def _ends(rows: ActingRows, found: CoulombResult) -> tuple[Array, Array]:
     """Rates and deformations at the end of the step, (n,), without the cancellation of stiff rows."""
     rate = rows.w + rows.h * (rows.G @ found.acceleration)
     end = rows.phi + rows.h * rate
-    stiff = rows.h * rows.K + rows.B
-    # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for phi_1
-    by_law = (rows.B * rows.phi - rows.h * found.force) / np.where(stiff > 0.0, stiff, 1.0)
-    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, found.modes.mode != SEPARATES])
-    first = len(acts)
-    lawful = acts & (rows.X[:first] * rows.a[:first] > 1.0)
-    end[:first] = np.where(lawful, by_law[:first], end[:first])
-    rate[:first] = np.where(lawful, (end[:first] - rows.phi[:first]) / rows.h, rate[:first])
+    mode = found.modes.mode
+    stuck = np.repeat(mode == STICKS, rows.nt)
+    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, mode != SEPARATES, stuck])
+    lawful = acts & (rows.X * rows.a > 1.0)
+    stiff = np.where(rows.X > 0.0, rows.h * rows.K + rows.B, 1.0)
+    # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for rate and for phi_1
+    rate = np.where(lawful, -(found.force + rows.K * rows.phi) / stiff, rate)
+    by_law = (rows.B * rows.phi - rows.h * found.force) / stiff
+    end = np.where(lawful, by_law, end)
     if rows.nc:
         # the slider takes its part of the tangential rate; what is left stretches the spring
         end[rows.tangents] = np.where(rows.X > 0.0, by_law, rows.phi)[rows.tangents]
-        opened = np.repeat(found.modes.mode == SEPARATES, rows.nt)
+        opened = np.repeat(mode == SEPARATES, rows.nt)
         end[rows.tangents] = np.where(opened, 0.0, end[rows.tangents])
     return rate, end
 

@@ -44,16 +44,14 @@ class ConstrainedSystem:
     ) -> None:
         mass = M if isinstance(M, DenseMass | SparseMass) else mass_of(M)
         nv = mass.nv
-        values = {
-            "mass": mass,
-            "M": mass.M,
-            "f": real_array("f", f, [(nv,)], f"shape ({nv},)"),
-            "v": real_array("v", v, [(nv,)], f"shape ({nv},)"),
-            "constraints": tuple(constraints),
-            "dt": real("dt", dt, above=0.0),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(
+            mass=mass,
+            M=mass.M,
+            f=real_array("f", f, [(nv,)], f"shape ({nv},)"),
+            v=real_array("v", v, [(nv,)], f"shape ({nv},)"),
+            constraints=tuple(constraints),
+            dt=real("dt", dt, above=0.0),
+        )
         _check_constraints(self.constraints, nv)
 
     mass: Mass

@@ -27,9 +27,9 @@ class _Constraint:
         """
         rows = copy.copy(self)
         far = (self.phi > touching) & (not isinstance(self, Bilateral))
-        _set(rows, phi=np.where(far, self.phi, 0.0))
+        rows.__dict__.update(phi=np.where(far, self.phi, 0.0))
         if isinstance(self, Contact):
-            _set(rows, deformation=np.zeros_like(self.deformation))
+            rows.__dict__.update(deformation=np.zeros_like(self.deformation))
         return rows
 
     def __len__(self) -> int:
@@ -57,16 +57,16 @@ class _Rows(_Constraint):
     ) -> None:
         matrix = _jacobian("G", G, None)
         n = matrix.shape[0]
-        _set(self, G=matrix, phi=real_array("phi", phi, [(n,)], f"shape ({n},), one per row of G"))
-        _set(self, stiffness=_coefficient("stiffness", stiffness, n))
-        _set(self, damping=_coefficient("damping", damping, n), bias=_or_zeros("bias", bias, (n,)))
-        _set(self, name=type(self).__name__.lower() if name is None else str(name))
+        self.__dict__.update(G=matrix, phi=real_array("phi", phi, [(n,)], f"shape ({n},), one per row of G"))
+        self.__dict__.update(stiffness=_coefficient("stiffness", stiffness, n))
+        self.__dict__.update(damping=_coefficient("damping", damping, n), bias=_or_zeros("bias", bias, (n,)))
+        self.__dict__.update(name=type(self).__name__.lower() if name is None else str(name))
 
     @classmethod
     def trusted(cls, G: Array, phi: Array, stiffness: Array, damping: Array, bias: Array, name: str) -> Self:
         """Rows of arrays that were checked before, as (n, nv) and (n,) float64: no checks, no copies."""
         rows = object.__new__(cls)
-        _set(rows, G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
+        rows.__dict__.update(G=G, phi=phi, stiffness=stiffness, damping=damping, bias=bias, name=name)
         return rows
 
     def __repr__(self) -> str:
@@ -153,25 +153,20 @@ class Contact(_Constraint):
         normals = _jacobian("Jn", Jn, None)
         nc, nv = normals.shape
         tangents, nt = _tangents(Jt, nc, nv, nt)
-        _set(self, Jn=normals, Jt=tangents, nt=nt, anticipate=bool(anticipate), name=str(name))
-        _set(self, phi=real_array("phi", phi, [(nc,)], f"shape ({nc},), one per contact"))
+        self.__dict__.update(Jn=normals, Jt=tangents, nt=nt, anticipate=bool(anticipate), name=str(name))
+        self.__dict__.update(phi=real_array("phi", phi, [(nc,)], f"shape ({nc},), one per contact"))
         given: Options = {"mu": mu, "stiffness": stiffness, "damping": damping}
         given |= {"tangential_stiffness": tangential_stiffness, "tangential_damping": tangential_damping}
         for field, value in given.items():
-            _set(self, **{field: None if value is None else _coefficient(field, value, nc)})
-        _set(self, deformation=_or_zeros("deformation", deformation, (nc, nt)))
-        _set(self, bias=_or_zeros("bias", bias, (nc, 1 + nt)))
+            self.__dict__[field] = None if value is None else _coefficient(field, value, nc)
+        self.__dict__.update(deformation=_or_zeros("deformation", deformation, (nc, nt)))
+        self.__dict__.update(bias=_or_zeros("bias", bias, (nc, 1 + nt)))
 
     def __repr__(self) -> str:
         return f"Contact({self.name!r}, {len(self)} contacts, nt={self.nt})"
 
 
 Constraint = Bilateral | Unilateral | Contact
-
-
-def _set(target: object, **values: object) -> None:
-    for name, value in values.items():
-        object.__setattr__(target, name, value)
 
 
 def _or_zeros(field: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:

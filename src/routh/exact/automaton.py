@@ -28,7 +28,7 @@ from routh.exact.algebra import (
     transpose,
 )
 from routh.exact.rational import RationalProblem, friction_directions
-from routh.status import MissingExtraError
+from routh.status import optional
 from routh.validation import Array
 
 Row = tuple[int, ...]
@@ -109,10 +109,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
 
 def _fast(rows: Sequence[Sequence[Fraction]]) -> Matrix:
     """The same numbers in the arithmetic of GMP, which is what PPL computes with."""
-    try:
-        from gmpy2 import mpq
-    except ImportError:
-        raise MissingExtraError("gmpy2", "exact") from None
+    mpq = optional("gmpy2", "exact").mpq
     return tuple(tuple(mpq(x.numerator, x.denominator) for x in row) for row in rows)
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from routh.exact.algebra import Vector, integers
-from routh.status import MissingExtraError
+from routh.status import optional
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 def load_ppl() -> ModuleType:
     """The Parma Polyhedra Library, or an error that says how to get it."""
-    try:
-        import ppl
-    except ImportError:
-        raise MissingExtraError("ppl (passagemath-ppl)", "exact") from None
+    ppl = optional("ppl", "exact", "ppl (passagemath-ppl)")
     # Other builds of it (pplpy on x86-64) leave the processor rounding upwards, for everything that follows.
     if not _rounds_to_nearest():
         ppl.restore_pre_PPL_rounding()

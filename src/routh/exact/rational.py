@@ -36,16 +36,14 @@ class RationalProblem:
     def __init__(
         self, M: Table, Jn: Table, Jt: Sequence[Table], mu: Row, v: Row, names: Sequence[str] = ()
     ) -> None:
-        values = {
-            "M": _matrix("M", M),
-            "Jn": _matrix("Jn", Jn),
-            "Jt": tuple(_matrix("Jt", rows) for rows in Jt),
-            "mu": _vector("mu", mu),
-            "v": _vector("v", v),
-            "names": tuple(names) or tuple(f"contact {i}" for i in range(len(Jn))),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(
+            M=_matrix("M", M),
+            Jn=_matrix("Jn", Jn),
+            Jt=tuple(_matrix("Jt", rows) for rows in Jt),
+            mu=_vector("mu", mu),
+            v=_vector("v", v),
+            names=tuple(names) or tuple(f"contact {i}" for i in range(len(Jn))),
+        )
         _ = self.problem  # refuses wrong shapes and signs, and a mass that is not positive definite
         if transpose(self.M) != self.M:
             raise ValueError("M: is not symmetric; wanted a symmetric matrix, exactly")

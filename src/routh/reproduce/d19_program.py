@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from routh import conic, tolerances
-from routh.constraints.forces import ConstraintForces, scatter, scatter_modes
+from routh.constraints.forces import ConstraintForces, scatter
 from routh.constraints.linear import least_squares
 from routh.constraints.mass import DenseMass, SparseMass
 from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes
@@ -78,7 +78,6 @@ def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
     force = np.concatenate([program.free + program.response @ star, star])
     v = rows.v_free + rows.h * rows.acceleration(force)
     rate = rows.w + rows.h * (rows.G @ rows.acceleration(force))
-    modes, directions = scatter_modes(system, _modes(rows, force))
     return ConstraintForces(
         system=system,
         forces=scatter(system, force),
@@ -91,8 +90,7 @@ def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
         method="paper",
         solver="linear" if len(star) == 0 else "cone-program",
         iterations=iterations,
-        modes=modes,
-        directions=directions,
+        acting=_modes(rows, force),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,7 @@ from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import DATA, Outcomes, check_arrays, status_counts
 from routh.status import Status
-from routh.storage import MAX_BYTES, read_parts, write_parts
-from routh.text import for_terminal
+from routh.storage import Stored
 from routh.validation import Array, Options, real_array
 
 _KEPT = ("v", "impulse", "steps", "status", "residual", "error", "stored", "returned")
@@ -26,7 +25,7 @@ _FEW = 256  # samples of a row up to which all pairs are compared
 
 
 @dataclass(frozen=True, eq=False)
-class BatchOutcomes(Tabular):
+class BatchOutcomes(Tabular, Stored):
     """Outcomes of every row of a batch. No row and no sample is ever left out: see ``status``.
 
     Where there is nothing to solve (NO_IMPACT, NO_CONTACT) the velocity is the one before; where a state was
@@ -46,6 +45,7 @@ class BatchOutcomes(Tabular):
     stored: Array | None = field(default=None, repr=False)  # (rows, n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (rows, n, nc) J; None without restitution
     replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # of every row
+    _kind: ClassVar = "batch of outcomes"
 
     def __len__(self) -> int:
         return len(self.v)
@@ -247,26 +247,22 @@ class BatchOutcomes(Tabular):
             "status": Column(each, self.status, "1", meaning),
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an ``.npz`` file, readable without pickle."""
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps: the batch, the settings and the outcomes."""
         told, batch = self.batch.parts()
         own = {name: getattr(self, name) for name in _KEPT if getattr(self, name) is not None}
         arrays = {**{f"batch_{name}": array for name, array in batch.items()}, **own}
-        write_parts(path, "batch of outcomes", {"batch": told, "settings": self.settings}, arrays)
+        return {"batch": told, "settings": self.settings}, arrays
 
     @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> BatchOutcomes:
-        """Read what `save` wrote; a ValueError names the file where it is not whole."""
-        told, arrays = read_parts(path, "batch of outcomes", max_bytes=max_bytes)
-        try:
-            start = "batch_"
-            given = {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
-            batch = ImpactBatch.of_parts(told["batch"], given)
-            own: Options = {name: arrays[name] for name in _KEPT if name in arrays}
-            _check_kept(batch, own)
-            return cls(batch, settings=dict(told["settings"]), **own)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `parts`; arrays that do not belong to the batch beside them are refused."""
+        start = "batch_"
+        given = {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
+        batch = ImpactBatch.of_parts(told["batch"], given)
+        own: Options = {name: arrays[name] for name in _KEPT if name in arrays}
+        _check_kept(batch, own)
+        return cls(batch, settings=dict(told["settings"]), **own)
 
     def __repr__(self) -> str:
         return f"BatchOutcomes(rows={len(self)}, n={self.status.shape[1]}, {self.batch!r})"

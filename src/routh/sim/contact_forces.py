@@ -62,7 +62,6 @@ class Equations:
     picked: np.ndarray  # (k,) which of the m (1 + nt) accelerations vanish
     owner: np.ndarray  # (k,) whose they are, as a position in the problem
     columns: Array  # (m (1 + nt), k) forces per unknown
-    symmetric: bool  # every contact of the mode sticks
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +174,7 @@ def equations(contacts: Sequence[int], mu: Array, width: int, mode: Mode) -> Equ
         for j, component in enumerate(direction):
             columns[first + 1 + j, column] = -mu[first // width] * component
     at = np.array(picked)
-    return Equations(at, at // width, columns, not slipping)
+    return Equations(at, at // width, columns)
 
 
 def _unique(matrix: Array, right: Array) -> Array | None:
@@ -196,7 +195,7 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, 
     if len(right) == 1:
         return np.zeros(1)  # jammed: no finite force does it
     even = problem.force_unit.max() / problem.force_unit[form.owner]  # forces are compared in N, not in units
-    smallest = even * _least(matrix, right, even, form.symmetric)
+    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0]
     if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
         return smallest
     rays = _rays(problem, mode)
@@ -209,16 +208,6 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, 
     refined[used] = np.linalg.lstsq(generators[:, used], right, rcond=_SINGULAR)[0]
     better = np.all(refined >= 0.0) and _misfit(generators, refined, right) <= _misfit(generators, z, right)
     return rays @ (refined if better else z)
-
-
-def _least(matrix: Array, right: Array, even: Array, symmetric: bool) -> Array:
-    """The smallest y with ``matrix (even y) = right``, where there is one."""
-    if not symmetric:
-        return np.asarray(np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0])
-    values, vectors = np.linalg.eigh(matrix * even * even[:, None])
-    kept = values > _SINGULAR * values[-1]
-    basis = vectors[:, kept]
-    return np.asarray(basis @ ((basis.T @ (even * right)) / values[kept]))
 
 
 def _inside(x: Array, problem: ContactProblem, mode: Mode) -> bool:

@@ -34,12 +34,24 @@ class Violation:
 
 
 @dataclass
-class Book:
-    """Keeps count of conditions; a NaN counts as broken."""
+class Verdict:
+    """What the check found; a NaN counts as broken."""
 
-    worst: dict[str, float] = field(default_factory=dict)
-    checked: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)
+    worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
+    checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
+
+    @property
+    def ok(self) -> bool:
+        """Whether every condition holds."""
+        return not self.violations
+
+    def __str__(self) -> str:
+        lines = [f"{'solution' if self.ok else 'NOT a solution'} of HP23 (53)"]
+        lines += [
+            f"  {name}: {self.checked[name]} times, worst {self.worst[name]:.2g}" for name in self.worst
+        ]
+        return "\n".join(lines)
 
     def note(self, condition: str, index: int, size: float, allowed: float) -> None:
         """One look at one condition: ``size`` against what is ``allowed``."""
@@ -58,7 +70,7 @@ class Evidence:
         assert trajectory.impulses is not None
         self.model, self.trajectory, self.control = model, trajectory, control
         self.s, self.impulses = trajectory.s, trajectory.impulses
-        self.book = Book()
+        self.book = Verdict()
         # an interval asks often: those of the last few configurations are kept
         self._kept = lru_cache(maxsize=_KEPT)(self._rows)
         self.mu = np.array([info.mu for info in model.contacts])

@@ -8,9 +8,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import active_children
-from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 
@@ -20,9 +19,8 @@ from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory
 from routh.status import Status
-from routh.storage import MAX_BYTES, read_parts, write_parts
-from routh.text import for_terminal
-from routh.validation import Array, integer, real
+from routh.storage import Stored
+from routh.validation import Array, Options, integer, real
 
 if TYPE_CHECKING:
     import pandas
@@ -31,10 +29,11 @@ _TOLD = 12  # futures that a notebook lists
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle(Drawable, Tabular):
+class Bundle(Drawable, Tabular, Stored):
     """Several motions from one state, one per draw; none is ever left out."""
 
     trajectories: tuple[Trajectory, ...]
+    _kind: ClassVar = "bundle"
 
     def __len__(self) -> int:
         return len(self.trajectories)
@@ -82,27 +81,23 @@ class Bundle(Drawable, Tabular):
 
         return pandas.concat(frames, names=["future", "sample"])
 
-    def save(self, path: str | Path) -> None:
-        """Write every future to one ``.npz`` file, readable without pickle."""
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps: every future, its arrays joined to those of the others."""
         parts = [one.parts() for one in self.trajectories]
         names = [sorted(arrays) for _, arrays in parts]
         if not names or any(other != names[0] for other in names):
             raise ValueError("trajectories: got none, or some without what others have; wanted futures alike")
         joined = {name: np.concatenate([arrays[name] for _, arrays in parts]) for name in names[0]}
         ends = np.cumsum([len(one) for one in self.trajectories])
-        write_parts(path, "bundle", {"futures": [told for told, _ in parts]}, {**joined, "ends": ends})
+        return {"futures": [told for told, _ in parts]}, {**joined, "ends": ends}
 
     @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Bundle:
-        """Read what `save` wrote; a ValueError names the file where it is not whole."""
-        told, arrays = read_parts(path, "bundle", max_bytes=max_bytes)
-        try:
-            ends = _ends(arrays.pop("ends"), arrays, len(told["futures"]))
-            own = {name: np.split(array, ends[:-1]) for name, array in arrays.items()}
-            each = [{name: pieces[k] for name, pieces in own.items()} for k in range(len(ends))]
-            return cls(tuple(map(Trajectory.from_parts, told["futures"], each)))
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `parts`."""
+        ends = _ends(arrays.pop("ends"), arrays, len(told["futures"]))
+        own = {name: np.split(array, ends[:-1]) for name, array in arrays.items()}
+        each = [{name: pieces[k] for name, pieces in own.items()} for k in range(len(ends))]
+        return cls(tuple(map(Trajectory.of_parts, told["futures"], each)))
 
     @property
     def status(self) -> np.ndarray:

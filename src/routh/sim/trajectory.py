@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from routh.models.base import State
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.status import Status
-from routh.storage import MAX_BYTES, read_parts, write_parts
-from routh.text import for_terminal
+from routh.storage import Stored
 from routh.validation import Array, Options
 
 _TOLD = 12  # events that a notebook lists
@@ -59,7 +58,7 @@ class InAugmentedTime:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Drawable, Tabular):
+class Trajectory(Drawable, Tabular, Stored):
     """Samples of a motion, in order of time; all arrays share the leading axis ``T``.
 
     A time stepper leaves ``s`` as None. An event-driven simulator writes the augmented time of HP23 into
@@ -93,6 +92,7 @@ class Trajectory(Drawable, Tabular):
     status: np.ndarray | None = None
     residuals: Array | None = None
     contacts: tuple[str, ...] = ()
+    _kind: ClassVar = "trajectory"
 
     def __post_init__(self) -> None:
         length = len(self.t)
@@ -150,19 +150,6 @@ class Trajectory(Drawable, Tabular):
             return "contact", "direction"
         return tuple(f"{group}_{name}_{k}" for k in range(values.ndim - 1))
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an ``.npz`` file, readable without pickle."""
-        write_parts(path, "trajectory", *self.parts())
-
-    @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Trajectory:
-        """Read what `save` wrote; a ValueError names the file where it is not whole."""
-        told, arrays = read_parts(path, "trajectory", max_bytes=max_bytes)
-        try:
-            return cls.from_parts(told, arrays)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
-
     def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
         """What a file holds of it: words and numbers for JSON, and arrays (T, ...) by name."""
         arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
@@ -173,7 +160,7 @@ class Trajectory(Drawable, Tabular):
         return {"groups": groups, "events": events, "contacts": self.contacts}, arrays
 
     @classmethod
-    def from_parts(cls, told: Options, arrays: Mapping[str, np.ndarray]) -> Trajectory:
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
         """The inverse of `parts`; raises KeyError, TypeError or ValueError where they are not whole."""
         groups: Options = {
             group: {str(name): arrays[f"{group}_{k}"] for k, name in enumerate(told["groups"][group])}

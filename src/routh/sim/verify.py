@@ -13,37 +13,14 @@ Every sample and every interval between samples is held against HP23 (53) with t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from routh import tolerances
 from routh.models.base import Model
-from routh.sim.evidence import Control, Evidence, Violation
+from routh.sim.evidence import Control, Evidence, Verdict, Violation
 from routh.sim.impact_checks import check_accumulation, check_impact, check_outcomes
 from routh.sim.smooth_checks import check_smooth
 from routh.sim.trajectory import Trajectory
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the check found."""
-
-    violations: tuple[Violation, ...]
-    worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
-    checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
-
-    @property
-    def ok(self) -> bool:
-        """Whether every condition holds."""
-        return not self.violations
-
-    def __str__(self) -> str:
-        lines = [f"{'solution' if self.ok else 'NOT a solution'} of HP23 (53)"]
-        lines += [
-            f"  {name}: {self.checked[name]} times, worst {self.worst[name]:.2g}" for name in self.worst
-        ]
-        return "\n".join(lines)
 
 
 def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
@@ -54,7 +31,7 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
     """
     if trajectory.s is None or trajectory.impulses is None:
         raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
-    faults = tuple(Violation("finite numbers", i, np.inf) for i in _not_finite(trajectory))
+    faults = [Violation("finite numbers", i, np.inf) for i in _not_finite(trajectory)]
     if faults:
         return Verdict(faults, {"finite numbers": np.inf}, {"finite numbers": len(trajectory)})
     evidence = Evidence(model, trajectory, control)
@@ -69,8 +46,7 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
             check_smooth(evidence, i)
     check_outcomes(evidence)
     _check_energy(evidence)
-    book = evidence.book
-    return Verdict(tuple(book.violations), book.worst, book.checked)
+    return evidence.book
 
 
 def _not_finite(trajectory: Trajectory) -> list[int]:

@@ -16,7 +16,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPo
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
-from routh.status import MissingExtraError
+from routh.status import optional
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -132,11 +132,7 @@ class Dask(Executor):
     blames = True  # the scheduler itself tries a call on several workers before it says that it kills
 
     def __init__(self, client: str | Client) -> None:
-        try:
-            import distributed.client
-            import distributed.scheduler
-        except ImportError:
-            raise MissingExtraError("dask.distributed", "sweep") from None
+        distributed = optional("distributed", "sweep", "dask.distributed")
         self._own = isinstance(client, str)
         self.client = distributed.Client(client) if isinstance(client, str) else client
         self._lost = (distributed.scheduler.KilledWorker, distributed.client.FutureCancelledError)

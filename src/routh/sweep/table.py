@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from routh.status import MissingExtraError
+from routh.status import optional
 from routh.storage import replacing
 from routh.sweep.driver import status_name
 from routh.sweep.manifest import Plan
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
     """The columns of a study on its axes."""
-    try:
-        import xarray as xr
-    except ImportError:
-        raise MissingExtraError("xarray", "data") from None
+    xr = optional("xarray", "data")
     axes = plan.grid.axes
     names = list(axes)
     variables = {}

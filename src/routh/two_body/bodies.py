@@ -50,16 +50,14 @@ class Body:
         turn = real_array("rotation", np.eye(3) if rotation is None else rotation, [(3, 3)])
         if not np.abs(turn @ turn.T - np.eye(3)).max() <= 1e-9 or not np.linalg.det(turn) > 0.0:
             raise ValueError("rotation: wanted an orthogonal matrix with determinant 1")
-        values = {
-            "mass": real("mass", mass, above=0.0),
-            "inertia": matrix,
-            "position": real_array("position", position, [(3,)]),
-            "rotation": turn,
-            "velocity": real_array("velocity", velocity, [(3,)]),
-            "angular_velocity": real_array("angular_velocity", angular_velocity, [(3,)]),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(
+            mass=real("mass", mass, above=0.0),
+            inertia=matrix,
+            position=real_array("position", position, [(3,)]),
+            rotation=turn,
+            velocity=real_array("velocity", velocity, [(3,)]),
+            angular_velocity=real_array("angular_velocity", angular_velocity, [(3,)]),
+        )
 
     def inverse_inertia(self) -> Array:
         """The inverse of the inertia in the world's frame, (3, 3)."""

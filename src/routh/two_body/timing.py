@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import timeit
 from collections.abc import Callable
 
 from routh.two_body import _kernel
@@ -13,12 +14,7 @@ from routh.validation import Array
 
 def best_seconds(work: Callable[[], object], repeats: int) -> float:
     """The best processor time of one call in seconds."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
+    return min(timeit.repeat(work, timer=time.process_time, number=1, repeat=repeats))
 
 
 def kernel_seconds(W: Array, v: Array, mu: Array, e: Array) -> float:

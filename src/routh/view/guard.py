@@ -17,11 +17,10 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
-from routh.status import MissingExtraError, RouthError
+from routh.status import RouthError, optional
 
 if TYPE_CHECKING:
     import viser
@@ -80,7 +79,8 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
     ------
     GuardError where requests without the token are answered after all.
     """
-    viser, serving = _modules()
+    viser = optional("viser", "view")
+    serving = optional("websockets.asyncio.server", "view", "viser")
     guard = Guard(host, port or _free_port(host))
     with _STARTING:
         before = serving.serve
@@ -182,12 +182,3 @@ def _shown(host: str) -> str:
     if host in ("0.0.0.0", ""):
         return socket.gethostname()
     return f"[{host}]" if ":" in host else host
-
-
-def _modules() -> tuple[ModuleType, ModuleType]:
-    try:
-        import viser
-        import websockets.asyncio.server
-    except ImportError:
-        raise MissingExtraError("viser", "view") from None
-    return viser, websockets.asyncio.server

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
-from routh.status import MissingExtraError, RouthError
+from routh.status import RouthError, optional
 from routh.storage import write_bytes
 
 MOST_FRAMES = 2000
@@ -70,11 +70,7 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def _pillow() -> ModuleType:
-    try:
-        from PIL import Image
-    except ImportError:
-        raise MissingExtraError("matplotlib", "viz") from None
-    return Image
+    return optional("PIL.Image", "viz", "matplotlib")
 
 
 def _gif(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:

@@ -13,7 +13,6 @@ Functions that draw take the axes first, and set no sizes or colours but those o
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ import numpy as np
 
 from routh.progress import in_notebook
 from routh.results import Drawable
-from routh.status import MissingExtraError
+from routh.status import MissingExtraError, optional
 from routh.storage import write_bytes
 from routh.validation import Array
 
@@ -80,10 +79,7 @@ WHOLE: Look = {"bbox_inches": "tight", "pad_inches": 0.03}
 
 def matplotlib() -> ModuleType:
     """The package, or an error that says how to install it."""
-    try:
-        return importlib.import_module("matplotlib")
-    except ImportError:
-        raise MissingExtraError("Matplotlib", "viz") from None
+    return optional("matplotlib", "viz", "Matplotlib")
 
 
 @contextmanager

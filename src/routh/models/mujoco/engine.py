@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -12,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from routh.models.spatial.rotations import cross
-from routh.status import CapacityError, MissingExtraError
+from routh.status import CapacityError, optional
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -23,13 +24,10 @@ if TYPE_CHECKING:
 _IGNORED_FLAGS = ("mjENBL_SLEEP", "mjENBL_IPC", "mjENBL_SPECULATIVE", "mjENBL_ENERGY", "mjENBL_FWDINV")
 
 
+@cache
 def engine() -> ModuleType:
     """The module ``mujoco``."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtraError("mujoco", "mujoco") from None
-    return mujoco
+    return optional("mujoco", "mujoco")
 
 
 def mass_matrix(model: MjModel, data: MjData) -> Array:

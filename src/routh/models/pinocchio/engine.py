@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from routh.status import MissingExtraError
+from routh.status import optional
 
 
 def engine() -> ModuleType:
     """The module ``pinocchio``."""
-    try:
-        import pinocchio
-    except ImportError:
-        raise MissingExtraError("pinocchio", "pinocchio") from None
-    return pinocchio
+    return optional("pinocchio", "pinocchio")
 
 
 def shapes() -> ModuleType:
     """The module ``coal``, which knows the shapes of collision geometry."""
-    try:
-        import coal
-    except ImportError:
-        raise MissingExtraError("coal", "pinocchio") from None
-    return coal
+    return optional("coal", "pinocchio")
