@@ -86,8 +86,6 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
 
 def _is_regular(blocks: Array) -> np.ndarray:
     """Whether each block is invertible, judged by its determinant against the product of its row lengths."""
-    if not len(blocks):
-        return np.zeros(0, dtype=bool)
     lengths = np.linalg.norm(blocks, axis=2)
     sign, logarithm = np.linalg.slogdet(blocks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -96,8 +94,6 @@ def _is_regular(blocks: Array) -> np.ndarray:
 
 
 def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
-    if not len(rows):
-        return
     values = np.linalg.solve(blocks, rights[:, :, None])[:, :, 0]
     size = np.maximum(1.0, np.abs(values).max(axis=1, keepdims=True))
     feasible = np.all(values >= -tolerances.RESIDUAL * size, axis=1)
@@ -108,8 +104,6 @@ def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) 
 
 
 def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
-    if not len(rows):
-        return
     nearest = np.linalg.pinv(blocks) @ rights[:, :, None]  # no numbers of any sign come nearer
     consistent = (
         np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2)) < 2.0 * tolerances.RESIDUAL
