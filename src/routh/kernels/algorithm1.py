@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh import tolerances
 from routh.compiling import distinct, inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.random import draw_bounds
@@ -33,15 +34,16 @@ if TYPE_CHECKING:
     from routh.validation import Array
 
 NO_IMPACT, MAX_STEPS, NUMERICAL = int(Status.NO_IMPACT), int(Status.MAX_STEPS), int(Status.NUMERICAL)
+APPROACH = tolerances.APPROACH
 WALK_LIMIT = wide(1000)  # vertices of one step before the step solver decides
 Lengths = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 
 
 @inlined
-def approaches(sizes: Sizes, c: Array, tolerance: float) -> bool:
-    """Whether a contact approaches faster than the tolerance; so does a velocity that is not a number."""
+def approaches(sizes: Sizes, c: Array) -> bool:
+    """Whether a contact approaches faster than APPROACH; so does a velocity that is not a number."""
     for i in range(sizes[0]):
-        if not c[i * (1 + sizes[1])] >= -tolerance:
+        if not c[i * (1 + sizes[1])] >= -APPROACH:
             return True
     return False
 
@@ -134,7 +136,7 @@ def run_known(
         take_up(sizes, step, sampling, samples, vectors, row)
         count, worst = wide(samples.steps[row]), samples.residual[row]
         while True:
-            if not approaches(sizes, inputs, sampling.approach):
+            if not approaches(sizes, inputs):
                 ended = SOLVED if count > 0 else NO_IMPACT
                 break
             if count >= sampling.max_steps:
@@ -180,7 +182,7 @@ def run_pivoted(
         count, ended, worst = wide(samples.steps[row]), wide(PENDING), samples.residual[row]
         taken = 0
         while ended == PENDING:
-            if not approaches(sizes, inputs, sampling.approach):
+            if not approaches(sizes, inputs):
                 ended = wide(SOLVED if count > 0 else NO_IMPACT)
             elif count >= sampling.max_steps:
                 ended = wide(MAX_STEPS)

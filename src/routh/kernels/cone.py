@@ -25,7 +25,7 @@ from routh.kernels.residual import velocity_after
 from routh.kernels.slices import run_slices
 from routh.kernels.step_arrays import PENDING
 from routh.kernels.step_solver import SOLVED
-from routh.validation import Array
+from routh.validation import Array, seconds_left
 
 if TYPE_CHECKING:
     from routh.kernels.arrays import Outputs, Rows
@@ -180,17 +180,16 @@ def cone_step(work: ConeWork, nc: int) -> float:
     c, bound, p, after = work.inputs, work.inputs[n:], work.impulse, work.after
     for row in range(n):
         p[row] = 0.0
-    gap, sweeps = 1e300, 0
-    while sweeps < SWEEPS and not gap <= CONVERGED:
+    gap = 0.0
+    for sweep in range(SWEEPS + 1):
         for row in range(n):  # afresh in every sweep: changes would gather rounding
             value = c[row]
             for j in range(n):
                 value += G[row, j] * p[j]
             after[row] = value
-        if sweeps > 0:
-            gap = cone_gap(nc, contacts, bound, p, after)
-            if gap <= CONVERGED:
-                break
+        gap = cone_gap(nc, contacts, bound, p, after)
+        if sweep == SWEEPS or (sweep > 0 and gap <= CONVERGED):
+            break
         for i in range(nc):
             first = 3 * i
             w0, w1, w2 = after[first], after[first + 1], after[first + 2]
@@ -203,13 +202,7 @@ def cone_step(work: ConeWork, nc: int) -> float:
             for row in range(n):
                 after[row] += G[row, first] * d0 + G[row, first + 1] * d1 + G[row, first + 2] * d2
             p[first], p[first + 1], p[first + 2] = normal, f0, f1
-        sweeps += 1
-    for row in range(n):
-        value = c[row]
-        for j in range(n):
-            value += G[row, j] * p[j]
-        after[row] = value
-    return cone_gap(nc, contacts, bound, p, after)
+    return gap
 
 
 @kernel
@@ -244,7 +237,7 @@ def take_steps(
     ended, worst, taken = wide(PENDING), outputs.residual[row, sample], 0
     key = (np.uint32(draw.seed), np.uint32(np.uint64(draw.seed) >> SHIFT), np.uint32(draw.row + row))
     while ended == PENDING:
-        if not approaches((nc, 2, 0), inputs, tolerances.APPROACH):
+        if not approaches((nc, 2, 0), inputs):
             ended = wide(SOLVED if count > 0 else NO_IMPACT)
         elif count >= draw.max_steps:
             ended = wide(MAX_STEPS)
@@ -311,6 +304,5 @@ def run_cone_rows(
         while run_cone(rows, draw, outputs, own, begin, end, STEPS_AT_A_TIME) and time.monotonic() < deadline:
             pass
 
-    budget = None if deadline == math.inf else max(deadline - time.monotonic(), 0.0)
-    nc = rows.contact.shape[2]
-    run_slices(len(rows.nc) * draw.n, lambda: make_work(nc), work, threads=threads, budget=budget)
+    nc, left = rows.contact.shape[2], seconds_left(deadline)
+    run_slices(len(rows.nc) * draw.n, lambda: make_work(nc), work, threads=threads, budget=left)

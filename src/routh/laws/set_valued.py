@@ -39,7 +39,7 @@ class SetValued(ImpactLaw):
     Parameters
     ----------
     step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
-        contact's own momentum scale, see `default_step`. Events have none.
+        contact's own momentum scale ``|v|_M sqrt(m_i)``. Events have none.
     max_steps : increments before the law gives up, with status MAX_STEPS; events have their own limit.
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson".
@@ -115,23 +115,19 @@ class SetValued(ImpactLaw):
         return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
 
 
-def default_step(problem: ImpactProblem) -> Array:
-    """Each contact's momentum scale ``|v|_M sqrt(m_i)`` with its effective normal mass m_i, (nc,) N s.
-
-    It is the normal impulse that would stop the contact if all kinetic energy were in its approach. The
-    steps of HP23's tables are 0.3 to 3 times this.
-    """
-    return problem.scaling.impulse.copy()
-
-
 def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
-    """The step as a checked (nc,) array."""
+    """The step as a checked (nc,) array, N s; default: each contact's own unit of impulse.
+
+    That would stop the contact if all kinetic energy were in its approach. The steps of HP23's tables are 0.3
+    to 3 times this.
+    """
+    unit = problem.scaling.impulse
     if step is None:
-        return default_step(problem)
+        return unit.copy()
     size = per_contact("step", step, problem.nc)
     if not np.all(size > 0.0):
         raise ValueError(f"step: got {size.min()}; wanted positive impulses (N s)")
-    largest = LARGEST_STEP * default_step(problem)
+    largest = LARGEST_STEP * unit
     if not np.all((size <= largest) | (largest == 0.0)):
         raise ValueError(
             f"step: got {size.max():g} N s; wanted at most {largest.min():g}, {LARGEST_STEP:g} times the "
