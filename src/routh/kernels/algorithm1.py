@@ -55,7 +55,7 @@ def step_bounds(nc: int, sampling: Sampling, row: int, step: int, bound: Array) 
         for i in range(nc):
             bound[i] = sampling.size[i] * sampling.points[row, step * nc + i]
     else:
-        draw_bounds(nc, sampling.key, sampling.first + row, step, sampling.size, bound)
+        draw_bounds(nc, sampling.key, row, step, sampling.size, bound)
 
 
 @inlined

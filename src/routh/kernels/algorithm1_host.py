@@ -44,7 +44,6 @@ def run(
     max_steps: int,
     seed: int,
     directions: Array,
-    first: int = 0,
     row: int = 0,
     points: Array | None = None,
     friction: str = "polyhedral",
@@ -53,7 +52,7 @@ def run(
     budget: float | None = None,
     tabled: bool | None = None,
 ) -> Samples:
-    """Draw the samples ``first`` to ``first + n - 1`` of HP23's Algorithm 1.
+    """Draw the samples 0 to ``n - 1`` of HP23's Algorithm 1.
 
     Parameters
     ----------
@@ -71,13 +70,11 @@ def run(
     scaled = scaled_problem(problem, directions)
     size = np.asarray(step, dtype=np.float64) / scaled.impulse
     given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
-    sampling = make_sampling(
-        problem, scaled, size, given, first=first, row=row, max_steps=max_steps, seed=seed
-    )
+    sampling = make_sampling(problem, scaled, size, given, row=row, max_steps=max_steps, seed=seed)
     samples = empty_samples(problem, n)
     if friction == "cone" and problem.nt == 2:
         boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
-        drawn = ConeDraw(n, first, row, np.uint64(seed), boxes, given, max_steps)
+        drawn = ConeDraw(n, row, np.uint64(seed), boxes, given, max_steps)
         _run_cone(problem, drawn, samples, device, threads, deadline)
     elif device == "cuda":
         from routh.kernels.cuda import run_on_gpu
@@ -202,7 +199,7 @@ def known_table(
     if kept is None or not kept.is_enough_for(n):
         if samples is None:
             samples = empty_samples(problem, n)
-            sampling = sampling._replace(points=np.empty((n, 0)), first=0)
+            sampling = sampling._replace(points=np.empty((n, 0)))
         table = empty_table(scaled, sampling.size, grows=True)
         if kept is not None:
             copy_table(kept.table, table)

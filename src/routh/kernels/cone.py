@@ -39,10 +39,9 @@ LEAST = 1e-300  # of an eigenvalue: where friction moves nothing it is none, and
 
 
 class ConeDraw(NamedTuple):
-    """What Algorithm 1 draws: the samples ``first`` to ``first + n - 1`` of every row."""
+    """What Algorithm 1 draws: the samples 0 to ``n - 1`` of every row."""
 
     n: int
-    first: int
     row: int  # number of the first row: row r of the arrays draws the numbers of row ``row + r``
     seed: Foreign  # np.uint64
     steps: Array  # (rows, nc), (1, nc) or (0, nc) N s: boxes that lambda_max is drawn from; none: the unit
@@ -248,7 +247,7 @@ def take_steps(
                 for i in range(nc):
                     inputs[n + i] = work.contacts[BOX, i] * draw.points[sample, count * nc + i]
             else:
-                draw_bounds(nc, key, draw.first + sample, count, work.contacts[BOX], inputs[n:])
+                draw_bounds(nc, key, sample, count, work.contacts[BOX], inputs[n:])
             residual = cone_step(work, nc)
             count += 1
             taken += 1

@@ -36,7 +36,6 @@ class Sampling(NamedTuple):
     before: Array  # (nv,) velocity before, SI
     unit: Array  # (nc,) N s, unit of impulses
     points: Array  # (samples, steps * nc) numbers in (0, 1) for the first steps; then by `key`
-    first: int  # row r is sample first + r
     max_steps: int
     limit: float  # a step with a larger residual is not solved
     key: Key

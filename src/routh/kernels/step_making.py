@@ -44,7 +44,6 @@ def make_sampling(
     *,
     max_steps: int,
     seed: int,
-    first: int = 0,
     row: int = 0,
 ) -> Sampling:
     """What Algorithm 1 draws; ``size`` (nc,) is scaled."""
@@ -55,7 +54,6 @@ def make_sampling(
         np.array(problem.v),
         scaled.impulse,
         points,
-        first,
         max_steps,
         scaled.limit,
         (np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32), np.uint32(row)),

@@ -51,7 +51,6 @@ def sample_batch(
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
     draw = ConeDraw(
         integer("n", n, at_least=1),
-        0,
         integer("row", row, at_least=0, at_most=2**32 - 1),
         np.uint64(integer("seed", seed, at_least=0, at_most=2**64 - 1)),
         _boxes(batch, step),
@@ -71,7 +70,7 @@ def sample_batch(
         out.status[:] = PENDING
         own = draw._replace(row=row + begin, steps=_of_rows(draw.steps, begin))
         run_cone_rows(rows, own, out, threads=threads, deadline=deadline)
-        out_of_time(_samples(out))
+        out_of_time(Samples(out.v, out.impulse, out.events, out.status, out.residual))
 
     draw_rows(batch, together, (2, False), found, sample_piece)
     given: Options = {"max_steps": max_steps, "seed": seed, "threads": threads, **options}
@@ -108,10 +107,6 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
 def _of_rows(steps: Array, begin: int) -> Array:
     """The boxes of the rows from ``begin`` on."""
     return steps[begin:] if len(steps) > 1 else steps
-
-
-def _samples(out: Outputs) -> Samples:
-    return Samples(out.v, out.impulse, out.events, out.status, out.residual)
 
 
 def _on_gpu(
