@@ -21,6 +21,7 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, walk
 from routh.status import Status
 
 if TYPE_CHECKING:
+    from routh.kernels.random import Key
     from routh.kernels.step_arrays import (
         Pivoting,
         Samples,
@@ -49,13 +50,13 @@ def approaches(sizes: Sizes, c: Array) -> bool:
 
 
 @inlined
-def step_bounds(nc: int, sampling: Sampling, row: int, step: int, bound: Array) -> None:
+def step_bounds(nc: int, points: Array, key: Key, sample: int, step: int, size: Array, bound: Array) -> None:
     """``lambda_max`` from the given points where they reach, else from the generator."""
-    if (step + 1) * nc <= sampling.points.shape[1]:
+    if (step + 1) * nc <= points.shape[1]:
         for i in range(nc):
-            bound[i] = sampling.size[i] * sampling.points[row, step * nc + i]
+            bound[i] = size[i] * points[sample, step * nc + i]
     else:
-        draw_bounds(nc, sampling.key, row, step, sampling.size, bound)
+        draw_bounds(nc, key, sample, step, size, bound)
 
 
 @inlined
@@ -142,7 +143,7 @@ def run_known(
             if count >= sampling.max_steps:
                 ended = MAX_STEPS
                 break
-            step_bounds(nc, sampling, row, count, inputs[n:])
+            step_bounds(nc, sampling.points, sampling.key, row, count, sampling.size, inputs[n:])
             vertex = wide(vertices.roots[first_ray(sizes, step, inputs, vectors.values)])
             link = wide(0)
             if vertex >= FIRST:
@@ -189,7 +190,7 @@ def run_pivoted(
             elif taken >= most:
                 break
             else:
-                step_bounds(sizes[0], sampling, row, count, inputs[n:])
+                step_bounds(sizes[0], sampling.points, sampling.key, row, count, sampling.size, inputs[n:])
                 outcome, residual = solve(step, sampling.start, table, grow, vectors, work)
                 count += 1
                 taken += 1

@@ -17,10 +17,10 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Foreign
-from routh.kernels.algorithm1 import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches
+from routh.kernels.algorithm1 import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches, step_bounds
 from routh.kernels.arrays import IMPULSE, MU
 from routh.kernels.dictionary import wide
-from routh.kernels.random import SHIFT, draw_bounds
+from routh.kernels.random import SHIFT
 from routh.kernels.residual import velocity_after
 from routh.kernels.slices import run_slices
 from routh.kernels.step_arrays import PENDING
@@ -243,11 +243,7 @@ def take_steps(
         elif taken >= most:
             break
         else:
-            if (count + 1) * nc <= draw.points.shape[1]:
-                for i in range(nc):
-                    inputs[n + i] = work.contacts[BOX, i] * draw.points[sample, count * nc + i]
-            else:
-                draw_bounds(nc, key, sample, count, work.contacts[BOX], inputs[n:])
+            step_bounds(nc, draw.points, key, sample, count, work.contacts[BOX], inputs[n:])
             residual = cone_step(work, nc)
             count += 1
             taken += 1

@@ -23,14 +23,6 @@ LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lo
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticResult(ImpactResult):
-    """One outcome of an impact with restitution, with the work at each contact."""
-
-    stored: Array | None = None  # (nc,) J, taken up while approaching
-    returned: Array | None = None  # (nc,) J, given back while separating
-
-
-@dataclass(frozen=True, eq=False)
 class SetValued(ImpactLaw):
     """Impulses build up at random relative rates: each call is one outcome of the set.
 
@@ -84,7 +76,7 @@ class SetValued(ImpactLaw):
 
         return accumulate(problem, solver, draw, self.max_steps)
 
-    def _by_events(self, problem: ImpactProblem, seed: int) -> ElasticResult:
+    def _by_events(self, problem: ImpactProblem, seed: int) -> ImpactResult:
         """The first sample of a seed, and its path; of a curved one, in the true cone, the ends."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
         from routh.kernels.arrays import MIXED, make_draw, make_rows
@@ -112,7 +104,7 @@ class SetValued(ImpactLaw):
         if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
-        return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
+        return ImpactResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
 
 
 def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
