@@ -9,9 +9,9 @@
 
 Every sample is drawn again with the same random numbers from problems that differ a little along a random
 direction of one field, for each field, and differentiated by a stencil of four points. A sample counts where
-its decisions (`routh.sampling.gradients.decisions`) are the same at all of them; "changed" is the share of
-the others, "one-sided" that of samples that say so themselves. "of these" are one-sided samples whose
-decisions did not change and whose derivatives are off by more than 1e-6; "none" are samples whose
+its decisions (of `routh.sampling.gradients.differentiate`) are the same at all of them; "changed" is the
+share of the others, "one-sided" that of samples that say so themselves. "of these" are one-sided samples
+whose decisions did not change and whose derivatives are off by more than 1e-6; "none" are samples whose
 derivative is NaN.
 """
 

@@ -23,7 +23,6 @@ from routh.friction import facet_directions
 from routh.kernels.algorithm1_host import run
 from routh.status import Status
 from routh.step import PolyhedralStep
-from routh.step.polyhedral import is_unique
 
 FAMILIES = dict(hard_families())
 MOST_UNKNOWNS = 15
@@ -66,7 +65,10 @@ def compare(arguments, count, seed, bounds=2):
         numbers = rng.random((bounds, problem.nc))
         solutions = [step.solutions(problem.v, size * row) for row in numbers]
         references = [step.solve(problem.v, size * row) for row in numbers]
-        unique = [is_unique(found, problem) if found else True for found in solutions]
+        unique = [
+            all(distance(problem, one.v, found[0].v) < tolerances.SAME_VELOCITY for one in found)
+            for found in solutions
+        ]
         none += sum(not found for found in solutions)
         several += bounds - sum(unique)
         for i, (v, solved) in enumerate(kernel_velocities(problem, numbers, size, directions)):

@@ -183,7 +183,7 @@ def robots(path, count, method, facets, check=2**12):
 
 def cone_draw(n, nc, max_steps=1000):
     """Algorithm 1 with its defaults."""
-    return ConeDraw(n, 0, 0, np.uint64(0), np.empty((0, nc)), np.empty((n, 0)), max_steps)
+    return ConeDraw(n, 0, np.uint64(0), np.empty((0, nc)), np.empty((n, 0)), max_steps)
 
 
 def prepared(problem, step, max_steps, n, directions):

@@ -57,7 +57,7 @@ def test_steps_agree_with_the_reference():
         for seed in range(8):
             problem, bound = family_problem(family, seed)
             rows, work, nc = make_rows([problem]), make_work(problem.nc), problem.nc
-            load_row(rows, 0, ConeDraw(1, 0, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), work)
+            load_row(rows, 0, ConeDraw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), work)
             work.inputs[:] = np.concatenate([rows.start[0], bound / problem.scaling.impulse])
             gap = cone_step(work, nc)
             if not gap < 1e-9:

@@ -10,7 +10,7 @@ from routh import systems
 from routh.exact.checker import check_member
 from routh.sampling.climbing import _changed
 from routh.sampling.filling import watch_directions
-from routh.sampling.polishing import APART, SMOOTH
+from routh.sampling.statuses import APART, SMOOTH
 
 
 @pytest.mark.parametrize("name", ["compass-gait", "block-into-wall"])

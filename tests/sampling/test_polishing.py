@@ -6,9 +6,9 @@ import pytest
 from routh import systems
 from routh.kernels.arrays import make_rows
 from routh.kernels.events import scaled_pieces
-from routh.sampling.polishing import APART, STICK, Polisher, farthest, is_farthest
+from routh.sampling.polishing import Polisher, farthest, is_farthest
 from routh.sampling.redrawing import make_settings
-from routh.sampling.statuses import Program
+from routh.sampling.statuses import APART, STICK, Program
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh import tolerances
 from routh.compiling import distinct, inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.random import draw_bounds
@@ -20,6 +21,7 @@ from routh.kernels.walking import END, FIRST, VERTEX_SHIFT, first_ray, walk
 from routh.status import Status
 
 if TYPE_CHECKING:
+    from routh.kernels.random import Key
     from routh.kernels.step_arrays import (
         Pivoting,
         Samples,
@@ -33,27 +35,28 @@ if TYPE_CHECKING:
     from routh.validation import Array
 
 NO_IMPACT, MAX_STEPS, NUMERICAL = int(Status.NO_IMPACT), int(Status.MAX_STEPS), int(Status.NUMERICAL)
+APPROACH = tolerances.APPROACH
 WALK_LIMIT = wide(1000)  # vertices of one step before the step solver decides
 Lengths = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 
 
 @inlined
-def approaches(sizes: Sizes, c: Array, tolerance: float) -> bool:
-    """Whether a contact approaches faster than the tolerance; so does a velocity that is not a number."""
+def approaches(sizes: Sizes, c: Array) -> bool:
+    """Whether a contact approaches faster than APPROACH; so does a velocity that is not a number."""
     for i in range(sizes[0]):
-        if not c[i * (1 + sizes[1])] >= -tolerance:
+        if not c[i * (1 + sizes[1])] >= -APPROACH:
             return True
     return False
 
 
 @inlined
-def step_bounds(nc: int, sampling: Sampling, row: int, step: int, bound: Array) -> None:
+def step_bounds(nc: int, points: Array, key: Key, sample: int, step: int, size: Array, bound: Array) -> None:
     """``lambda_max`` from the given points where they reach, else from the generator."""
-    if (step + 1) * nc <= sampling.points.shape[1]:
+    if (step + 1) * nc <= points.shape[1]:
         for i in range(nc):
-            bound[i] = sampling.size[i] * sampling.points[row, step * nc + i]
+            bound[i] = size[i] * points[sample, step * nc + i]
     else:
-        draw_bounds(nc, sampling.key, sampling.first + row, step, sampling.size, bound)
+        draw_bounds(nc, key, sample, step, size, bound)
 
 
 @inlined
@@ -134,13 +137,13 @@ def run_known(
         take_up(sizes, step, sampling, samples, vectors, row)
         count, worst = wide(samples.steps[row]), samples.residual[row]
         while True:
-            if not approaches(sizes, inputs, sampling.approach):
+            if not approaches(sizes, inputs):
                 ended = SOLVED if count > 0 else NO_IMPACT
                 break
             if count >= sampling.max_steps:
                 ended = MAX_STEPS
                 break
-            step_bounds(nc, sampling, row, count, inputs[n:])
+            step_bounds(nc, sampling.points, sampling.key, row, count, sampling.size, inputs[n:])
             vertex = wide(vertices.roots[first_ray(sizes, step, inputs, vectors.values)])
             link = wide(0)
             if vertex >= FIRST:
@@ -180,14 +183,14 @@ def run_pivoted(
         count, ended, worst = wide(samples.steps[row]), wide(PENDING), samples.residual[row]
         taken = 0
         while ended == PENDING:
-            if not approaches(sizes, inputs, sampling.approach):
+            if not approaches(sizes, inputs):
                 ended = wide(SOLVED if count > 0 else NO_IMPACT)
             elif count >= sampling.max_steps:
                 ended = wide(MAX_STEPS)
             elif taken >= most:
                 break
             else:
-                step_bounds(sizes[0], sampling, row, count, inputs[n:])
+                step_bounds(sizes[0], sampling.points, sampling.key, row, count, sampling.size, inputs[n:])
                 outcome, residual = solve(step, sampling.start, table, grow, vectors, work)
                 count += 1
                 taken += 1

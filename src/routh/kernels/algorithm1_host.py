@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from routh.compiling import interpreted, is_ready
-from routh.compiling.foreign import Foreign
-from routh.kernels.algorithm1 import PENDING, Lengths, run_known, run_pivoted
+from routh.kernels.algorithm1 import PENDING, run_known, run_pivoted
 from routh.kernels.arrays import Outputs, make_rows
 from routh.kernels.cone import ConeDraw, run_cone_rows
 from routh.kernels.slices import run_slices
-from routh.kernels.step_arrays import Pivoting, Samples, Sampling, ScaledProblem, Table, Vectors
+from routh.kernels.step_arrays import Samples, Sampling, ScaledProblem, Table, Vertices
 from routh.kernels.step_making import (
     empty_samples,
     make_pivoting,
@@ -44,7 +44,6 @@ def run(
     max_steps: int,
     seed: int,
     directions: Array,
-    first: int = 0,
     row: int = 0,
     points: Array | None = None,
     friction: str = "polyhedral",
@@ -53,7 +52,7 @@ def run(
     budget: float | None = None,
     tabled: bool | None = None,
 ) -> Samples:
-    """Draw the samples ``first`` to ``first + n - 1`` of HP23's Algorithm 1.
+    """Draw the samples 0 to ``n - 1`` of HP23's Algorithm 1.
 
     Parameters
     ----------
@@ -71,13 +70,11 @@ def run(
     scaled = scaled_problem(problem, directions)
     size = np.asarray(step, dtype=np.float64) / scaled.impulse
     given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
-    sampling = make_sampling(
-        problem, scaled, size, given, first=first, row=row, max_steps=max_steps, seed=seed
-    )
+    sampling = make_sampling(problem, scaled, size, given, row=row, max_steps=max_steps, seed=seed)
     samples = empty_samples(problem, n)
     if friction == "cone" and problem.nt == 2:
         boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
-        drawn = ConeDraw(n, first, row, np.uint64(seed), boxes, given, max_steps)
+        drawn = ConeDraw(n, row, np.uint64(seed), boxes, given, max_steps)
         _run_cone(problem, drawn, samples, device, threads, deadline)
     elif device == "cuda":
         from routh.kernels.cuda import run_on_gpu
@@ -92,19 +89,18 @@ def run(
     return samples
 
 
-@dataclass
+_run_interpreted = interpreted(run_pivoted)
+
+
 class StepSolver:
     """`run_pivoted`, interpreted for the first steps, then compiled: most calls need few steps of it."""
 
-    scaled: ScaledProblem
-    sampling: Sampling
-    samples: Samples
-    vectors: Vectors = field(init=False)
-    work: Pivoting = field(init=False)
-    ready: bool = False
+    interpreted: ClassVar[float] = 0.0  # s of steps solved in plain Python by this process
 
-    def __post_init__(self) -> None:
-        self.vectors, self.work = make_vectors(self.scaled.sizes), make_pivoting(self.scaled.sizes)
+    def __init__(self, scaled: ScaledProblem, sampling: Sampling, samples: Samples) -> None:
+        self.scaled, self.sampling, self.samples = scaled, sampling, samples
+        self.vectors, self.work = make_vectors(scaled.sizes), make_pivoting(scaled.sizes)
+        self.ready = False
 
     def __call__(self, table: Table, rows: tuple[int, int], *, grow: bool = False, most: int) -> None:
         """Take at most ``most`` steps of each pending row."""
@@ -116,27 +112,26 @@ class StepSolver:
             return
         begin = time.perf_counter()
         with np.errstate(all="ignore"):
-            _INTERPRETED.function(*arguments)
-        _INTERPRETED.seconds += time.perf_counter() - begin
+            _run_interpreted(*arguments)
+        StepSolver.interpreted += time.perf_counter() - begin
+
+    def walk(self, vertices: Vertices, begin: int, end: int) -> int:
+        """How many rows stay PENDING along known vertices; raises where `run_known` cannot begin."""
+        nc, nt, k = self.scaled.sizes
+        lengths = (0.0,) * nc, (0.0,) * nt, (0.0,) * k  # their types tell shapes apart
+        data = (self.scaled.step, vertices, self.sampling, self.samples, self.vectors)
+        left = run_known(lengths, *data, begin, end)
+        if left < 0:
+            raise RuntimeError("sampling: arrays do not have the shapes of the problem; a fault of routh")
+        return left
 
     def compiled(self, table: Table) -> bool:
         """Whether the compiled step solver is there, or worth its compilation by now."""
         if not self.ready:  # asked once: looking for it takes as long as some hundred steps
             data = (self.scaled.step, table, False, self.sampling, self.samples, self.vectors, self.work)
             arguments = (*data, (0, 0), 1)
-            self.ready = _INTERPRETED.seconds >= INTERPRETED or is_ready(run_pivoted, *arguments)
+            self.ready = self.interpreted >= INTERPRETED or is_ready(run_pivoted, *arguments)
         return self.ready
-
-
-class _Interpreted:
-    """The step solver as plain Python, and how long this process has used it."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.function = interpreted(run_pivoted)
-
-
-_INTERPRETED = _Interpreted()
 
 
 def _run_polyhedral(
@@ -149,11 +144,9 @@ def _run_polyhedral(
 ) -> None:
     """Along the table, where there is one; what leaves it, and else all steps, by the step solver."""
     known = empty_table(scaled, sampling.size, grows=False) if table is None else table
-    lengths = shape_lengths(scaled)
 
     def walk(begin: int, end: int, solver: StepSolver) -> None:
-        walked = (lengths, scaled.step, known.vertices, sampling, samples, solver.vectors, begin, end)
-        while _walk(*walked) and time.monotonic() < deadline:
+        while solver.walk(known.vertices, begin, end) and time.monotonic() < deadline:
             solver(known, (begin, end), most=1)
 
     def pivot(begin: int, end: int, solver: StepSolver) -> None:
@@ -206,7 +199,7 @@ def known_table(
     if kept is None or not kept.is_enough_for(n):
         if samples is None:
             samples = empty_samples(problem, n)
-            sampling = sampling._replace(points=np.empty((n, 0)), first=0)
+            sampling = sampling._replace(points=np.empty((n, 0)))
         table = empty_table(scaled, sampling.size, grows=True)
         if kept is not None:
             copy_table(kept.table, table)
@@ -229,13 +222,12 @@ def _grow(solver: StepSolver, table: Table, before: int, deadline: float) -> tup
     ``before``: samples drawn along it so far; perhaps the same ones, so a round that is to tell whether
     there is anything new has more. Returns how many samples grew it now, and whether it is settled.
     """
-    scaled, samples, used = solver.scaled, solver.samples, table.dictionaries.used
-    n, lengths = min(len(samples.status), MOST_GROWING), shape_lengths(scaled)
+    samples, used = solver.samples, table.dictionaries.used
+    n = min(len(samples.status), MOST_GROWING)
     begin, end = 0, min(max(GROWING, 2 * before), n)
     while begin < end:
         known, full = int(used[0]), used[0] >= len(table.vertices.finals)
-        walked = (lengths, scaled.step, table.vertices, solver.sampling, samples, solver.vectors, begin, end)
-        while _walk(*walked) and time.monotonic() < deadline:
+        while solver.walk(table.vertices, begin, end) and time.monotonic() < deadline:
             row = begin + int(np.argmax(samples.status[begin:end] == PENDING))
             solver(table, (row, end) if solver.compiled(table) else (row, row + 1), grow=True, most=1)
         if time.monotonic() >= deadline:
@@ -265,17 +257,3 @@ def _run_cone(
         run_cone_on_gpu(rows, draw, outputs)
     else:
         run_cone_rows(rows, draw, outputs, threads=threads, deadline=deadline)
-
-
-def shape_lengths(scaled: ScaledProblem) -> Lengths:
-    """Tuples as long as there are contacts, tangents and directions: their types tell shapes apart."""
-    nc, nt, k = scaled.sizes
-    return (0.0,) * nc, (0.0,) * nt, (0.0,) * k
-
-
-def _walk(*known: Foreign) -> int:
-    """How many rows stay PENDING along known vertices; raises where `run_known` cannot begin."""
-    left = run_known(*known)
-    if left < 0:
-        raise RuntimeError("sampling: arrays do not have the shapes of the problem; this is a fault of routh")
-    return left

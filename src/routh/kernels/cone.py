@@ -17,15 +17,15 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Foreign
-from routh.kernels.algorithm1 import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches
+from routh.kernels.algorithm1 import MAX_STEPS, NO_IMPACT, NUMERICAL, approaches, step_bounds
 from routh.kernels.arrays import IMPULSE, MU
 from routh.kernels.dictionary import wide
-from routh.kernels.random import SHIFT, draw_bounds
+from routh.kernels.random import SHIFT
 from routh.kernels.residual import velocity_after
 from routh.kernels.slices import run_slices
 from routh.kernels.step_arrays import PENDING
 from routh.kernels.step_solver import SOLVED
-from routh.validation import Array
+from routh.validation import Array, seconds_left
 
 if TYPE_CHECKING:
     from routh.kernels.arrays import Outputs, Rows
@@ -39,10 +39,9 @@ LEAST = 1e-300  # of an eigenvalue: where friction moves nothing it is none, and
 
 
 class ConeDraw(NamedTuple):
-    """What Algorithm 1 draws: the samples ``first`` to ``first + n - 1`` of every row."""
+    """What Algorithm 1 draws: the samples 0 to ``n - 1`` of every row."""
 
     n: int
-    first: int
     row: int  # number of the first row: row r of the arrays draws the numbers of row ``row + r``
     seed: Foreign  # np.uint64
     steps: Array  # (rows, nc), (1, nc) or (0, nc) N s: boxes that lambda_max is drawn from; none: the unit
@@ -180,17 +179,16 @@ def cone_step(work: ConeWork, nc: int) -> float:
     c, bound, p, after = work.inputs, work.inputs[n:], work.impulse, work.after
     for row in range(n):
         p[row] = 0.0
-    gap, sweeps = 1e300, 0
-    while sweeps < SWEEPS and not gap <= CONVERGED:
+    gap = 0.0
+    for sweep in range(SWEEPS + 1):
         for row in range(n):  # afresh in every sweep: changes would gather rounding
             value = c[row]
             for j in range(n):
                 value += G[row, j] * p[j]
             after[row] = value
-        if sweeps > 0:
-            gap = cone_gap(nc, contacts, bound, p, after)
-            if gap <= CONVERGED:
-                break
+        gap = cone_gap(nc, contacts, bound, p, after)
+        if sweep == SWEEPS or (sweep > 0 and gap <= CONVERGED):
+            break
         for i in range(nc):
             first = 3 * i
             w0, w1, w2 = after[first], after[first + 1], after[first + 2]
@@ -203,13 +201,7 @@ def cone_step(work: ConeWork, nc: int) -> float:
             for row in range(n):
                 after[row] += G[row, first] * d0 + G[row, first + 1] * d1 + G[row, first + 2] * d2
             p[first], p[first + 1], p[first + 2] = normal, f0, f1
-        sweeps += 1
-    for row in range(n):
-        value = c[row]
-        for j in range(n):
-            value += G[row, j] * p[j]
-        after[row] = value
-    return cone_gap(nc, contacts, bound, p, after)
+    return gap
 
 
 @kernel
@@ -244,18 +236,14 @@ def take_steps(
     ended, worst, taken = wide(PENDING), outputs.residual[row, sample], 0
     key = (np.uint32(draw.seed), np.uint32(np.uint64(draw.seed) >> SHIFT), np.uint32(draw.row + row))
     while ended == PENDING:
-        if not approaches((nc, 2, 0), inputs, tolerances.APPROACH):
+        if not approaches((nc, 2, 0), inputs):
             ended = wide(SOLVED if count > 0 else NO_IMPACT)
         elif count >= draw.max_steps:
             ended = wide(MAX_STEPS)
         elif taken >= most:
             break
         else:
-            if (count + 1) * nc <= draw.points.shape[1]:
-                for i in range(nc):
-                    inputs[n + i] = work.contacts[BOX, i] * draw.points[sample, count * nc + i]
-            else:
-                draw_bounds(nc, key, draw.first + sample, count, work.contacts[BOX], inputs[n:])
+            step_bounds(nc, draw.points, key, sample, count, work.contacts[BOX], inputs[n:])
             residual = cone_step(work, nc)
             count += 1
             taken += 1
@@ -311,6 +299,5 @@ def run_cone_rows(
         while run_cone(rows, draw, outputs, own, begin, end, STEPS_AT_A_TIME) and time.monotonic() < deadline:
             pass
 
-    budget = None if deadline == math.inf else max(deadline - time.monotonic(), 0.0)
-    nc = rows.contact.shape[2]
-    run_slices(len(rows.nc) * draw.n, lambda: make_work(nc), work, threads=threads, budget=budget)
+    nc, left = rows.contact.shape[2], seconds_left(deadline)
+    run_slices(len(rows.nc) * draw.n, lambda: make_work(nc), work, threads=threads, budget=left)

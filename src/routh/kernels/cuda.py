@@ -42,23 +42,10 @@ def _reset_kernel() -> CudaKernel:
     return cuda_kernel(entry, fused=True)
 
 
-@lru_cache(maxsize=1)
-def _begin() -> CudaKernel:
-    """Make one sample pending at its start."""
-
-    def begin(samples: DeviceArray, row: int) -> None:
-        samples.status[row], samples.steps[row], samples.residual[row] = PENDING, 0, 0.0
-        for i in range(samples.impulse.shape[1]):
-            for d in range(samples.impulse.shape[2]):
-                samples.impulse[row, i, d] = 0.0
-
-    return find_cuda().jit(device=True)(begin)
-
-
 @lru_cache(maxsize=16)
 def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop over known vertices for one shape; rows that it leaves PENDING go to a list."""
-    walked, begin = on_device(run_known), _begin()
+    walked = on_device(run_known)
     lengths = ((0.0,) * nc, (0.0,) * nt, (0.0,) * k)
     n, inputs, places = nc * (1 + nt), nc * (2 + nt), extents((nc, nt, k))[0]
 
@@ -83,7 +70,10 @@ def _known_kernel(nc: int, nt: int, k: int) -> CudaKernel:
             )
             for place in range(places):
                 vectors.values[place] = 0.0
-            begin(samples, row)
+            samples.status[row], samples.steps[row], samples.residual[row] = PENDING, 0, 0.0
+            for i in range(nc):
+                for d in range(1 + nt):
+                    samples.impulse[row, i, d] = 0.0
             if walked(lengths, step, vertices, sampling, samples, vectors, row, row + 1) > 0:
                 pending[cuda.atomic.add(left, 0, 1)] = row
 

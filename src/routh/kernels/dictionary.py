@@ -50,15 +50,6 @@ def complement(q: Quantity) -> Quantity:
 
 
 @kernel
-def along(nt: int, first: int, directions: Array, j: int, vector: Array) -> float:
-    """Slip along direction j: the tangential part of the velocity that starts at ``first``."""
-    value = directions[j, 0] * vector[first + 1]
-    if nt == 2:
-        value += directions[j, 1] * vector[first + 2]
-    return value
-
-
-@kernel
 def terms(step: Step, state: Array, q: Quantity) -> tuple[int, int, int, int, float, float, float, float]:
     """A quantity (without lambda_max) as a sum of at most four primitives: indices, factors."""
     kind, i, direction = q

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
 THREADS, BLOCK = 16384, 128
+APPROACH, STICK = tolerances.APPROACH, tolerances.STICK
 KEPT = 128  # columns that the second kernel leaves for the host
 STATUSES = 16
 MOST_COMBINATIONS = 3**7  # of contact modes, for which there is a table
@@ -54,7 +55,7 @@ def make_judge(problem: ImpactProblem) -> Judge:
     return Judge(problem.J / problem.scaling.velocity[:, None, None], problem.M, problem.cholesky)
 
 
-def mode_code(J: DeviceArray, v: DeviceArray, sample: int, approach: float, stick: float) -> int:
+def mode_code(J: DeviceArray, v: DeviceArray, sample: int) -> int:
     """The modes of all contacts as the digits of a number, the first contact's last; -1: one approaches."""
     code, place = 0, 1
     for i in range(J.shape[0]):
@@ -66,9 +67,9 @@ def mode_code(J: DeviceArray, v: DeviceArray, sample: int, approach: float, stic
             for r in range(J.shape[2]):
                 along += J[i, d, r] * v[sample, r]
             slip += along * along
-        if not normal >= -approach:
+        if not normal >= -APPROACH:
             return -1
-        mode = SEPARATES if normal > stick else (SLIDES if math.sqrt(slip) > stick else STICKS)
+        mode = SEPARATES if normal > STICK else (SLIDES if math.sqrt(slip) > STICK else STICKS)
         code += mode * place
         place *= 3
     return code
@@ -78,7 +79,6 @@ def mode_code(J: DeviceArray, v: DeviceArray, sample: int, approach: float, stic
 def _fold_kernel() -> CudaKernel:
     """Sums of each thread, a column of ``out``: statuses, ended, velocities, then three tables of modes."""
     coded = on_device(mode_code)
-    approach, stick = tolerances.APPROACH, tolerances.STICK
 
     def entry(
         v: DeviceArray, status: DeviceArray, judge: DeviceArray, combinations: int, out: DeviceArray
@@ -93,7 +93,7 @@ def _fold_kernel() -> CudaKernel:
                 out[first + 2 * combinations + row, thread] = -math.inf
             for sample in range(thread, v.shape[0], out.shape[1]):
                 out[status[sample], thread] += 1.0
-                code = coded(judge.J, v, sample, approach, stick)
+                code = coded(judge.J, v, sample)
                 if code < 0:
                     continue
                 energy = 0.0
@@ -155,11 +155,21 @@ def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
     return Fold(sums[:STATUSES], int(sums[STATUSES]), sums[STATUSES + 1 : least - combinations], table)
 
 
+def size_along(v: DeviceArray, sample: int, A: DeviceArray, point: DeviceArray, linear: bool) -> float:
+    """``|A (v - point)|^2`` of a sample; linear: the sum of ``A (v - point)``."""
+    size = 0.0
+    for a in range(A.shape[0]):
+        part = 0.0
+        for r in range(v.shape[1]):
+            part += A[a, r] * (v[sample, r] - point[r])
+        size += part if linear else part * part
+    return size
+
+
 @lru_cache(maxsize=1)
 def _best_kernel() -> CudaKernel:
     """Of each thread the ended sample with the largest ``|A (v - point)|^2``; linear: ``A (v - point)``."""
-    coded = on_device(mode_code)
-    approach, stick = tolerances.APPROACH, tolerances.STICK
+    coded, sized = on_device(mode_code), on_device(size_along)
 
     def entry(
         v: DeviceArray,
@@ -174,13 +184,8 @@ def _best_kernel() -> CudaKernel:
         if thread < value.shape[0]:
             best, who = -math.inf, -1
             for sample in range(thread, v.shape[0], value.shape[0]):
-                size = 0.0
-                for a in range(A.shape[0]):
-                    part = 0.0
-                    for r in range(v.shape[1]):
-                        part += A[a, r] * (v[sample, r] - point[r])
-                    size += part if linear else part * part
-                if size > best and coded(J, v, sample, approach, stick) >= 0:
+                size = sized(v, sample, A, point, linear)
+                if size > best and coded(J, v, sample) >= 0:
                     best, who = size, sample
             value[thread], index[thread] = best, who
 
@@ -203,8 +208,7 @@ def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear:
 @lru_cache(maxsize=1)
 def _collect_kernel() -> CudaKernel:
     """The ended samples with ``|A (v - point)|^2`` above a size: their velocities, in any order."""
-    coded = on_device(mode_code)
-    approach, stick = tolerances.APPROACH, tolerances.STICK
+    coded, sized = on_device(mode_code), on_device(size_along)
 
     def entry(
         v: DeviceArray,
@@ -216,18 +220,13 @@ def _collect_kernel() -> CudaKernel:
         out: DeviceArray,
     ) -> None:
         sample = cuda.grid(1)
-        if sample < v.shape[0]:
-            size = 0.0
-            for a in range(A.shape[0]):
-                part = 0.0
+        if sample >= v.shape[0] or not sized(v, sample, A, point, False) > least:
+            return
+        if coded(J, v, sample) >= 0:
+            place = cuda.atomic.add(count, 0, 1)
+            if place < out.shape[0]:
                 for r in range(v.shape[1]):
-                    part += A[a, r] * (v[sample, r] - point[r])
-                size += part * part
-            if size > least and coded(J, v, sample, approach, stick) >= 0:
-                place = cuda.atomic.add(count, 0, 1)
-                if place < out.shape[0]:
-                    for r in range(v.shape[1]):
-                        out[place, r] = v[sample, r]
+                    out[place, r] = v[sample, r]
 
     return cuda_kernel(entry)
 

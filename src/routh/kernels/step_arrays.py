@@ -36,9 +36,7 @@ class Sampling(NamedTuple):
     before: Array  # (nv,) velocity before, SI
     unit: Array  # (nc,) N s, unit of impulses
     points: Array  # (samples, steps * nc) numbers in (0, 1) for the first steps; then by `key`
-    first: int  # row r is sample first + r
     max_steps: int
-    approach: float  # slower approach is none
     limit: float  # a step with a larger residual is not solved
     key: Key
 
@@ -121,7 +119,6 @@ class ScaledProblem(NamedTuple):
 
     step: Step
     start: Array  # (n,) contact velocities before
-    velocity: Array  # (nc,) m/s, unit of contact velocities
     impulse: Array  # (nc,) N s, unit of impulses
     limit: float  # the residual below which a step counts as solved
 

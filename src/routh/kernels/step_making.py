@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import tolerances
 from routh.kernels.step_arrays import (
     PENDING,
     Pivoting,
@@ -34,9 +33,7 @@ def scaled_problem(problem: ImpactProblem, directions: Array) -> ScaledProblem:
         np.stack([root, 1.0 / root, 1.0 / root], axis=1),
     )
     start = (problem.contact_velocity() / unit.velocity[:, None]).ravel()
-    return ScaledProblem(
-        step, start, np.array(unit.velocity), np.array(unit.impulse), residual_tolerance(problem)
-    )
+    return ScaledProblem(step, start, np.array(unit.impulse), residual_tolerance(problem))
 
 
 def make_sampling(
@@ -47,7 +44,6 @@ def make_sampling(
     *,
     max_steps: int,
     seed: int,
-    first: int = 0,
     row: int = 0,
 ) -> Sampling:
     """What Algorithm 1 draws; ``size`` (nc,) is scaled."""
@@ -58,9 +54,7 @@ def make_sampling(
         np.array(problem.v),
         scaled.impulse,
         points,
-        first,
         max_steps,
-        tolerances.APPROACH,
         scaled.limit,
         (np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32), np.uint32(row)),
     )

@@ -69,15 +69,6 @@ def restore(dictionaries: Dictionaries, vertex: int, work: Pivoting) -> int:
 
 
 @kernel
-def row_of(links: Array, place: int) -> int:
-    """The row of a vertex's ratio test that belongs to a place."""
-    row = 0
-    while links[1 + row] & PLACE_MASK != place:
-        row += 1
-    return row
-
-
-@kernel
 def link(step: Step, vertices: Vertices, vertex: int, place: int, known: int) -> None:
     """Write down which vertex follows when a pair leaves."""
     if vertex < FIRST:
@@ -85,7 +76,10 @@ def link(step: Step, vertices: Vertices, vertex: int, place: int, known: int) ->
     else:
         sizes = (len(step.mu), step.directions.shape[1], step.directions.shape[0])
         links = vertices.links[offset(vertex, 1 + extents(sizes)[1]) :]
-        links[1 + row_of(links, place)] |= known << VERTEX_SHIFT
+        row = 1
+        while links[row] & PLACE_MASK != place:
+            row += 1
+        links[row] |= known << VERTEX_SHIFT
 
 
 @kernel

@@ -27,6 +27,8 @@ class ImpactResult(Drawable):
     status: Status
     path: ImpactPath = field(repr=False)
     residual: float = 0.0  # largest scaled residual of the steps, dimensionless
+    stored: Array | None = None  # (nc,) J, taken up while approaching; by `SetValued` with restitution
+    returned: Array | None = None  # (nc,) J, given back while separating; likewise
 
     @property
     def contact_velocity(self) -> Array:

@@ -23,14 +23,6 @@ LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lo
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticResult(ImpactResult):
-    """One outcome of an impact with restitution, with the work at each contact."""
-
-    stored: Array | None = None  # (nc,) J, taken up while approaching
-    returned: Array | None = None  # (nc,) J, given back while separating
-
-
-@dataclass(frozen=True, eq=False)
 class SetValued(ImpactLaw):
     """Impulses build up at random relative rates: each call is one outcome of the set.
 
@@ -39,7 +31,7 @@ class SetValued(ImpactLaw):
     Parameters
     ----------
     step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
-        contact's own momentum scale, see `default_step`. Events have none.
+        contact's own momentum scale ``|v|_M sqrt(m_i)``. Events have none.
     max_steps : increments before the law gives up, with status MAX_STEPS; events have their own limit.
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson".
@@ -84,7 +76,7 @@ class SetValued(ImpactLaw):
 
         return accumulate(problem, solver, draw, self.max_steps)
 
-    def _by_events(self, problem: ImpactProblem, seed: int) -> ElasticResult:
+    def _by_events(self, problem: ImpactProblem, seed: int) -> ImpactResult:
         """The first sample of a seed, and its path; of a curved one, in the true cone, the ends."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
         from routh.kernels.arrays import MIXED, make_draw, make_rows
@@ -112,26 +104,22 @@ class SetValued(ImpactLaw):
         if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
-        return ElasticResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
-
-
-def default_step(problem: ImpactProblem) -> Array:
-    """Each contact's momentum scale ``|v|_M sqrt(m_i)`` with its effective normal mass m_i, (nc,) N s.
-
-    It is the normal impulse that would stop the contact if all kinetic energy were in its approach. The
-    steps of HP23's tables are 0.3 to 3 times this.
-    """
-    return problem.scaling.impulse.copy()
+        return ImpactResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
 
 
 def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
-    """The step as a checked (nc,) array."""
+    """The step as a checked (nc,) array, N s; default: each contact's own unit of impulse.
+
+    That would stop the contact if all kinetic energy were in its approach. The steps of HP23's tables are 0.3
+    to 3 times this.
+    """
+    unit = problem.scaling.impulse
     if step is None:
-        return default_step(problem)
+        return unit.copy()
     size = per_contact("step", step, problem.nc)
     if not np.all(size > 0.0):
         raise ValueError(f"step: got {size.min()}; wanted positive impulses (N s)")
-    largest = LARGEST_STEP * default_step(problem)
+    largest = LARGEST_STEP * unit
     if not np.all((size <= largest) | (largest == 0.0)):
         raise ValueError(
             f"step: got {size.max():g} N s; wanted at most {largest.min():g}, {LARGEST_STEP:g} times the "

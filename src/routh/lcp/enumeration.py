@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,15 +79,17 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
             )
             rows, blocks, rights = rows[possible], blocks[possible], rights[possible]
             regular = _is_regular(blocks)
-            yield from _regular_candidates(n, rows[regular], blocks[regular], rights[regular])
+            found = _of_regular(rows[regular], blocks[regular], rights[regular])
             if 2**n <= MOST_SINGULAR:
-                yield from _singular_candidates(n, rows[~regular], blocks[~regular], rights[~regular])
+                found = chain(found, _of_singular(rows[~regular], blocks[~regular], rights[~regular]))
+            for row, value in found:
+                z = np.zeros(n)
+                z[row] = np.maximum(value, 0.0)
+                yield z
 
 
 def _is_regular(blocks: Array) -> np.ndarray:
     """Whether each block is invertible, judged by its determinant against the product of its row lengths."""
-    if not len(blocks):
-        return np.zeros(0, dtype=bool)
     lengths = np.linalg.norm(blocks, axis=2)
     sign, logarithm = np.linalg.slogdet(blocks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -95,21 +97,16 @@ def _is_regular(blocks: Array) -> np.ndarray:
     return (sign != 0.0) & np.isfinite(relative) & (relative > np.log(1e-13))
 
 
-def _regular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
-    if not len(rows):
-        return
+def _of_regular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tuple[np.ndarray, Array]]:
+    """Which variables are basic, and their values, up to rounding not negative."""
     values = np.linalg.solve(blocks, rights[:, :, None])[:, :, 0]
     size = np.maximum(1.0, np.abs(values).max(axis=1, keepdims=True))
     feasible = np.all(values >= -tolerances.RESIDUAL * size, axis=1)
-    for row, value in zip(rows[feasible], values[feasible], strict=True):
-        z = np.zeros(n)
-        z[row] = np.maximum(value, 0.0)
-        yield z
+    yield from zip(rows[feasible], values[feasible], strict=True)
 
 
-def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[Array]:
-    if not len(rows):
-        return
+def _of_singular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tuple[np.ndarray, Array]]:
+    """The same of blocks that are not invertible, one point each."""
     nearest = np.linalg.pinv(blocks) @ rights[:, :, None]  # no numbers of any sign come nearer
     consistent = (
         np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2)) < 2.0 * tolerances.RESIDUAL
@@ -117,6 +114,4 @@ def _singular_candidates(n: int, rows: np.ndarray, blocks: Array, rights: Array)
     for row, block, right in zip(rows[consistent], blocks[consistent], rights[consistent], strict=True):
         value, misfit = nonnegative_least_squares(block, right)
         if misfit < tolerances.RESIDUAL:
-            z = np.zeros(n)
-            z[row] = value
-            yield z
+            yield row, value

@@ -26,18 +26,12 @@ def lemke_exact(
     PIVOT_LIMIT after ``max_pivots``, or where the numbers have grown too long.
     """
     n = len(q)
-    columns = [[Fraction(0)] * (2 * n + 2) for _ in range(n)]
-    for i in range(n):
-        columns[i][i] = Fraction(1)
-        for j in range(n):
-            columns[i][n + j] = -Fraction(W[i, j])
-        columns[i][2 * n] = -Fraction(cover[i])
-        columns[i][2 * n + 1] = Fraction(q[i])
-    scale = lcm(*(entry.denominator for row in columns for entry in row))
-    T = np.array([[int(entry * scale) for entry in row] for row in columns], dtype=object)
+    fractions = np.frompyfunc(Fraction, 1, 1)
+    given = np.column_stack([-fractions(W), -fractions(cover), fractions(q)])
+    scale = lcm(*(entry.denominator for entry in given.flat))
     # Slacks are counted in units of 1 / scale, so that their block is the identity: then every entry stays a
     # minor of an integer matrix, and the divisions of the fraction-free pivots are exact.
-    T[:, :n] = np.eye(n, dtype=int)
+    T = np.column_stack([np.eye(n, dtype=int).astype(object), np.frompyfunc(int, 1, 1)(given * scale)])
     denominator = 1
 
     basis = np.arange(n)

@@ -21,14 +21,11 @@ class LCPResult:
     method: str = "lemke"  # which attempt gave the answer
 
 
-def natural_residual(
-    W: Array, q: Array, z: Array, z_unit: Array | float = 1.0, w_unit: Array | float = 1.0
-) -> float:
-    """``max |min(z / z_unit, (W z + q) / w_unit)|``, infinite where anything is not finite."""
+def natural_residual(W: Array, q: Array, z: Array) -> float:
+    """``max |min(z, W z + q)|``, infinite where anything is not finite."""
     if not np.all(np.isfinite(z)):
         return float("inf")
-    w = W @ z + q
-    gap = float(np.abs(np.minimum(z / z_unit, w / w_unit)).max())
+    gap = float(np.abs(np.minimum(z, W @ z + q)).max())
     return gap if np.isfinite(gap) else float("inf")
 
 

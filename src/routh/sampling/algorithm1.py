@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -201,20 +202,16 @@ def approximate(
     )
     closing = np.full(problem.nc, epsilon / (3.0 * psi(problem, facets)))
     solver = make_step(problem, friction=friction, facets=facets)
-    v, impulse, steps = first.v.copy(), first.impulse.copy(), first.steps.copy()
-    status, residual = first.status.copy(), first.residual.copy()
-    for i in np.flatnonzero(~first.terminated & (status != Status.OUT_OF_TIME)):
+    for i in np.flatnonzero(~first.terminated & (first.status != Status.OUT_OF_TIME)):
         if time.monotonic() >= deadline:
-            status[i] = Status.OUT_OF_TIME
+            first.status[i] = Status.OUT_OF_TIME
             continue
-        result = solver.solve(v[i], closing)
-        v[i], steps[i] = result.v, steps[i] + 1
-        impulse[i] += result.impulse
-        residual[i] = max(residual[i], result.residual)
+        result = solver.solve(first.v[i], closing)
+        first.v[i], first.steps[i] = result.v, first.steps[i] + 1
+        first.impulse[i] += result.impulse
+        first.residual[i] = max(first.residual[i], result.residual)
         if result.status is not Status.SOLVED:
-            status[i] = result.status
-    closed = Outcomes(
-        problem, v, impulse, steps, status, residual, first.jammed, {**first.settings, "epsilon": epsilon}
-    )
-    status[closed.terminated & (status == Status.MAX_STEPS)] = Status.SOLVED
+            first.status[i] = result.status
+    closed = replace(first, jam_known=first.jammed, settings={**first.settings, "epsilon": epsilon})
+    closed.status[closed.terminated & (closed.status == Status.MAX_STEPS)] = Status.SOLVED
     return closed

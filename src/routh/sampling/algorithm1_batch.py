@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.many import batch_outputs, draw_rows, finished
 from routh.status import Status
-from routh.validation import Array, Options, choice, integer, real_array
+from routh.validation import Array, Options, choice, deadline_of, integer, real_array, seconds_left
 
 
 def sample_batch(
@@ -52,7 +51,6 @@ def sample_batch(
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
     draw = ConeDraw(
         integer("n", n, at_least=1),
-        0,
         integer("row", row, at_least=0, at_most=2**32 - 1),
         np.uint64(integer("seed", seed, at_least=0, at_most=2**64 - 1)),
         _boxes(batch, step),
@@ -63,7 +61,7 @@ def sample_batch(
     told |= {"method": "algorithm1", "step": None if step is None else np.asarray(step).tolist()}
     impact = batch.status == Status.SOLVED
     together = impact & (options["friction"] == "cone") & (batch.size[:, 2] == 2)
-    deadline = math.inf if budget is None else time.monotonic() + budget
+    deadline = deadline_of(budget)
     if device == "cuda":
         return _on_gpu(batch, draw, impact, together, told, deadline)
     found = batch_outputs(batch, n)
@@ -72,12 +70,12 @@ def sample_batch(
         out.status[:] = PENDING
         own = draw._replace(row=row + begin, steps=_of_rows(draw.steps, begin))
         run_cone_rows(rows, own, out, threads=threads, deadline=deadline)
-        out_of_time(_samples(out))
+        out_of_time(Samples(out.v, out.impulse, out.events, out.status, out.residual))
 
     draw_rows(batch, together, (2, False), found, sample_piece)
     given: Options = {"max_steps": max_steps, "seed": seed, "threads": threads, **options}
     for number in map(int, np.flatnonzero(impact & ~together)):
-        left = None if budget is None else max(deadline - time.monotonic(), 1e-9)
+        left = seconds_left(deadline)
         own_step = None if step is None else _of_rows(draw.steps, number)[0, : batch.size[number, 1]]
         _draw_row(batch, number, found, {**given, "row": row + number, "step": own_step, "budget": left})
     return finished(batch, found, told)
@@ -109,10 +107,6 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
 def _of_rows(steps: Array, begin: int) -> Array:
     """The boxes of the rows from ``begin`` on."""
     return steps[begin:] if len(steps) > 1 else steps
-
-
-def _samples(out: Outputs) -> Samples:
-    return Samples(out.v, out.impulse, out.events, out.status, out.residual)
 
 
 def _on_gpu(

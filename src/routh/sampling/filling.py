@@ -160,6 +160,7 @@ class _Search:
 
     def __init__(self, problem: ImpactProblem, rows: Array, settings: Options, options: Options) -> None:
         self.problem, self.settings, self.options = problem, settings, options
+        self.cone = {name: options[name] for name in ("friction", "facets")}
         self.rows = rows  # directions in opposite pairs, (k, nv)
         self.rng = np.random.default_rng(settings["seed"])
         # samples that reach farthest in more directions than are watched: these keep more kinds of them
@@ -235,8 +236,7 @@ class _Search:
         parts, start = [], 0
         for row, (out, keys) in enumerate(self._rounds):
             stop = start + len(keys)
-            told = {"method": "events", "row": row, **self.settings}
-            told |= {name: self.options[name] for name in ("friction", "facets")}
+            told = {"method": "events", "row": row, **self.settings, **self.cone}
             drawn = Outcomes(
                 *(self.problem, out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0]),
                 settings=told,
@@ -259,8 +259,7 @@ class _Search:
         found = {name: np.concatenate([getattr(out, name)[0] for out in rounds]) for name in Outputs._fields}
         joule = problem.scaling.speed**2 if found["work"].shape[2] else None
         impulse = [walk.path.impulse.sum(axis=0) for walk in walks]
-        told = {"method": "fill", "tolerance": tolerance, **self.settings}
-        told |= {name: self.options[name] for name in ("friction", "facets")}
+        told = {"method": "fill", "tolerance": tolerance, **self.settings, **self.cone}
         return Outcomes(
             problem,
             np.concatenate([found["v"], np.reshape([walk.v for walk in walks], (k, problem.nv))]),
@@ -296,8 +295,7 @@ class _Search:
             row += 1
         keys = self._rounds[row][1]
         settings = make_settings(len(keys), row=row, keys=keys, **self.settings)
-        friction, facets = self.options["friction"], self.options["facets"]
-        return scaled_pieces(self._prepared, settings, sample, friction=friction, facets=facets)
+        return scaled_pieces(self._prepared, settings, sample, **self.cone)
 
     def _walk(self, sample: int) -> Walk:
         assert self.polisher is not None

@@ -119,8 +119,7 @@ def ended(batch: ImpactBatch, problems: Problems, outputs: Outputs, told: Option
     """Outcomes from what was drawn, contacts in the order of those present; ``told``: the settings."""
     if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
         to_slots(problems.present, outputs)
-    v, impulse, status, steps, residual, error, work = (GpuArray(array) for array in outputs)
-    held = OnGpu(v, impulse, status, steps, residual, error, work)
+    held = OnGpu(*(GpuArray(array) for array in outputs))
     found = GpuBatchOutcomes(batch, held, problems, told)
     if name_jams(batch, found.status, told["friction"], told["facets"]):
         held.status.held.copy_to_device(found.status)

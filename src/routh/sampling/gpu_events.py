@@ -14,7 +14,6 @@ from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_out
 from routh.kernels.folding_cuda import make_judge
 from routh.kernels.gpu_memory import GpuArray, first_row
 from routh.kernels.plane_cuda import first_patterns
-from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem
 from routh.sampling.events import Again
 from routh.sampling.gpu import GpuOutcomes, OnGpu
@@ -63,16 +62,12 @@ def gpu_outcomes(
     if nt == 2 or budget is not None or not _approaches(prepared):  # else every entry will be written
         begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
-    v, impulse, status, steps, residual, error, work = (GpuArray(first_row(array)) for array in outputs)
-    held = OnGpu(v, impulse, status, steps, residual, error, work)
+    held = OnGpu(*(GpuArray(first_row(array)) for array in outputs))
     given = {"curved": curved, "judge": judge, "replay": Again(keys=settings.get("keys"))}
     found = GpuOutcomes(problem, held, told, **given)
-    if found.status_counts().get(Status.MAX_STEPS, 0) == 0:
+    if Status.MAX_STEPS not in found.status_counts() or not found.jammed:
         return found
-    polygon = facets if friction == "polyhedral" else None
-    jammed = not is_pointed(problem, friction=friction, facets=polygon)
-    if jammed:
-        named = found.status
-        named[named == Status.MAX_STEPS] = Status.JAMMED
-        held.status.held.copy_to_device(named)
-    return GpuOutcomes(problem, held, told, **given, jam_known=jammed)
+    named = found.status
+    named[named == Status.MAX_STEPS] = Status.JAMMED
+    held.status.held.copy_to_device(named)
+    return GpuOutcomes(problem, held, told, **given, jam_known=True)

@@ -158,8 +158,3 @@ def _empty_bars(shapes: dict[str, tuple[int, ...]]) -> Bars:
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
     parts = np.split(np.empty(ends[-1]), ends[:-1])
     return Bars(**{name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)})
-
-
-def decisions(outcomes: Outcomes) -> np.ndarray:
-    """A number for each sample, (n,) uint64: equal where roles, directions and events of all pieces are."""
-    return differentiate(outcomes, np.zeros((1, 0, outcomes.problem.nv)), ()).decisions

@@ -94,11 +94,12 @@ class Outcomes(Drawable, Tabular):
         The sample is drawn again. Outcomes from a file have no `replay`: see `routh.sampling.events.path_of`.
         """
         if self.replay is None:
-            method = self.settings.get("method", "algorithm1")
-            raise ValueError(
-                f"path: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
-            )
+            raise self._not_again("path")
         return self.replay(self, sample)
+
+    def _not_again(self, what: str) -> ValueError:
+        by = self.settings.get("method", "algorithm1")
+        return ValueError(f"{what}: these samples ({by!r}) cannot be drawn again; wanted ones by 'events'")
 
     def jacobian(
         self,
@@ -148,10 +149,7 @@ class Outcomes(Drawable, Tabular):
         """See `routh.sampling.gradients.pull`, which also takes outcomes from files."""
         pull = getattr(self.replay, "pull", None)
         if pull is None:
-            method = self.settings.get("method", "algorithm1")
-            raise ValueError(
-                f"jacobian: these samples ({method!r}) cannot be drawn again; wanted ones by 'events'"
-            )
+            raise self._not_again("jacobian")
         given = {k: v for k, v in options.items() if v is not None or k == "threads"}
         found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, **given)
         return found

@@ -20,12 +20,10 @@ from routh import tolerances
 from routh.kernels.events import piecewise_path
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
-from routh.sampling.statuses import APART, SMOOTH, STICK, Program, Statuses
+from routh.sampling.statuses import APART, SMOOTH, Program, Statuses
 from routh.sampling.straight import path_residual
 from routh.step.base import scaled_delassus
 from routh.validation import Array
-
-__all__ = ["APART", "SMOOTH", "STICK", "Polisher", "Statuses", "Walk", "farthest", "is_farthest"]
 
 _FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
 _ROUNDING = 1e-11  # the same of velocities that are recomputed from impulses

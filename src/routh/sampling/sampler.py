@@ -118,7 +118,14 @@ def sample(
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
     options |= {"budget": budget}
     if device == "cuda":
-        return _on_gpu(problem, n, settings, {"friction": friction, "facets": facets, "budget": budget})
+        on_gpu: Options = {"friction": friction, "facets": facets, "budget": budget}
+        if isinstance(problem, ImpactBatch):
+            from routh.sampling.gpu_batch import gpu_batch_outcomes
+
+            return gpu_batch_outcomes(problem, n, settings, **on_gpu)
+        from routh.sampling.gpu_events import gpu_outcomes
+
+        return gpu_outcomes(problem, n, settings, **on_gpu)
     if isinstance(problem, ImpactBatch):
         from routh.sampling.many import batch_outcomes
 
@@ -131,18 +138,6 @@ def sample(
 def check_count(problem: ImpactProblem | ImpactBatch, n: int) -> int:
     """The number of samples, if their arrays fit into this machine; raises otherwise."""
     return count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
-
-
-def _on_gpu(
-    problem: ImpactProblem | ImpactBatch, n: int, settings: Options, options: Options
-) -> Outcomes | BatchOutcomes:
-    from routh.sampling.gpu_events import gpu_outcomes
-
-    if isinstance(problem, ImpactBatch):
-        from routh.sampling.gpu_batch import gpu_batch_outcomes
-
-        return gpu_batch_outcomes(problem, n, settings, **options)
-    return gpu_outcomes(problem, n, settings, **options)
 
 
 def _refuse(method: str, options: Options) -> None:

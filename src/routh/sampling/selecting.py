@@ -8,12 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from routh.sampling.events import Again
-from routh.sampling.outcomes import Outcomes
+from routh.sampling.outcomes import _ARRAYS, _OPTIONAL, Outcomes
 from routh.sampling.redrawing import keys_of
 from routh.validation import Options
-
-_EACH = ("v", "impulse", "steps", "status", "residual")
-_SOME = ("stored", "returned", "error")
 
 
 def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
@@ -26,8 +23,6 @@ def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
         raise ValueError("outcomes: these samples cannot be drawn again; wanted ones by 'events'")
     rows = np.asarray(samples, dtype=np.int64)
     keys = keys_of(outcomes, rows, outcomes.replay.keys)
-    parts: Options = {name: getattr(outcomes, name)[rows] for name in _EACH}
-    for name in _SOME:
-        given_or_none = getattr(outcomes, name)
-        parts[name] = None if given_or_none is None else given_or_none[rows]
+    arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}
+    parts: Options = {name: array[rows] for name, array in arrays.items() if array is not None}
     return replace(outcomes, **parts, replay=Again(outcomes.replay.rates, keys))

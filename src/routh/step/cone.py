@@ -82,8 +82,6 @@ class ConeStep:
         for _ in range(ROUNDS):
             result = PolyhedralStep(problem, directions=directions).solve(v, lambda_max)
             yield (result.impulse / problem.scaling.impulse[:, None]).ravel()
-            if problem.nt == 1:
-                return
             slip = problem.contact_velocity(result.v)[:, 1:]
             wanted, found = _friction_angles(result.impulse[:, 1:], slip)
             # close in, but never leave the direction opposite to slip outside

@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from routh import tolerances
 from routh.friction import facet_directions
 from routh.lcp.enumeration import enumerate_solutions
 from routh.lcp.lemke import lemke_pivots
+from routh.lcp.result import LCPResult
 from routh.lcp.solve import Pivoting, solve_scaled
 from routh.problem import ImpactProblem
-from routh.status import Status
 from routh.step.base import StepResult, residual_tolerance
 from routh.validation import Array
 
@@ -75,7 +74,7 @@ class PolyhedralStep:
             self._pivoting,
             lambda: self._exact_matrix()[keep, keep],
         )
-        return self._read(v, result.z, keep, result.status, result.residual, result.method)
+        return self._read(v, result, keep)
 
     def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
         """Every solution; those that differ only in undetermined impulses are one."""
@@ -84,7 +83,7 @@ class PolyhedralStep:
         root = self.problem.scaling.speed
         same = self.problem.cholesky.T @ self.problem.response @ self._spread[:, keep] * z_unit / root
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
-        return [self._read(v, r.z, keep, r.status, r.residual, r.method) for r in found]
+        return [self._read(v, result, keep) for result in found]
 
     def scaled_lcp(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array]:
         """``W`` and ``q`` of HP23 (75) in the problem's own units, for other solvers."""
@@ -120,11 +119,10 @@ class PolyhedralStep:
         keep = slice(0, None) if bounded else slice(nc, None)
         return self._W[keep, keep], q[keep], self._z_unit[keep], self._w_unit[keep], keep
 
-    def _read(
-        self, v: Array, z: Array, keep: slice, status: Status, residual: float, method: str
-    ) -> StepResult:
-        impulse = (self._spread[:, keep] @ z).reshape(self.problem.nc, 1 + self.problem.nt)
-        return StepResult(self.problem.apply(impulse, v), impulse, status, residual, method)
+    def _read(self, v: Array, found: LCPResult, keep: slice) -> StepResult:
+        impulse = (self._spread[:, keep] @ found.z).reshape(self.problem.nc, 1 + self.problem.nt)
+        after = self.problem.apply(impulse, v)
+        return StepResult(after, impulse, found.status, found.residual, found.method)
 
     def _impulse_map(self) -> Array:
         """Contact impulses from z: (nc (1 + nt), size)."""
@@ -162,10 +160,3 @@ class PolyhedralStep:
         W[slack, normal] = self.problem.mu
         W[np.repeat(slack, k), each] = -1.0
         return W
-
-
-def is_unique(found: list[StepResult], problem: ImpactProblem) -> bool:
-    """Whether all solutions of a step give the same velocity."""
-    speed = problem.scaling.speed
-    energies = [problem.kinetic_energy(result.v - found[0].v) for result in found]
-    return all(np.sqrt(2.0 * energy) < tolerances.SAME_VELOCITY * speed for energy in energies)
