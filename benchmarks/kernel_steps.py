@@ -13,6 +13,7 @@ the reference. Distances are kinetic, in units of the speed before; "worst" is t
 """
 
 import argparse
+import math
 import time
 
 import numpy as np
@@ -21,6 +22,7 @@ from problems import hard_families, hard_problem
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.kernels.algorithm1_host import run
+from routh.sampling.algorithm1 import draw_again
 from routh.status import Status
 from routh.step import PolyhedralStep
 
@@ -43,13 +45,15 @@ def small_problems(arguments, count, seed):
     return found, rng
 
 
-def kernel_velocities(problem, numbers, size, directions):
+def kernel_velocities(problem, numbers, size, facets):
     """Velocities after one step with ``lambda_max = size * numbers`` (m, nc), by both ways; and statuses."""
+    directions = facet_directions(problem.nt, facets)
     settings = {"max_steps": 1, "seed": 0, "points": numbers, "directions": directions, "threads": 1}
     walked = run(problem, len(numbers), step=size, tabled=True, **settings)
     pivoted = run(problem, len(numbers), step=size, tabled=False, **settings)
-    for v, _, _, statuses, _ in (walked, pivoted):
-        yield from zip(v, np.isin(statuses, (Status.SOLVED, Status.MAX_STEPS)), strict=True)
+    for samples in (walked, pivoted):
+        draw_again(problem, samples, lambda i, _: size * numbers[i], 1, "polyhedral", facets, math.inf)
+        yield from zip(samples.v, np.isin(samples.status, (Status.SOLVED, Status.MAX_STEPS)), strict=True)
 
 
 def compare(arguments, count, seed, bounds=2):
@@ -60,7 +64,7 @@ def compare(arguments, count, seed, bounds=2):
     worst = 0.0
     for problem in problems:
         facets = SPATIAL_FACETS if arguments["spatial"] else None
-        step, directions = PolyhedralStep(problem, facets=facets), facet_directions(problem.nt, facets)
+        step = PolyhedralStep(problem, facets=facets)
         size = problem.scaling.impulse * 10.0 ** rng.uniform(-1.0, 1.0)
         numbers = rng.random((bounds, problem.nc))
         solutions = [step.solutions(problem.v, size * row) for row in numbers]
@@ -71,7 +75,7 @@ def compare(arguments, count, seed, bounds=2):
         ]
         none += sum(not found for found in solutions)
         several += bounds - sum(unique)
-        for i, (v, solved) in enumerate(kernel_velocities(problem, numbers, size, directions)):
+        for i, (v, solved) in enumerate(kernel_velocities(problem, numbers, size, facets)):
             unsolved += not solved
             if found := solutions[i % bounds]:
                 missed += not min(distance(problem, v, one.v) for one in found) < tolerances.SAME_VELOCITY

@@ -93,7 +93,7 @@ def sample(
     def bounds(sample: int, k: int) -> Array:
         return size * uniform_numbers(problem.nc, table, seed, row, sample, k)
 
-    _draw_again(problem, samples, bounds, max_steps, friction, facets, deadline)
+    draw_again(problem, samples, bounds, max_steps, friction, facets, deadline)
     settings: Options = {
         "step": size.tolist(),
         "max_steps": max_steps,
@@ -123,7 +123,7 @@ def sobol_table(nc: int, n: int, max_steps: int, seed: int) -> Array:
     return np.clip(table, 2.0**-54, 1.0 - 2.0**-53).reshape(n, steps, nc)
 
 
-def _draw_again(
+def draw_again(
     problem: ImpactProblem,
     samples: Samples,
     bounds: Callable[[int, int], Array],
