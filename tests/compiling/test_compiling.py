@@ -179,3 +179,24 @@ def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothi
     assert "loop.body" in marked[0]
     assert "after" in marked[0]
     binding.parse_assembly(rolled).verify()
+
+
+def test_a_rolled_module_has_no_indices_from_the_end():
+    """Written here as numba-cuda writes an index; another choice between numbers stays."""
+    from llvmlite import binding, ir
+
+    module = ir.Module("index")
+    integer = ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(integer, [integer, integer]), "place")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    index, length = function.args
+    is_negative = builder.icmp_signed("<", index, integer(0))
+    from_the_end = builder.add(index, length)
+    place = builder.select(is_negative, from_the_end, index)
+    is_small = builder.icmp_signed("<", place, length)
+    builder.ret(builder.select(is_small, place, length))
+    rolled = compiling._rolled(str(module))
+    assert str(module).count("select") == 2
+    assert rolled.count("select") == 1
+    assert f"select  i1 {is_small.get_reference()}" in rolled
+    binding.parse_assembly(rolled).verify()

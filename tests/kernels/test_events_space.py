@@ -11,9 +11,23 @@ from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.friction import facet_directions
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events_space import begin, load_row, run
-from routh.kernels.space_names import DRIVEN, ROLE, TOTAL, WEIGHT, C, workspace
-from routh.kernels.space_pieces import run_stage
+from routh.kernels.events_space import begin, load_row, run, run_range
+from routh.kernels.space_names import (
+    COURSE,
+    DRAWS,
+    DRIVEN,
+    NO_RATES,
+    RATES,
+    REDRAWS,
+    ROLE,
+    SHARE,
+    TOTAL,
+    WEIGHT,
+    C,
+    SpaceWork,
+    workspace,
+)
+from routh.kernels.space_pieces import advance_stage
 from routh.paths import ImpactPath
 from routh.status import Status
 from spatial_flow import SpatialFlow
@@ -50,7 +64,10 @@ def test_a_stage_follows_the_reference(facets, seed):
     work.values[C, : 3 * nc : 3] -= 1.0  # far from their end, so that nothing stops approaching
     begun = work.values[C, : 3 * nc].copy()
     dirs = None if facets is None else facet_directions(2, facets)
-    interpreted(run_stage)(work, nc, dirs, None, None, 1e-6, 0.4)
+    work.values[COURSE, SHARE], state = 0.4, RATES
+    while state != DRAWS:
+        state = interpreted(advance_stage)(work, nc, dirs, None, None, 1e-6, state)
+        assert state not in (REDRAWS, NO_RATES)
     moved, total = work.values[C, : 3 * nc], work.values[TOTAL, : 3 * nc]
     length = total[0] / weights[0]
     assert length > 0.0
@@ -58,6 +75,41 @@ def test_a_stage_follows_the_reference(facets, seed):
     c, impulse = flow.follow(begun, weights, length, steps=24)
     assert np.abs(total - impulse.ravel()).max() < (1e-10 if facets else 2e-5)
     assert np.abs(moved - c).max() < (1e-10 if facets else 2e-5)
+
+
+class FromTheFront(np.ndarray):
+    """An array whose indices must not be negative."""
+
+    def __getitem__(self, key):
+        assert min(key if isinstance(key, tuple) else (key,)) >= 0
+        return super().__getitem__(key)
+
+    def __setitem__(self, key, value):
+        assert min(key if isinstance(key, tuple) else (key,)) >= 0
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("facets", [None, 4])
+@pytest.mark.parametrize("elastic", [False, True])
+def test_no_index_is_negative(facets, elastic):
+    """The GPU's code is written without what a negative index would need."""
+    rng = np.random.default_rng(6)
+    problems = [hard_elastic_problem(rng) for _ in range(12)] if elastic else []
+    problems += [family_problem(name, seed)[0] for name in SPATIAL for seed in range(2)]
+    dirs = None if facets is None else facet_directions(2, facets)
+    for problem in [p for p in problems if p.nt == 2]:
+        rows = make_rows([problem])
+        drawn = make_draw(2, seed=3, row=0, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
+        out = make_outputs(rows, 2, elastic=elastic)
+        run(rows, drawn, out, dirs, threads=1)
+        seen = make_outputs(rows, 2, elastic=elastic)
+        work = SpaceWork(*(array.view(FromTheFront) for array in workspace(problem.nc)))
+        watched = [type(group)(*(a.view(FromTheFront) for a in group)) for group in (rows, seen)]
+        with np.errstate(all="ignore"):
+            interpreted(run_range)(
+                watched[0], drawn, watched[1], work, dirs, 0 if elastic else None, None, 0, 2
+            )
+        np.testing.assert_array_equal(seen.status, out.status)
 
 
 @pytest.mark.parametrize(("e", "hypothesis"), [(0.0, "energetic"), (0.6, "energetic"), (0.6, "poisson")])

@@ -45,6 +45,11 @@ TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` ke
 _MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 _ROLLED: set[str] = set()  # names of the functions that make kernels without unrolled loops
 _LABEL, _TARGET = re.compile(r'"?([\w.$-]+)"?:'), re.compile(r'label %"?([\w.$-]+)"?')
+# an index from the end of an axis, as numba-cuda writes it: its test, its sum with the length, and the choice
+_NEGATIVE = re.compile(
+    r"(%\S+) = icmp slt i64 (\S+), 0\n(\s+%\S+ = add i64 \2, \S+\n\s+)"
+    r"(%\S+) = select\s+i1 \1, i64 %\S+, i64 \2\n"
+)
 Function = TypeVar("Function", bound=Plain)
 
 
@@ -149,25 +154,17 @@ class Patient:
 
 
 @cache
-def on_device(
-    function: Plain,
-    apart: frozenset[str] = frozenset(),
-    instead: tuple[tuple[Plain, Plain], ...] = (),
-) -> Foreign:
+def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
     """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call.
 
-    NVIDIA's compiler puts callees into their callers, which for large sources takes minutes; those with their
-    names in ``apart`` stay functions. ``instead``: pairs of a function and what is called in its place.
+    NVIDIA's compiler copies it to every place of call. ``instead``: pairs of a function and what is called in
+    its place.
     """
     jit = find_cuda().jit(device=True)
-
-    def make(copy: Foreign) -> Foreign:
-        return _kept_apart(jit(copy)) if copy.__name__ in apart else jit(copy)
-
     made: dict[Plain, Foreign] = {}
     for original, other in instead:
-        made[getattr(original, "py_func", original)] = _rebuilt(other, make, made)
-    return _rebuilt(function, make, made)
+        made[getattr(original, "py_func", original)] = _rebuilt(other, jit, made)
+    return _rebuilt(function, jit, made)
 
 
 def cuda_kernel(function: Plain, *, fused: bool = False, rolled: bool = False, **options: Foreign) -> Foreign:
@@ -225,7 +222,11 @@ def _do_not_fuse() -> None:
 
 
 def _rolled(source: str) -> str:
-    """LLVM's text of a module in which no loop may be unrolled: every branch back says so."""
+    """LLVM's text of a module in which no loop may be unrolled: every branch back says so.
+
+    No index of these kernels is negative, so what numba writes at every index in case it is goes too.
+    """
+    source = _NEGATIVE.sub(r"\3\4 = add i64 \2, 0\n", source)
     lines: list[str] = []
     above: set[str] = set()
     for line in source.splitlines():
@@ -238,24 +239,6 @@ def _rolled(source: str) -> str:
         lines.append(line)
     mark = ["!900001 = distinct !{!900001, !900002}", '!900002 = !{!"llvm.loop.unroll.disable"}']
     return "\n".join([*lines, *mark, ""])
-
-
-def _kept_apart(dispatcher: Foreign) -> Foreign:
-    """A device function of numba-cuda, marked so that it is never put into its callers."""
-    compile_device = getattr(dispatcher, "compile_device", None)
-    if compile_device is None:  # the simulator's
-        return dispatcher
-
-    def compile_and_mark(*arguments: Foreign, **options: Foreign) -> Foreign:
-        found = compile_device(*arguments, **options)
-        for module in found.library.modules:
-            function = module.globals.get(found.fndesc.llvm_func_name)
-            if function is not None and not function.is_declaration:
-                function.attributes.add("noinline")
-        return found
-
-    dispatcher.compile_device = compile_and_mark
-    return dispatcher
 
 
 def find_cuda() -> types.ModuleType:

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
-REGISTERS = 128  # of a thread in space
-# functions of the true cone that are compiled on their own, see `on_device`: rarely called, or large
-APART = frozenset(("fill_series", "held_rate", "invert", "stop_slip", "straight_on"))
+REGISTERS = 80  # of a thread in space
 MOST_BLOCKS = 2**20  # of one launch in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
+NOTHING, SAMPLE = (
+    -1,
+    0,
+)  # kinds of work beside those of `work_ahead`: none; the end of a sample, and the next one
+WARP = 0xFFFFFFFF  # all its threads
 MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
 
 
@@ -104,7 +107,7 @@ def same_corners(corners: DeviceArray) -> DeviceArray:
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
-    sampled = on_device(events_space.run_range, APART if curved else frozenset())
+    sampled = on_device(events_space.run_range)
     given = on_device(no_corners if curved else same_corners)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
 

@@ -24,29 +24,41 @@ from routh.kernels.space_draws import (
     AS_DRAWN,
     BARE,
     CUT,
+    CUT_AT,
     FINE_AIMS,
     IN_TURN,
-    SHARE,
     draw_roles,
     fewer_roles,
 )
 from routh.kernels.space_names import (
     AIMED_BY,
     BOUNCE,
-    BROKEN,
     BUDGET,
+    COURSE,
+    DRAWS,
     ERROR,
+    EVENT,
     GLOBAL,
     GRAM,
     KEPT,
+    LATE,
     MU,
+    NEXT,
+    NO_RATES,
+    PIECE,
+    PIECES,
+    RATES,
+    REDRAWN,
+    REDRAWS,
     RETURNED,
+    SHARE,
     START,
     STAYS,
     STEPS,
     STORED,
     TOTAL,
     TRACED,
+    UNENDED,
     WEIGHT,
     Books,
     C,
@@ -55,7 +67,7 @@ from routh.kernels.space_names import (
     SpaceWork,
     workspace,
 )
-from routh.kernels.space_pieces import list_pushing, run_stage
+from routh.kernels.space_pieces import advance_stage, list_pushing
 from routh.kernels.space_record import begin_space
 from routh.validation import Array
 
@@ -87,8 +99,8 @@ def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
 
 
 @kernel
-def begin(work: SpaceWork, nc: int) -> bool:
-    """The state before the impact; whether anything approaches."""
+def begin(work: SpaceWork, nc: int) -> int:
+    """The state before the impact; UNENDED, or NO_IMPACT: nothing approaches."""
     values = work.values
     approaches = False
     for row in range(3 * nc):
@@ -101,7 +113,9 @@ def begin(work: SpaceWork, nc: int) -> bool:
         if abs(values[C, 3 * i]) <= ROUNDING:
             values[C, 3 * i] = 0.0
     values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = 0.0
-    return approaches
+    values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
+    values[COURSE, NEXT] = DRAWS
+    return UNENDED if approaches else NO_IMPACT
 
 
 @kernel
@@ -114,66 +128,79 @@ def has_ended(values: Array, nc: int, slack: float) -> bool:
 
 
 @kernel
-def run_event(
-    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
-    custom: Custom, key: np.uint64, phase: int,
-) -> int:  # fmt: skip
-    """Draw one stage and follow it: pieces; -1 where no rates exist at all."""
-    share = 1.0
-    if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
-        share = event_number(key, SHARE)
-    used = 0
-    kind = BROKEN
-    # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
-    work.values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
-    work.values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
-    if draw_roles(work, nc, draw.rates, custom, key, phase):
-        if record is not None and phase == AIMED and list_pushing(work, nc) > 1:
+def draw_stage(
+    work: SpaceWork, nc: int, record: Record | None, draw: Draw, custom: Custom, row: int, sample: int
+) -> int:
+    """Roles, weights and length of the next stage, or of the same with fewer roles; its status at an end."""
+    values, event = work.values, int(work.values[COURSE, EVENT])
+    key = event_key(draw.seed, row, sample, event)
+    if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
+        key = draw.keys[sample, event]
+    drawn = False
+    if values[COURSE, NEXT] == DRAWS:
+        scale = max(1.0, nc / 4.0)
+        budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
+        phase, stages = (
+            AS_DRAWN if event < int(scale * DRAWN) else IN_TURN,
+            int(scale * DRAWN) + int(scale * ALONE),
+        )
+        if event >= stages or values[GLOBAL, STEPS] > budget:
+            values[COURSE, LATE] += 1.0
+            turn = (int(values[COURSE, LATE]) + 1) % LAST_TURNS
+            phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
+        if has_ended(values, nc, NEARLY if values[COURSE, LATE] > 0.0 else 0.0):
+            return SOLVED
+        if event >= stages + int(scale * PLAIN) or values[GLOBAL, STEPS] > 3.0 * budget:
+            return MAX_STEPS
+        values[COURSE, SHARE], values[COURSE, REDRAWN] = 1.0, 0.0
+        if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
+            values[COURSE, SHARE] = event_number(key, CUT_AT)
+        # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
+        values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+        values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
+        drawn = draw_roles(work, nc, draw.rates, custom, key, phase)
+        if record is not None and drawn and phase == AIMED and list_pushing(work, nc) > 1:
             note_aim(record)
-        kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
-    if kind == BROKEN and used == 0:
+    if not drawn:
+        values[COURSE, REDRAWN] = 1.0
         fewer_roles(work, nc, key)
-        kind, used = run_stage(work, nc, corners, books, record, draw.tolerance, share)
-        if kind == BROKEN and used == 0:
-            return -1
-    for i in range(nc):
-        work.values[KEPT, i] = work.values[WEIGHT, i]
-    return used
+    values[COURSE, PIECE] = 0.0
+    return UNENDED
+
+
+@kernel
+def advance(
+    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
+    custom: Custom, row: int, sample: int,
+) -> int:  # fmt: skip
+    """A sample one step further, see `advance_stage`: its status, UNENDED before its end.
+
+    On the GPU the threads of a warp, each with its own sample, meet after every step: as loops in loops
+    they would wait for the longest of each.
+    """
+    state = int(work.values[COURSE, NEXT])
+    if state == DRAWS or state == REDRAWS:
+        status = draw_stage(work, nc, record, draw, custom, row, sample)
+        if status != UNENDED:
+            return status
+        state = RATES
+    state = advance_stage(work, nc, corners, books, record, draw.tolerance, state)
+    work.values[COURSE, NEXT] = state
+    return NUMERICAL if state == NO_RATES else UNENDED
 
 
 @kernel
 def run_sample(
     work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
     custom: Custom, row: int, sample: int,
-) -> tuple[int, int]:  # fmt: skip
-    """One outcome: (status, pieces); TOTAL holds its impulse. None for ``record``: pieces are not written."""
-    values = work.values
+) -> int:  # fmt: skip
+    """One outcome: its status; TOTAL holds its impulse. None for ``record``: pieces are not written."""
     if record is not None:
         begin_space(record, work, nc)
-    if not begin(work, nc):
-        return NO_IMPACT, 0
-    scale = max(1.0, nc / 4.0)
-    budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
-    pieces, drawn, last = 0, int(scale * DRAWN), 0
-    stages = drawn + int(scale * ALONE)
-    for event in range(stages + int(scale * PLAIN)):
-        phase = AS_DRAWN if event < drawn else IN_TURN
-        if event >= stages or values[GLOBAL, STEPS] > budget:
-            last += 1
-            turn = (last + 1) % LAST_TURNS
-            phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
-        if values[GLOBAL, STEPS] > 3.0 * budget:
-            break
-        if has_ended(values, nc, NEARLY if last > 0 else 0.0):
-            return SOLVED, pieces
-        key = event_key(draw.seed, row, sample, event)
-        if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
-            key = draw.keys[sample, event]
-        used = run_event(work, nc, corners, books, record, draw, custom, key, phase)
-        if used < 0:
-            return NUMERICAL, pieces
-        pieces += used
-    return (SOLVED if has_ended(values, nc, NEARLY) else MAX_STEPS), pieces
+    status = begin(work, nc)
+    while status == UNENDED:
+        status = advance(work, nc, corners, books, record, draw, custom, row, sample)
+    return status
 
 
 @kernel
@@ -210,53 +237,53 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
 
 
 @kernel
+def write_sample(
+    rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
+) -> None:
+    """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
+    values, nc = work.values, rows.nc[row]
+    error, residual = values[GLOBAL, ERROR], 0.0
+    if status != NO_IMPACT:
+        residual = finish(work, nc, books)
+    largest = 1.0
+    for i in range(nc):
+        largest = max(largest, values[MU, i])
+    limit = tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
+    if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
+        status = NUMERICAL
+    sample = min(sample, outputs.status.shape[1] - 1)
+    outputs.status[row, sample], outputs.events[row, sample] = status, int(values[COURSE, PIECES])
+    outputs.error[row, sample], outputs.residual[row, sample] = error, residual
+    if status == NO_IMPACT:
+        return
+    for r in range(outputs.v.shape[2]):
+        value = rows.before[row, r]
+        for column in range(3 * nc):
+            value += rows.response[row, r, column] * values[TOTAL, column]
+        outputs.v[row, sample, r] = value
+    for i in range(nc):
+        for part in range(3):
+            outputs.impulse[row, sample, i, part] = values[TOTAL, 3 * i + part] * rows.contact[row, UNIT, i]
+        if books is not None:
+            outputs.work[row, sample, 0, i] = values[STORED, i]
+            outputs.work[row, sample, 1, i] = values[RETURNED, i]
+
+
+@kernel
 def run_range(
     rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, corners: Corners, books: Books, custom: Custom,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other.
-
-    Outputs with room for one sample of a row keep the last.
-    """
-    values = work.values
+    """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other."""
     loaded = -1
     for number in range(first, last):
         row = number // draw.n
         sample = number - row * draw.n
-        nc = rows.nc[row]
         if row != loaded:
             load_row(rows, row, work)
             loaded = row
-        status, pieces = run_sample(work, nc, corners, books, None, draw, custom, draw.row + row, sample)
-        error, residual = values[GLOBAL, ERROR], 0.0
-        if status != NO_IMPACT:
-            residual = finish(work, nc, books)
-        largest = 1.0
-        for i in range(nc):
-            largest = max(largest, values[MU, i])
-        limit = (
-            tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
-        )
-        if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
-            status = NUMERICAL
-        sample = min(sample, outputs.status.shape[1] - 1)
-        outputs.status[row, sample], outputs.events[row, sample] = status, pieces
-        outputs.error[row, sample], outputs.residual[row, sample] = error, residual
-        if status == NO_IMPACT:
-            continue
-        for r in range(outputs.v.shape[2]):
-            value = rows.before[row, r]
-            for column in range(3 * nc):
-                value += rows.response[row, r, column] * values[TOTAL, column]
-            outputs.v[row, sample, r] = value
-        for i in range(nc):
-            for part in range(3):
-                outputs.impulse[row, sample, i, part] = (
-                    values[TOTAL, 3 * i + part] * rows.contact[row, UNIT, i]
-                )
-            if books is not None:
-                outputs.work[row, sample, 0, i] = values[STORED, i]
-                outputs.work[row, sample, 1, i] = values[RETURNED, i]
+        status = run_sample(work, rows.nc[row], corners, books, None, draw, custom, draw.row + row, sample)
+        write_sample(rows, outputs, work, books, row, sample, status)
 
 
 def run(

@@ -323,7 +323,7 @@ def space_range(
         load_space(rows, row, space)
         frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
         for sample in range(max(begin - first, 0), min(end - first, draw.n)):
-            status, _ = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
+            status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
             limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
             if status == SOLVED and not finish(space, nc, books) <= limit:
                 status = NUMERICAL

@@ -31,6 +31,8 @@ from routh.kernels.space_names import (
     HIGHEST,
     IMPULSE,
     LIST,
+    MAY_END,
+    MOVE,
     MOVES,
     MU,
     NORMAL_ZERO,
@@ -44,7 +46,9 @@ from routh.kernels.space_names import (
     SIZE,
     SLIDE,
     SLIP_ZERO,
+    STEPPED,
     STEPS,
+    TAKEN,
     TRY,
     TRY_WORK,
     TURN0,
@@ -68,8 +72,8 @@ from routh.kernels.space_series import (
     first_power,
 )
 
-STEP_LIMIT = 160  # steps of one curve; then the stage is cut short, which is always allowed
-FINE, FINE_LIMIT = 1e-8, 5000  # with tolerances up to FINE: derivatives are wanted, and the cut has none
+STEP_LIMIT = 160.0  # steps of one curve; then the stage is cut short, which is always allowed
+FINE, FINE_LIMIT = 1e-8, 5000.0  # with tolerances up to FINE: derivatives are wanted, and the cut has none
 LOCAL = 0.03  # share of the tolerance that one step may use up
 TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
@@ -175,45 +179,6 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 
 
 @kernel
-def straight_on(
-    work: SpaceWork,
-    nc: int,
-    m: int,
-    books: Books,
-    record: Record | None,
-    left: float,
-    slipping: int,
-    most: float,
-) -> tuple[int, int, float]:
-    """Follow the rates until a slip has vanished after the length ``left``, or another event comes first.
-
-    Returns the event, its contact, and by how much impulses leave their cones so that the slip is zero.
-    Where that is above ``most`` nothing is done, and the event is GO_ON.
-    """
-    straighten(work, nc, m, books)
-    entry, error = NOBODY, 0.0
-    h, kind, who = first_event(work, nc, m, books, min(left, FAR), m < 2)
-    if kind == GO_ON and left >= FAR:
-        return CUT_SHORT, -1, 0.0
-    ends = kind == GO_ON
-    if ends:
-        kind, who = SLIP_ZERO, slipping
-        error = stop_slip(work, nc, m, slipping)
-        if error > most:
-            return GO_ON, -1, 0.0
-    if record is not None:
-        entry = write_curve(record, work, nc, m, h, slipping, TO_ZERO if ends else AIMED)
-        write_end(record, work, nc, m, books, h, kind, who)
-    if ends:
-        work.marks[MOVES, slipping] = ZERO
-    write_trace(work, m, TRY)
-    move(work, nc, m, books, kind, who)
-    if record is not None:
-        finish_curve(record, entry, work, nc, books)
-    return kind, who, error
-
-
-@kernel
 def trace_points(work: SpaceWork, m: int, h: float) -> None:
     """Write the impulses of a step to the trace, point by point; TRY stays what it is."""
     values = work.values
@@ -295,59 +260,88 @@ def move(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) ->
 
 
 @kernel
-def follow_curve(
+def write_series(
+    work: SpaceWork, nc: int, m: int, books: Books, size: int, begins: bool, clock: int, allowed: float
+) -> tuple[float, float]:
+    """The series of one step: its length, and the size of its last power, which is HIGHEST."""
+    values = work.values
+    alone = m == 1 and size == 0 and not begins
+    error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
+    h = event_ahead(work, nc, m, clock)
+    if alone or (books is None and slides_alone(work, m, clock)):
+        degree = alone_series(work, nc, m, clock, size, books, h, error)
+    else:
+        degree = fill_series(work, nc, m, books, size, begins, clock, h, error)
+    values[GLOBAL, HIGHEST] = degree
+    last = size_of_power(work, m, books, degree)
+    if degree == ORDER or begins:
+        h = step_length(work, m, books, degree, last, error)
+    return (h if alone else clear_length(work, m, h)), last
+
+
+@kernel
+def step_curve(
     work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
 ) -> tuple[int, int]:
-    """Follow a curve to its first event: (kind, contact); BROKEN: slip begins too slowly for a series.
+    """One step along a curve: (kind of the event at its end, contact); STEPPED: there is none.
 
     LIST holds the m contacts that push, a driven one first; MOVES says what their slip does. The direction of
-    a small slip counts for the others, so a step is exact to a share of it, too.
+    a small slip counts for the others, so a step is exact to a share of it, too. BROKEN: slip begins too
+    slowly for a series. What is called has one place of call: the GPU's compiler copies it.
     """
-    values = work.values
-    allowed, entry = LOCAL * tolerance, NOBODY
-    for _ in range(STEP_LIMIT if tolerance > FINE else FINE_LIMIT):
-        begins = begin_series(work, m, books)
-        size = first_power(work, nc, m)
+    values, marks = work.values, work.marks
+    allowed, entry, taken = LOCAL * tolerance, NOBODY, values[MOVE, TAKEN]
+    begins = begin_series(work, m, books)
+    size = first_power(work, nc, m)
+    left, slipping, cost, last = math.inf, -1, 0.0, 0.0
+    if values[MOVE, MAY_END] > 0.0:
         left, slipping, cost = look_at_slips(work, nc, m, allowed)
         values[GLOBAL, STEPS] += 1.0
-        if slipping >= 0:
-            most = MOST * allowed if work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed else math.inf
-            kind, who, error = straight_on(work, nc, m, books, record, left, slipping, most)
-            if kind != GO_ON:
-                values[GLOBAL, ERROR] += TAIL * cost + error
-                return kind, who
-            begins = begin_series(work, m, books)
-            size = first_power(work, nc, m)
-        error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
+    h, clock, alone = min(left, FAR), slipping, m == 1
+    if slipping >= 0:  # on with the rates of now, until it vanishes
+        straighten(work, nc, m, books)
+    else:
         alone = m == 1 and size == 0 and not begins
-        clock = work.marks[LIST, 0] if alone else find_clock(work, m, begins)
-        h = event_ahead(work, nc, m, clock)
-        if alone or (books is None and slides_alone(work, m, clock)):
-            degree = alone_series(work, nc, m, clock, size, books, h, error)
-        else:
-            degree = fill_series(work, nc, m, books, size, begins, clock, h, error)
-        values[GLOBAL, HIGHEST] = degree
-        last = size_of_power(work, m, books, degree)
-        if degree == ORDER or begins:
-            h = step_length(work, m, books, degree, last, error)
-        if not alone:
-            h = clear_length(work, m, h)
+        clock = marks[LIST, 0] if alone else find_clock(work, m, begins)
+        h, last = write_series(work, nc, m, books, size, begins, clock, allowed)
         if not h > (SHORT if begins else 0.0):
-            if record is not None and entry != NOBODY:
+            if record is not None and taken > 0.0:
                 note_margin(record, 0.0)  # where it jams is no event
             return BROKEN, -1
-        h, kind, who = first_event(work, nc, m, books, h, alone)
-        values[GLOBAL, ERROR] += TAIL * last * h**degree
-        if work.trace.shape[0] > 0:
-            trace_points(work, m, h)
-        if record is not None:
-            entry = write_curve(record, work, nc, m, h, clock, FROM_ZERO if begins else STEADY)
-            write_end(record, work, nc, m, books, h, kind, who)
-        move(work, nc, m, books, kind, who)
-        if record is not None:
-            finish_curve(record, entry, work, nc, books)
-        if kind != GO_ON:
-            return kind, who
+    h, kind, who = first_event(work, nc, m, books, h, alone)
+    way, error = (FROM_ZERO if begins else STEADY), TAIL * cost
+    if slipping < 0:
+        error = TAIL * last * h ** highest_power(work)
+    elif kind != GO_ON:
+        way = AIMED
+    elif left >= FAR:
+        values[GLOBAL, ERROR] += error
+        return CUT_SHORT, -1
+    else:
+        large = work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed
+        outside = stop_slip(work, nc, m, slipping)
+        if large and outside > MOST * allowed:
+            values[MOVE, MAY_END] = 0.0  # the same step again, as a curve
+            return STEPPED, -1
+        kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
+    values[GLOBAL, ERROR] += error
     if record is not None:
-        note_margin(record, 0.0)  # where the last step ends is no event
-    return CUT_SHORT, -1
+        entry = write_curve(record, work, nc, m, h, clock, way)
+        write_end(record, work, nc, m, books, h, kind, who)
+    if way == TO_ZERO:
+        marks[MOVES, slipping] = ZERO
+    if slipping >= 0:
+        write_trace(work, m, TRY)
+    elif work.trace.shape[0] > 0:
+        trace_points(work, m, h)
+    move(work, nc, m, books, kind, who)
+    if record is not None:
+        finish_curve(record, entry, work, nc, books)
+    values[MOVE, TAKEN], values[MOVE, MAY_END] = taken + 1.0, 1.0
+    if kind == GO_ON:
+        if taken + 1.0 < (STEP_LIMIT if tolerance > FINE else FINE_LIMIT):
+            return STEPPED, -1
+        if record is not None:
+            note_margin(record, 0.0)  # where the last step ends is no event
+        return CUT_SHORT, -1
+    return kind, who

@@ -34,7 +34,7 @@ from routh.kernels.space_names import (
 )
 
 # numbers of an event's key, by index; three for each contact follow
-KEEP, KIND, CUT, SHARE, PER_CONTACT = named(5)
+KEEP, KIND, CUT, CUT_AT, PER_CONTACT = named(5)
 EACH = 3
 
 KEEP_CHANCE = 0.1  # weights stay as they were

@@ -52,6 +52,7 @@ TINY = 1e-11
 PLACINGS, NEWTON, BISECTIONS = 8, 60, 60
 EARLY = 0.125  # of the way to the first of these points: where friction is looked at before
 LOOKS, SHORTER = 8, 4  # points of a step at which slips and friction are looked at; shorter steps tried
+MIDDLE, END, PEAK, END_AGAIN = 0, 1, 2, 3  # where `first_event` looks, one after the other
 
 Three = tuple[float, float, float]
 
@@ -221,20 +222,24 @@ def find_root(series: Array, row: int, high: float, degree: int) -> float:
 @kernel
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
     """Where the friction that keeps a contact sticking leaves its cone, before ``high``: regula falsi."""
-    low, below, above, side = 0.0, -1.0, 1.0, 0
-    rates_at(work, who, high)
-    above = cone_excess(work, who)
-    rates_at(work, who, low)
-    below = cone_excess(work, who)
-    if not below < 0.0:
-        return 0.0
-    at = high
-    for _ in range(BISECTIONS):
-        at = (low * above - high * below) / (above - below)
-        if not low < at < high:
-            at = 0.5 * (low + high)
+    low, below, above, side, at = 0.0, -1.0, 1.0, 0, high
+    for turn in range(2 + BISECTIONS):
+        if turn == 1:
+            at = low
+        elif turn > 1:
+            at = (low * above - high * below) / (above - below)
+            if not low < at < high:
+                at = 0.5 * (low + high)
         rates_at(work, who, at)
         value = cone_excess(work, who)
+        if turn == 0:
+            above = value
+            continue
+        if turn == 1:
+            below = value
+            if not below < 0.0:
+                break
+            continue
         if abs(value) <= PLACED or high - low <= 1e-15 * high:
             break
         if value > 0.0:
@@ -353,28 +358,25 @@ def first_event(
 
     ``alone``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
     """
-    value, kind, who = -1.0, GO_ON, -1
     may_turn = not (alone and only_slows(work, work.marks[LIST, 0]))
-    if may_turn:
-        value, kind, who = look(work, nc, m, books, 0.5 * h)
-    if value > 0.0:
-        h *= 0.5
-    else:
-        value, kind, who = look(work, nc, m, books, h)
-        if not value > 0.0:
-            peak = turning_point(work, nc) if may_turn else 0.0
-            if not peak > 0.0:
-                return h, GO_ON, -1
-            value, kind, who = look(work, nc, m, books, peak * h)
-            if not value > 0.0:
-                look(work, nc, m, books, h)
-                return h, GO_ON, -1
-            h *= peak
-    for _ in range(PLACINGS):
-        row = event_polynomial(work, nc, m, books, kind, who)
-        h = find_root(work.series, row, h, highest_power(work)) if row >= 0 else leaves_cone(work, who, h)
-        value, first, contact = look(work, nc, m, books, h)
-        if not value > PLACED or (first == kind and contact == who) or h == 0.0:
-            return h, kind, who
-        kind, who = first, contact  # another one comes before it
-    return h, kind, who
+    kind, who, placings = GO_ON, -1, 0
+    at, place = (0.5 * h, MIDDLE) if may_turn else (h, END)
+    while placings <= PLACINGS:  # `look` has one place of call: the GPU's compiler copies what is called
+        value, found, contact = look(work, nc, m, books, at)
+        if kind == GO_ON and not value > 0.0:
+            if place == END or place == END_AGAIN:
+                peak = turning_point(work, nc) if may_turn and place == END else 0.0
+                if not peak > 0.0:
+                    return h, GO_ON, -1
+                at, place = peak * h, PEAK
+            else:
+                at, place = h, (END if place == MIDDLE else END_AGAIN)
+            continue
+        if kind != GO_ON and (not value > PLACED or (found == kind and contact == who) or at == 0.0):
+            break
+        kind, who, placings = found, contact, placings + 1  # it comes before the one found so far
+        if placings <= PLACINGS:
+            row = event_polynomial(work, nc, m, books, kind, who)
+            degree = highest_power(work)
+            at = find_root(work.series, row, at, degree) if row >= 0 else leaves_cone(work, who, at)
+    return at, kind, who

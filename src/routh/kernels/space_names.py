@@ -41,15 +41,26 @@ MU, BOUNCE, WEIGHT, BUDGET, STORED, RETURNED, WORK, TRY_WORK, KEPT, AFTER = name
 SLIDE0, SLIDE1, UNIFORMS = named(3, 18)  # direction of slip; random numbers
 # of the unknowns of linear equations: the row and the column of their contact, right-hand sides
 ROW0, ROW1, ROW2, COL0, COL1, COL2, RIGHT = named(7, 21)
-(GLOBAL,) = named(1, 28)  # numbers of the sample, named below
-(GRAM,) = named(1, 29)  # the matrix G; after it the linear equations, and beside what their inverse becomes
-VALUE_ROWS = 29
+GLOBAL, COURSE, MOVE = named(3, 28)  # numbers of the sample, named below
+(GRAM,) = named(1, 31)  # the matrix G; after it the linear equations, and beside what their inverse becomes
+VALUE_ROWS = 31
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
 # trace, the highest power of the step's series, whether rates stay where a slip vanishes, the normal rate at
 # which a held contact jams, sweeps for weights that are aimed
 ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED, AIMED_BY = named(8)
+# entries of the row COURSE, how far the sample is: what comes next (below), the event, pieces so far, events
+# of the last phase, the share of the stage, its pieces so far, whether its roles are drawn again, sweeps left
+NEXT, EVENT, PIECES, LATE, SHARE, PIECE, REDRAWN, SWEEPS_LEFT = named(8)
+# entries of the row MOVE, of the piece: contacts that push, steps of its curve, whether a slip may end in the
+# next one, entries of the record before it
+PUSHING, TAKEN, MAY_END, WRITTEN = named(4)
 GLOBALS = 8
+
+# what comes next in a sample: a stage, the same with fewer roles, rates of a piece, a sweep for them, the
+# piece, a step of its curve; NO_RATES: nothing
+DRAWS, REDRAWS, RATES, SWEEPS, MOVES_ON, CURVES, NO_RATES = named(7)
+UNENDED = -1  # status of a sample before its end
 
 # rows of `marks`: of contacts; then of unknowns
 ROLE, SLIP, CORNER, LIST, MOVES = named(5)
@@ -63,8 +74,8 @@ FREE, DRIVEN, HELD = named(3)
 NO_FRICTION, ZERO, WALL, SLIDE = named(4)
 
 # why a piece ended; OUT_OF_CONE: friction that would keep a contact sticking leaves its cone; JAMS: the rate
-# of a held contact grows without bound
-CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE, JAMS = named(9)
+# of a held contact grows without bound; STEPPED: it has not ended
+CUT_SHORT, NORMAL_ZERO, SLIP_ZERO, LET_GO, BUDGET_ZERO, BROKEN, GO_ON, OUT_OF_CONE, JAMS, STEPPED = named(10)
 
 # rows of `series` of contact i, from CHANNELS i on: rates, impulse, slip rates, direction and size of slip,
 # slip rate along it, normal velocity, work

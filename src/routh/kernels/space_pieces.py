@@ -6,38 +6,59 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.record import ENTRIES, NOBODY, Record
-from routh.kernels.space_curve import follow_curve
+from routh.kernels.space_curve import step_curve
 from routh.kernels.space_moving import advance_straight
 from routh.kernels.space_names import (
     BROKEN,
     BUDGET,
     BUDGET_ZERO,
     CHANGE,
+    COURSE,
+    CURVES,
     CUT,
     CUT_SHORT,
+    DRAWS,
     DRIVEN,
+    EVENT,
     FREE,
     GLOBAL,
     GO_ON,
     HELD,
     JAMMED,
     JAMS,
+    KEPT,
     LET_GO,
     LIST,
+    MAY_END,
+    MOVE,
+    MOVES_ON,
+    NO_RATES,
     NORMAL_ZERO,
     OUT_OF_CONE,
+    PIECE,
+    PIECES,
+    PUSHING,
     RATE,
+    RATES,
+    REDRAWN,
+    REDRAWS,
     ROLE,
+    SHARE,
     SLIDE,
     SLIP,
     SLIP_ZERO,
     STAYS,
+    STEPPED,
+    SWEEPS,
+    TAKEN,
+    WEIGHT,
+    WRITTEN,
     Books,
     C,
     Corners,
     SpaceWork,
 )
-from routh.kernels.space_rates import solve_rates
+from routh.kernels.space_rates import first_rates, next_rates
 from routh.kernels.space_record import finish_straight, write_stage, write_straight
 from routh.kernels.space_straight import (
     STILL,
@@ -48,7 +69,7 @@ from routh.kernels.space_straight import (
     wall_length,
 )
 
-PIECES = 32  # pieces of one stage
+MOST_PIECES = 32.0  # of one stage
 JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; times this if it begins beyond
 
 
@@ -108,12 +129,10 @@ def budget_length(work: SpaceWork, nc: int, books: int) -> float:
 
 
 @kernel
-def straight_piece(
-    work: SpaceWork, nc: int, m: int, corners: Corners, books: Books, record: Record | None
-) -> int:
+def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None) -> int:
     """A straight piece: why it ended."""
     values = work.values
-    entry = NOBODY
+    m, entry = int(values[MOVE, PUSHING]), NOBODY
     length, who = normal_length(values, nc)
     kind = NORMAL_ZERO
     if corners is not None:
@@ -153,17 +172,14 @@ def jamming_rate(work: SpaceWork, nc: int) -> float:
 
 
 @kernel
-def curved_piece(
-    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
-) -> int:
-    """A piece of the true cone's curve: why it ended.
+def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, tolerance: float) -> int:
+    """A step of a piece of the true cone's curve: why the piece ended, or STEPPED.
 
     Friction that leaves its cone cuts the stage short, which is always allowed: slip would begin there
     with the square of the length, too slowly for a series.
     """
     values, marks = work.values, work.marks
-    values[GLOBAL, JAMMED] = jamming_rate(work, nc)
-    kind, who = follow_curve(work, nc, m, books, record, tolerance)
+    kind, who = step_curve(work, nc, int(values[MOVE, PUSHING]), books, record, tolerance)
     if kind == SLIP_ZERO:
         values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
         kind = GO_ON if values[GLOBAL, STAYS] > 0.0 else SLIP_ZERO
@@ -177,45 +193,76 @@ def curved_piece(
 
 
 @kernel
-def run_stage(
+def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | None) -> bool:
+    """What pushes and where it slips, after the rates are known; whether they can be."""
+    values = work.values
+    if not drop_idle(work, nc):
+        return False
+    settle(work, nc, corners)
+    values[MOVE, PUSHING] = list_pushing(work, nc)
+    values[MOVE, TAKEN], values[MOVE, MAY_END] = 0.0, 1.0
+    if values[COURSE, PIECE] == 0.0:
+        values[GLOBAL, CUT] = math.inf
+        if values[COURSE, SHARE] < 1.0:
+            values[GLOBAL, CUT] = values[COURSE, SHARE] * min(normal_length(values, nc)[0], 4.0)
+    if corners is None:
+        values[GLOBAL, JAMMED] = jamming_rate(work, nc)
+    if record is not None:
+        values[MOVE, WRITTEN] = record.total[ENTRIES]
+    return True
+
+
+@kernel
+def after_piece(work: SpaceWork, nc: int, kind: int, counts: bool) -> int:
+    """What comes after a piece that ended, or has not even begun; ``counts``: it is one."""
+    values = work.values
+    if counts:
+        values[COURSE, PIECE] += 1.0
+    piece = values[COURSE, PIECE]
+    if kind == GO_ON and not values[GLOBAL, CUT] <= 0.0 and piece < MOST_PIECES:
+        return RATES
+    if kind == BROKEN and piece == 0.0:
+        return REDRAWS if values[COURSE, REDRAWN] == 0.0 else NO_RATES
+    for i in range(nc):
+        values[KEPT, i] = values[WEIGHT, i]
+    values[COURSE, PIECES] += piece
+    values[COURSE, EVENT] += 1.0
+    return DRAWS
+
+
+@kernel
+def advance_stage(
     work: SpaceWork,
     nc: int,
     corners: Corners,
     books: Books,
     record: Record | None,
     tolerance: float,
-    share: float,
-) -> tuple[int, int]:
-    """Follow the drawn roles to the next event: (why it ended, pieces); BROKEN with 0: roles that cannot be.
+    state: int,
+) -> int:
+    """A stage one step further, with at most one sweep for rates and one step of a curve; what comes next.
 
-    ``share`` < 1 cuts the stage short at this share of the way, on a straight line, to the next zero.
+    The drawn roles are followed piece by piece to the next event. SHARE < 1 cuts the stage short at this
+    share of the way, on a straight line, to the next zero. NO_RATES: roles that cannot be.
     """
     values = work.values
-    for piece in range(PIECES):
+    if state == RATES:
         classify(work, nc, corners)
-        if not (solve_rates(work, nc, corners) and drop_idle(work, nc)):
-            return BROKEN, piece
-        settle(work, nc, corners)
-        m = list_pushing(work, nc)
-        if piece == 0:
-            values[GLOBAL, CUT] = math.inf
-            if share < 1.0:
-                values[GLOBAL, CUT] = share * min(normal_length(values, nc)[0], 4.0)
-        kind, written = GO_ON, 0
-        if record is not None:
-            written = int(record.total[ENTRIES])
-        if corners is not None:
-            kind = straight_piece(work, nc, m, corners, books, record)
-        elif is_curved(work, nc):
-            kind = curved_piece(work, nc, m, books, record, tolerance)
+        state = first_rates(work, nc)
+    if state == SWEEPS:
+        state = next_rates(work, nc, corners)
+        if state == SWEEPS:
+            return state
+    kind, moved = BROKEN, False
+    if state == MOVES_ON and begin_piece(work, nc, corners, record):
+        if corners is None and is_curved(work, nc):
+            state = CURVES
         else:
-            kind = straight_piece(work, nc, m, corners, books, record)
-        if record is not None and piece == 0:
-            write_stage(record, nc, share, written)
-        if kind == BROKEN and is_curved(work, nc):
-            return BROKEN, piece
-        if kind != GO_ON:
-            return kind, piece + 1
-        if values[GLOBAL, CUT] <= 0.0:
-            return CUT_SHORT, piece + 1
-    return CUT_SHORT, PIECES
+            kind, moved = straight_piece(work, nc, corners, books, record), True
+    if corners is None and state == CURVES:
+        kind, moved = step_on(work, nc, books, record, tolerance), True
+        if kind == STEPPED:
+            return state
+    if record is not None and moved and values[COURSE, PIECE] == 0.0:
+        write_stage(record, nc, values[COURSE, SHARE], int(values[MOVE, WRITTEN]))
+    return after_piece(work, nc, kind, moved and not (kind == BROKEN and is_curved(work, nc)))

@@ -118,9 +118,10 @@ def are_enough(
     """
     if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
         return False
-    if not size_of_power(work, m, books, k) * power * reach <= allowed:
-        return False
-    return size_of_power(work, m, books, k - 1) * power <= allowed
+    for back in range(2):
+        if not size_of_power(work, m, books, k - back) * power * (reach if back == 0 else 1.0) <= allowed:
+            return False
+    return True
 
 
 @kernel

@@ -13,13 +13,16 @@ from routh.compiling import kernel
 from routh.kernels.space_friction import friction_alone
 from routh.kernels.space_names import (
     CHANGE,
+    COURSE,
     DRIVEN,
     FREE,
     GLOBAL,
     GRAM,
     HELD,
+    MOVES_ON,
     MU,
     NO_FRICTION,
+    NO_RATES,
     RATE,
     ROLE,
     SLIDE,
@@ -27,13 +30,15 @@ from routh.kernels.space_names import (
     SLIDE1,
     SLIP,
     STEPS,
+    SWEEPS,
+    SWEEPS_LEFT,
     WEIGHT,
     Corners,
     SpaceWork,
 )
 from routh.validation import Array
 
-SWEEPS = 200
+MOST_SWEEPS, ALONE = 200.0, 0.0  # for rates; one unknown contact is solved in one
 CONVERGED = 1e-14  # change of a rate in one sweep, as a share of the largest
 BRACKETS, ROOTS = 60, 80
 SWEEP_COST = 0.25  # of a step
@@ -43,37 +48,39 @@ Three = tuple[float, float, float]
 
 
 @kernel
-def held_rate(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
-    """Normal rate and friction of contact i such that its normal velocity stays; normal -1: there is none."""
+def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
+    """Normal rate and friction of contact i beside b; normal -1: there is none.
+
+    The normal rate of a driven contact is given; that of a held one is such that its normal velocity stays.
+    """
     values, row = work.values, GRAM + 3 * i
-    diagonal, mu = values[row, 3 * i], values[MU, i]
-    if b[0] >= 0.0:
-        return 0.0, 0.0, 0.0
-    if work.marks[SLIP, i] == NO_FRICTION:
-        return -b[0] / diagonal, 0.0, 0.0
-    if work.marks[SLIP, i] == SLIDE:
-        u0, u1 = values[SLIDE0, i], values[SLIDE1, i]
-        pushes = diagonal - mu * (values[row, 3 * i + 1] * u0 + values[row, 3 * i + 2] * u1)
-        if not pushes > PAINLEVE * diagonal:
-            return -1.0, 0.0, 0.0
-        normal = -b[0] / pushes
-        return normal, -mu * normal * u0, -mu * normal * u1
-    low, value_low, high = 0.0, b[0], -b[0] / diagonal
-    f0, f1, value = 0.0, 0.0, -1.0
-    for _ in range(BRACKETS):
-        f0, f1, value = pushed(work, corners, i, high, b)
-        if value >= 0.0:
-            break
-        low, value_low, high = high, value, 2.0 * high
-    if not value >= 0.0:
-        return -1.0, 0.0, 0.0
-    value_high, normal, side = value, high, 0
-    for _ in range(ROOTS):  # regula falsi, Illinois
-        if abs(value) <= 1e-15 * -b[0] or high - low <= 1e-15 * high:
-            break
-        normal = (low * value_high - high * value_low) / (value_high - value_low)
+    diagonal, mu, held = values[row, 3 * i], values[MU, i], work.marks[ROLE, i] == HELD
+    if held:
+        if b[0] >= 0.0:
+            return 0.0, 0.0, 0.0
+        if work.marks[SLIP, i] == NO_FRICTION:
+            return -b[0] / diagonal, 0.0, 0.0
+        if work.marks[SLIP, i] == SLIDE:
+            u0, u1 = values[SLIDE0, i], values[SLIDE1, i]
+            pushes = diagonal - mu * (values[row, 3 * i + 1] * u0 + values[row, 3 * i + 2] * u1)
+            if not pushes > PAINLEVE * diagonal:
+                return -1.0, 0.0, 0.0
+            normal = -b[0] / pushes
+            return normal, -mu * normal * u0, -mu * normal * u1
+    normal = -b[0] / diagonal if held else values[RATE, 3 * i]
+    low, value_low, high, value_high, side = 0.0, b[0], normal, -1.0, 0
+    brackets, roots = 0, 0
+    while brackets < BRACKETS:  # one place of call: the GPU's compiler copies what is called
         f0, f1, value = pushed(work, corners, i, normal, b)
-        if value > 0.0:
+        if not held:
+            return normal, f0, f1
+        if not value_high >= 0.0:  # not between brackets so far
+            if not value >= 0.0:
+                low, value_low, high, brackets = high, value, 2.0 * high, brackets + 1
+                normal = high
+                continue
+            value_high = value
+        elif value > 0.0:
             high, value_high = normal, value
             value_low = 0.5 * value_low if side == 1 else value_low
             side = 1
@@ -81,7 +88,11 @@ def held_rate(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
             low, value_low = normal, value
             value_high = 0.5 * value_high if side == -1 else value_high
             side = -1
-    return normal, f0, f1
+        if roots == ROOTS or abs(value) <= 1e-15 * -b[0] or high - low <= 1e-15 * high:
+            return normal, f0, f1
+        normal = (low * value_high - high * value_low) / (value_high - value_low)  # regula falsi, Illinois
+        roots += 1
+    return -1.0, 0.0, 0.0
 
 
 @kernel
@@ -150,13 +161,9 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
             values[CHANGE, at + 1] - own_effect(values, at, at + 1),
             values[CHANGE, at + 2] - own_effect(values, at, at + 2),
         )
-        normal = r0
-        if marks[ROLE, i] == HELD:
-            normal, f0, f1 = held_rate(work, corners, i, b)
-            if normal < 0.0:
-                return -1.0, size
-        else:
-            f0, f1, _ = pushed(work, corners, i, normal, b)
+        normal, f0, f1 = one_contact(work, corners, i, b)
+        if normal < 0.0:
+            return -1.0, size
         d0, d1, d2 = normal - r0, f0 - r1, f1 - r2
         values[RATE, at], values[RATE, at + 1], values[RATE, at + 2] = normal, f0, f1
         for row in range(3 * nc):
@@ -167,20 +174,29 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
 
 
 @kernel
-def solve_rates(work: SpaceWork, nc: int, corners: Corners) -> bool:
-    """RATE and CHANGE (``G RATE``) for the roles, slips and weights; whether they were found."""
-    values = work.values
+def first_rates(work: SpaceWork, nc: int) -> int:
+    """RATE and CHANGE (``G RATE``) for the roles, slips and weights as far as known; what comes next."""
     unknown = begin_rates(work, nc)
-    settled = refresh(work, nc) and unknown == 0
-    for _ in range(SWEEPS if unknown > 1 else unknown):
-        change, size = sweep(work, nc, corners)
-        values[GLOBAL, STEPS] += SWEEP_COST
-        if change < 0.0:
-            return False
-        if change <= CONVERGED * size or unknown == 1:
-            settled = True
-            break
-    return settled and (unknown == 0 or refresh(work, nc))
+    finite = refresh(work, nc)
+    work.values[COURSE, SWEEPS_LEFT] = MOST_SWEEPS if unknown > 1 else ALONE
+    if unknown > 0:
+        return SWEEPS
+    return MOVES_ON if finite else NO_RATES
+
+
+@kernel
+def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
+    """RATE and CHANGE after one more sweep; what comes next: another one, the piece, or NO_RATES."""
+    values = work.values
+    left = values[COURSE, SWEEPS_LEFT]
+    change, size = sweep(work, nc, corners)
+    values[GLOBAL, STEPS] += SWEEP_COST
+    values[COURSE, SWEEPS_LEFT] = left - 1.0
+    if change < 0.0:
+        return NO_RATES
+    if change <= CONVERGED * size or left == ALONE:
+        return MOVES_ON if refresh(work, nc) else NO_RATES
+    return SWEEPS if left > 1.0 else NO_RATES
 
 
 @kernel
