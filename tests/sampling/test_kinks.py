@@ -5,6 +5,7 @@ import pytest
 
 import routh
 from gradients import direction, drawn_again
+from problems import random_elastic_problem
 from routh import systems
 from routh.compiling import interpreted
 from routh.kernels import events_plane
@@ -147,3 +148,15 @@ def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     interpreted(write_piece)(record, work, 1, 0, whole, whole, False, 0)
     assert (record.head[0, EVENT] == VANISHES) == known
     assert (record.total[MARGIN] > 0.0) == known
+
+
+def test_a_slip_that_turns_at_once_has_no_derivative():
+    """A step along its curve was gone through in ever shorter parts, for ever."""
+    problem = random_elastic_problem(np.random.default_rng(36), nt=2)
+    outcomes = routh.sample(problem, 5, tolerance=1e-10, threads=1)
+    found = outcomes.vjp(np.ones_like(outcomes.v))
+    known = np.isfinite(found["v"]).all(axis=1)
+    solved = outcomes.status == routh.Status.SOLVED
+    assert known.any()
+    assert np.all(known[solved] | found["one_sided"][solved])
+    assert not known[~solved].any()

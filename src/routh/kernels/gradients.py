@@ -215,7 +215,10 @@ def finish_sample(
         record.total[ENTRIES] = 0.0
         for a in range(frame.U.shape[0]):
             total[a] = 0.0
-    elif status != SOLVED or task.entries[item] > record.head.shape[0]:
+    elif status != SOLVED:
+        task.entries[item] = 0  # more room would not help
+        return
+    elif task.entries[item] > record.head.shape[0]:
         return
     if curved is not None:
         align_ends(record, here.given, work.own)

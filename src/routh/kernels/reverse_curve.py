@@ -271,11 +271,16 @@ def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> 
     slides = list_slides(record, k, own, False)
     if not goes_on(record, k):
         own.bars[FALLEN, 0] = 0.0
-    left, fastest = 1.0, 0.0
+    left, fastest, parts = 1.0, 0.0, 0
     while left > 0.0:
         width = part(record, k, own, span, left, 0.0 if alone else fastest)
         fill_nodes(record, k, given, own, span, left - width, width)
         fastest, falls = turning(given, own, slides)
+        parts += 1
+        if not (fastest < math.inf and parts <= MOST_STEPS):  # a slip turns at once: there is no derivative
+            for a in range(own.bars.shape[1]):
+                own.bars[STATE, a] = math.nan
+            return
         fits = part(record, k, own, span, left, 0.0 if alone else fastest)
         if fits < width:
             width = fits
