@@ -92,7 +92,7 @@ def _gap_hits(
 ) -> list[tuple[float, str, tuple[int, ...]]]:
     """Free contacts that touch between two looks, also those that only dip below zero in between."""
     hits: list[tuple[float, str, tuple[int, ...]]] = []
-    slack = 0.01 * gap  # a contact that has just opened may start a rounding error below zero
+    slack = 0.01 * gap  # a contact that has just opened may start a rounding error above or below zero
     for j, contact in enumerate(course.motion.free):
         lowest = t1
         if a.rate[j] < 0.0 < b.rate[j] and min(a.gap[j], b.gap[j]) < (t1 - t0) * (b.rate[j] - a.rate[j]):
@@ -103,7 +103,7 @@ def _gap_hits(
                 hits.append((lowest, "graze", (contact,)))
             continue
         first: float | None = t0
-        if not a.gap[j] > 0.0:
+        if not a.gap[j] > slack:
             first = _hop(course, j, a.rate[j], t0, lowest, slack)
         when = t0 if first is None else course.crossing("gap", j, first, lowest)
         hits.append((when, "close", (contact,)))
