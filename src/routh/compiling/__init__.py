@@ -26,6 +26,7 @@ __all__ = [
     "NoGPUError",
     "Patient",
     "announced_to",
+    "apart",
     "compile_seconds",
     "compiled",
     "cuda_kernel",
@@ -77,6 +78,12 @@ def distinct(function: Function) -> Function:
     So what it has read need not be read again.
     """
     function.__dict__["distinct"] = True
+    return _marked(function)
+
+
+def apart(function: Function) -> Function:
+    """A large `kernel` that stays out of its callers on the CPU: what is compiled as one takes longer."""
+    function.__dict__["apart"] = True
     return _marked(function)
 
 

@@ -79,6 +79,7 @@ class Program:
         )
         word = "inlinehint " if sum(len(block.lines) for block in writer.blocks) < SHORT else ""
         word = "alwaysinline " if options.get("forceinline") else word
+        word = "noinline " if getattr(plain, "apart", False) else word
         word = "noinline cold " if getattr(plain, "seldom", False) else word
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
         result = result_type(types_of(knowledge.kinds[RESULT]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import kernel
+from routh.compiling import apart, kernel
 from routh.kernels.arrays import IMPULSE as UNIT
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
@@ -127,7 +127,7 @@ def has_ended(values: Array, nc: int, slack: float) -> bool:
     return True
 
 
-@kernel
+@apart
 def draw_stage(
     work: SpaceWork, nc: int, record: Record | None, draw: Draw, custom: Custom, row: int, sample: int
 ) -> int:
@@ -236,7 +236,7 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
     return worst if worst == worst and gained == gained else math.inf
 
 
-@kernel
+@apart
 def write_sample(
     rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
 ) -> None:

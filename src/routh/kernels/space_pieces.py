@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from routh.compiling import kernel
+from routh.compiling import apart, kernel
 from routh.kernels.record import ENTRIES, NOBODY, Record
 from routh.kernels.space_curve import step_curve
 from routh.kernels.space_moving import advance_straight
@@ -171,7 +171,7 @@ def jamming_rate(work: SpaceWork, nc: int) -> float:
     return limit
 
 
-@kernel
+@apart
 def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, tolerance: float) -> int:
     """A step of a piece of the true cone's curve: why the piece ended, or STEPPED.
 
@@ -230,7 +230,7 @@ def after_piece(work: SpaceWork, nc: int, kind: int, counts: bool) -> int:
     return DRAWS
 
 
-@kernel
+@apart
 def advance_stage(
     work: SpaceWork,
     nc: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from routh.compiling import kernel
+from routh.compiling import apart, kernel
 from routh.kernels.space_friction import friction_alone
 from routh.kernels.space_names import (
     CHANGE,
@@ -184,7 +184,7 @@ def first_rates(work: SpaceWork, nc: int) -> int:
     return MOVES_ON if finite else NO_RATES
 
 
-@kernel
+@apart
 def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
     """RATE and CHANGE after one more sweep; what comes next: another one, the piece, or NO_RATES."""
     values = work.values
