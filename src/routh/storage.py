@@ -15,6 +15,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -141,19 +142,19 @@ def read_arrays(
         raise ValueError(f"{shown}: is not an .npz file of plain arrays ({for_terminal(error)})") from None
 
 
-class Stored:
+class Stored(ABC):
     """A result that is kept in one ``.npz`` file: its arrays, and what is no array as JSON."""
 
     _kind: ClassVar[str]  # what the file says that it holds
 
+    @abstractmethod
     def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
         """What a file keeps of it: words and numbers for JSON, and arrays by name."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
         """The inverse of `parts`; raises what `load` catches where they are not whole."""
-        raise NotImplementedError
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""

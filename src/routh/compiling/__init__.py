@@ -179,8 +179,8 @@ def cuda_kernel(function: Plain, *, fused: bool = False, rolled: bool = False, *
 
     Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
     products and sums are kept apart, as on the CPU, so that both take the same branches at ties. With
-    ``rolled`` no loop is unrolled: where threads go different ways through much code, fetching it takes
-    longer than running it.
+    ``rolled`` no loop is unrolled, and no index may be negative: where threads go different ways through much
+    code, fetching it takes longer than running it.
     """
     cuda = function.__globals__["cuda"] = find_cuda()
     from numba import config

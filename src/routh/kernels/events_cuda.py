@@ -31,11 +31,6 @@ REGISTERS = 80  # of a thread in space
 MOST_BLOCKS = 2**20  # of one launch in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
-NOTHING, SAMPLE = (
-    -1,
-    0,
-)  # kinds of work beside those of `work_ahead`: none; the end of a sample, and the next one
-WARP = 0xFFFFFFFF  # all its threads
 MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
 
 

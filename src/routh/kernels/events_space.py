@@ -140,10 +140,9 @@ def draw_stage(
     if values[COURSE, NEXT] == DRAWS:
         scale = max(1.0, nc / 4.0)
         budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
-        phase, stages = (
-            AS_DRAWN if event < int(scale * DRAWN) else IN_TURN,
-            int(scale * DRAWN) + int(scale * ALONE),
-        )
+        as_drawn = int(scale * DRAWN)
+        stages = as_drawn + int(scale * ALONE)
+        phase = AS_DRAWN if event < as_drawn else IN_TURN
         if event >= stages or values[GLOBAL, STEPS] > budget:
             values[COURSE, LATE] += 1.0
             turn = (int(values[COURSE, LATE]) + 1) % LAST_TURNS

@@ -205,8 +205,6 @@ def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | Non
         values[GLOBAL, CUT] = math.inf
         if values[COURSE, SHARE] < 1.0:
             values[GLOBAL, CUT] = values[COURSE, SHARE] * min(normal_length(values, nc)[0], 4.0)
-    if corners is None:
-        values[GLOBAL, JAMMED] = jamming_rate(work, nc)
     if record is not None:
         values[MOVE, WRITTEN] = record.total[ENTRIES]
     return True
@@ -256,7 +254,7 @@ def advance_stage(
     kind, moved = BROKEN, False
     if state == MOVES_ON and begin_piece(work, nc, corners, record):
         if corners is None and is_curved(work, nc):
-            state = CURVES
+            values[GLOBAL, JAMMED], state = jamming_rate(work, nc), CURVES
         else:
             kind, moved = straight_piece(work, nc, corners, books, record), True
     if corners is None and state == CURVES:

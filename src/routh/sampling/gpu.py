@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
@@ -31,7 +32,7 @@ class OnGpu(NamedTuple):
     work: GpuArray  # (..., 2, nc): stored and returned, shares of |v|_M^2; (..., 2, 0) without restitution
 
 
-class CopiedWhenAsked:
+class CopiedWhenAsked(ABC):
     """The arrays of outcomes that are on the GPU, each copied when it is first asked for."""
 
     on_gpu: OnGpu
@@ -62,9 +63,9 @@ class CopiedWhenAsked:
         return self.on_gpu.residual.numpy()
 
     @property
+    @abstractmethod
     def _joule(self) -> float | Array:
         """``|v|_M^2``, to be multiplied with work (..., 2, nc)."""
-        raise NotImplementedError
 
     @cached_property
     def _work(self) -> Array | None:
