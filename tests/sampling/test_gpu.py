@@ -3,18 +3,22 @@
 import os
 import subprocess
 import sys
+import types
+from importlib.util import find_spec
 
 import gpu_cases
 import numpy as np
 import pytest
 
 import routh
+import routh.compiling
 from problems import family_problem, random_problem
 from routh.compiling import NoGPUError
+from routh.status import MissingExtraError
 from routh.systems import get
 
 HAS_GPU = os.path.exists("/dev/nvidia0")
-on_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no GPU")
+on_gpu = pytest.mark.skipif(not (HAS_GPU and find_spec("numba_cuda")), reason="no GPU, or no numba-cuda")
 SHARE = 0.02  # of samples whose path may be another one: at ties rounding chooses
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
@@ -37,6 +41,19 @@ def test_the_simulator_gives_the_cpus_outcomes_and_summaries():
 def test_a_machine_without_gpu_says_so():
     with pytest.raises(NoGPUError, match="wanted a machine with an NVIDIA GPU"):
         routh.sample(get("rocking-block").problem, 1, device="cuda")
+
+
+def test_a_gpu_without_numba_cuda_names_the_extra(monkeypatch):
+    """numba has a module numba.cuda of its own, which finds the GPU and then knows none of the options."""
+    there = types.SimpleNamespace(is_available=lambda: True)
+    monkeypatch.setattr(routh.compiling, "optional", lambda *names: there)
+    monkeypatch.setattr(routh.compiling, "find_spec", lambda name: None)
+    routh.compiling._has_numba_cuda.cache_clear()
+    try:
+        with pytest.raises(MissingExtraError, match=r"routh\[cuda\]"):
+            routh.sample(get("rocking-block").problem, 1, device="cuda")
+    finally:
+        routh.compiling._has_numba_cuda.cache_clear()
 
 
 @on_gpu

@@ -15,12 +15,13 @@ import warnings
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
-from routh.status import RouthError, optional
+from routh.status import MissingExtraError, RouthError, optional
 
 __all__ = [
     "NoGPUError",
@@ -261,7 +262,17 @@ def find_cuda() -> types.ModuleType:
             "device: got 'cuda'; wanted a machine with an NVIDIA GPU, its driver and numba-cuda "
             "(pip install 'routh[cuda]'), or device='cpu'"
         )
+    if not _has_numba_cuda():
+        raise MissingExtraError("numba-cuda", "cuda")
     return cuda
+
+
+@cache
+def _has_numba_cuda() -> bool:
+    """Whether numba.cuda is that of numba-cuda, or a simulator: numba's own finds GPUs and is not enough."""
+    from numba import config
+
+    return bool(config.ENABLE_CUDASIM) or find_spec("numba_cuda") is not None
 
 
 def _marked(function: Foreign, **options: Foreign) -> Foreign:
