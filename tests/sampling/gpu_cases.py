@@ -1,5 +1,6 @@
 """What outcomes on the GPU must say, checked by its simulator and, where there is one, by the GPU itself."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import numpy as np
@@ -110,6 +111,15 @@ def left_by_the_quick_kernel(problem, n):
     np.testing.assert_allclose(fetch(outputs.v)[0], host.v, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(fetch(outputs.events)[0], host.events)
     return int(fetch(launcher.listed.counts)[0])
+
+
+def copies(bytes_each):
+    """Arrays of about so many bytes to the GPU and back, from several threads at once: whole."""
+    rng = np.random.default_rng(0)
+    given = [rng.normal(size=(bytes_each // 24 + k, 3)) for k in range(6)]
+    with ThreadPoolExecutor(3) as pool:
+        for array, again in zip(given, pool.map(lambda array: fetch(send(array)), given), strict=True):
+            np.testing.assert_array_equal(array, again)
 
 
 def few():

@@ -22,10 +22,14 @@ on_gpu = pytest.mark.skipif(not (HAS_GPU and find_spec("numba_cuda")), reason="n
 SHARE = 0.02  # of samples whose path may be another one: at ties rounding chooses
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
-from routh.kernels import events_cuda, plane_cuda
+import sys
+from routh.kernels import events_cuda, gpu_memory, plane_cuda
+gpu_memory.PAGE, gpu_memory.SMALL = 4096, 4096
 events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
 import gpu_cases
 gpu_cases.few()
+sys.setswitchinterval(1e-5)
+gpu_cases.copies(2**20)
 print("equal")
 """
 
@@ -113,6 +117,11 @@ def test_other_libraries_share_the_memory(library):
             else np.asarray(getattr(shared, "get", shared.__array__)())
         )
         np.testing.assert_array_equal(copied.astype(array.dtype), array.numpy())
+
+
+@on_gpu
+def test_copies_of_several_threads_are_whole():
+    gpu_cases.copies(3 * 2**25)
 
 
 @on_gpu

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
 BLOCK = 256
 CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
+_PAGES_IN_USE = Lock()  # by one copy at a time
 
 
 def send(data: DeviceArray) -> DeviceArray:
@@ -115,17 +117,18 @@ def fetch(array: DeviceArray) -> np.ndarray:
         return found
     find_cuda().synchronize()
     source, target = array.reshape(-1).view(np.uint8), found.reshape(-1).view(np.uint8)
-    first, second, *streams = _pages()
-    pages, waiting = (first, second), None
-    for number, begin in enumerate(range(0, target.size, PAGE)):
-        end = min(begin + PAGE, target.size)
-        page, stream = pages[number % 2][: end - begin], streams[number % 2]
-        source[begin:end].copy_to_host(page, stream=stream)
+    with _PAGES_IN_USE:
+        first, second, *streams = _pages()
+        pages, waiting = (first, second), None
+        for number, begin in enumerate(range(0, target.size, PAGE)):
+            end = min(begin + PAGE, target.size)
+            page, stream = pages[number % 2][: end - begin], streams[number % 2]
+            source[begin:end].copy_to_host(page, stream=stream)
+            if waiting is not None:
+                _read(*waiting)
+            waiting = stream, page, target[begin:end]
         if waiting is not None:
             _read(*waiting)
-        waiting = stream, page, target[begin:end]
-    if waiting is not None:
-        _read(*waiting)
     return found
 
 
