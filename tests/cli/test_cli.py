@@ -176,6 +176,13 @@ def test_bad_input_is_one_line_without_a_traceback(routh_command, arguments, mes
     assert "Traceback" not in out + err
 
 
+def test_run_sends_a_file_to_impact(routh_command, tmp_path):
+    (tmp_path / "robot.xml").write_text("<mujoco/>")
+    code, _, err = routh_command("run", "robot.xml")
+    assert code == 2
+    assert "for a file: routh impact 'robot.xml'" in err
+
+
 def test_files_that_are_no_problem_are_named(routh_command, tmp_path):
     block = systems.get("rocking-block").problem
     fields = {name: getattr(block, name) for name in ("M", "Jn", "Jt", "mu", "v")}

@@ -34,6 +34,8 @@ CHEAP_CONTACTS = {1: 8, 2: 4}
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
     """Sample a named system; the exit code."""
+    if name not in systems.names() and Path(name).is_file():
+        raise ValueError(f"name: got a file; wanted a system, or for a file: routh impact {name!r}")
     system = systems.get(name, **parse_changes(changes, name))
     if system.kind == "motion":
         options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
