@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 BLOCK = 128
 REGISTERS = 80  # of a thread in space
-MOST_BLOCKS = 2**20  # of one launch in space
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
 MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
@@ -180,8 +179,7 @@ class SpaceLauncher:
     ) -> None:
         """See `Sampler.launch`."""
         draw = self.draw._replace(row=row)
-        blocks = min(_blocks(end - begin), MOST_BLOCKS)
-        self.kernel[blocks, BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+        self.kernel[_blocks(end - begin), BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
 
 
 class Sampler:

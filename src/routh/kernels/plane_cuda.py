@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 BLOCK = 384  # a fifth faster than 128 on an H200
 REGISTERS = 128  # of a thread: more would leave the multiprocessors idle
 QUICK_REGISTERS = 128
-MOST_BLOCKS = 2**20  # of one launch
 FEW_BLOCKS = 2**10  # of the full kernel after the quick one
 LAUNCHES = 64  # whose lists are counted in one array
 FIRST = 512  # samples of a problem that the CPU draws
@@ -191,7 +190,7 @@ class PlaneLauncher:
     ) -> None:
         """See `routh.kernels.events_cuda.Sampler.launch`."""
         draw = self.draw._replace(row=row)
-        blocks = min(-(-(end - begin) // BLOCK), MOST_BLOCKS)
+        blocks = -(-(end - begin) // BLOCK)
         if self.quick is not None:
             self.listed = listed = self._next_list(end - begin)
             self.quick[blocks, BLOCK](rows, draw, outputs, self.names, self.table, listed, begin, end)

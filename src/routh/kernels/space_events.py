@@ -223,7 +223,7 @@ def find_root(series: Array, row: int, high: float, degree: int) -> float:
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
     """Where the friction that keeps a contact sticking leaves its cone, before ``high``: regula falsi."""
     low, below, above, side, at = 0.0, -1.0, 1.0, 0, high
-    for turn in range(2 + BISECTIONS):
+    for turn in range(2 + BISECTIONS):  # both ends first; one place of call, as in `first_event`
         if turn == 1:
             at = low
         elif turn > 1:

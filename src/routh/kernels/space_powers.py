@@ -118,7 +118,7 @@ def are_enough(
     """
     if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
         return False
-    for back in range(2):
+    for back in range(2):  # one place of call: the GPU's compiler copies what is called
         if not size_of_power(work, m, books, k - back) * power * (reach if back == 0 else 1.0) <= allowed:
             return False
     return True
