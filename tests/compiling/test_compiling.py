@@ -32,7 +32,7 @@ _plain_square.__module__ = _plain_sum.__module__ = "routh.test_compiling"  # wha
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    numba_inside._say_once.cache_clear()
+    numba_inside.say_once.cache_clear()
     return tmp_path
 
 

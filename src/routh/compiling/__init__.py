@@ -52,6 +52,8 @@ _NEGATIVE = re.compile(
     r"(%\S+) = icmp slt i64 (\S+), 0\n(\s+%\S+ = add i64 \2, \S+\n\s+)"
     r"(%\S+) = select\s+i1 \1, i64 %\S+, i64 \2\n"
 )
+_NOT_CLEARED: set[str] = set()
+_CLEARED = re.compile(r'^ *store \[\d+ x \w+\] zeroinitializer, .*%"_cudapy_lmem.*\n', re.MULTILINE)
 Function = TypeVar("Function", bound=Plain)
 
 
@@ -175,7 +177,9 @@ def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) ->
     return _rebuilt(function, jit, made)
 
 
-def cuda_kernel(function: Plain, *, fused: bool = False, rolled: bool = False, **options: Foreign) -> Foreign:
+def cuda_kernel(
+    function: Plain, *, fused: bool = False, rolled: bool = False, cleared: bool = True, **options: Foreign
+) -> Foreign:
     """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
 
     Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
@@ -188,13 +192,22 @@ def cuda_kernel(function: Plain, *, fused: bool = False, rolled: bool = False, *
 
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
+    from routh.compiling.gpu_cache import keep_on_disk
+
+    settings = tuple(f"{key}={value}" for key, value in sorted(options.items()))
+    settings += f"fused={fused}", f"rolled={rolled}", f"cleared={cleared}"
+    # with lto products and sums would be fused again at link time
+    made = cuda.jit(function, **(options if fused else {"lto": False, **options}))
+    keep_on_disk(made, function, settings)
     if fused:
-        return _Launched(cuda.jit(function, **options))
+        return _Launched(made)
     _do_not_fuse()
+    name = function.__qualname__.split(".")[0]
     if rolled:
-        _ROLLED.add(function.__qualname__.split(".")[0])
-    # at link time products and sums would be fused again
-    return _Launched(cuda.jit(function, lto=False, **options))
+        _ROLLED.add(name)
+    if not cleared:
+        _NOT_CLEARED.add(name)
+    return _Launched(made)
 
 
 class _Launched:
@@ -223,7 +236,9 @@ def _do_not_fuse() -> None:
         sources = [modules] if isinstance(modules, str) else modules
         ours = any(_MANGLED in source for source in sources)
         if any(f"{len(name)}{name}" in source for name in _ROLLED for source in sources):
-            modules = [_rolled(source) for source in sources]
+            modules = sources = [_rolled(source) for source in sources]
+        if any(f"{len(name)}{name}" in source for name in _NOT_CLEARED for source in sources):
+            modules = [_CLEARED.sub("", source) for source in sources]
         return compile_ir(modules, **({**options, "fma": False} if ours else options))
 
     nvvm.compile_ir = compile_unfused

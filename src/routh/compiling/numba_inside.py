@@ -50,9 +50,9 @@ class Kernel(CPUDispatcher):
         )
         made._compiler.kernel = self
         try:
-            made._cache = KernelCache(self.py_func, _digest_of_sources())
+            made._cache = KernelCache(self.py_func, digest_of_sources())
         except (RuntimeError, OSError):
-            _say_once(
+            say_once(
                 "no folder for compiled kernels can be written to: every process compiles them anew. "
                 "NUMBA_CACHE_DIR names one"
             )
@@ -80,7 +80,7 @@ class Entry(CPUDispatcher):
 
 
 @cache
-def _digest_of_sources() -> str:
+def digest_of_sources() -> str:
     """Ties compiled code to every source that it can depend on; numba looks at the function's file only."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
@@ -143,11 +143,16 @@ class EntryLibrary(JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
 
-class _CacheFile(IndexDataCacheFile):
-    """Numba's files of one function; a damaged one counts as missing. Contents carry their digest."""
+class CheckedFile:
+    """Part of numba's files of one function: a damaged one counts as missing. Contents carry their digest."""
+
+    _index_path: str
+    _dump: Callable[[Foreign], bytes]
+    _data_path: Callable[[str], str]
+    _open_for_write: Callable[[str], Foreign]
 
     def _load_index(self) -> Foreign:
-        return _forgiving(super()._load_index, self._index_path, {})
+        return forgiving(super()._load_index, self._index_path, {})  # type: ignore[misc]
 
     def _save_data(self, name: str, data: Foreign) -> None:
         dumped = self._dump(data)
@@ -159,9 +164,13 @@ class _CacheFile(IndexDataCacheFile):
         stored = Path(self._data_path(name)).read_bytes()
         digest, dumped = stored[:32], stored[32:]
         if hashlib.sha256(dumped).digest() != digest:
-            _say_once(f"the compiled kernel in {self._data_path(name)} is damaged: compiling it again")
+            say_once(f"the compiled kernel in {self._data_path(name)} is damaged: compiling it again")
             raise FileNotFoundError(name)
         return pickle.loads(dumped)
+
+
+class _CacheFile(CheckedFile, IndexDataCacheFile):
+    """Files of one function of the CPU."""
 
 
 class KernelCache(FunctionCache):
@@ -182,25 +191,26 @@ class KernelCache(FunctionCache):
         Numba would first load all that it can compile, SciPy's linear algebra among it, which takes longer
         than everything else on the way to a sample; the compiler does that itself once it is needed.
         """
-        return _forgiving(lambda: self._load_overload(sig, target_context), self._name, None)
+        return forgiving(lambda: self._load_overload(sig, target_context), self._name, None)
 
     def save_overload(self, sig: Foreign, data: Foreign) -> None:
         """Keep it where there is a place for it."""
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
+            say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
 
 
-def _forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Foreign:
+def forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Foreign:
     """What ``load`` gives; where it raises, whatever a damaged file makes it raise, ``otherwise``."""
     try:
         return load()
     except Exception as error:
-        _say_once(f"{name} cannot be read ({type(error).__name__}): compiling it again")
+        say_once(f"{name} cannot be read ({type(error).__name__}): compiling it again")
         return otherwise
 
 
 @cache
-def _say_once(text: str) -> None:
+def say_once(text: str) -> None:
+    """A warning, the first time."""
     LOG.warning("%s", text)

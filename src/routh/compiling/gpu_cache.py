@@ -1,0 +1,65 @@
+"""GPU kernels on disk: a process does not compile what another one on the machine has."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from numba.cuda.dispatcher import CUDACache
+
+from routh.compiling.foreign import Foreign, Plain
+from routh.compiling.numba_inside import CheckedFile, digest_of_sources, forgiving, say_once
+
+try:
+    from numba.cuda.core.caching import IndexDataCacheFile
+except ImportError:  # numba-cuda before 0.19 takes numba's
+    from numba.core.caching import IndexDataCacheFile
+
+
+class _GpuFile(CheckedFile, IndexDataCacheFile):
+    """Files of one GPU kernel."""
+
+
+class GpuKernelCache(CUDACache):
+    """The disk cache of numba-cuda, tied to all kernel sources; where it fails, kernels are compiled.
+
+    Numba-cuda's own key has the closure of a kernel pickled, with all functions that it calls, and does not
+    change with the sources of other files. ``settings``: what else the compiled code depends on.
+    """
+
+    def __init__(self, function: Plain, settings: tuple[str, ...]) -> None:
+        super().__init__(function)
+        self._settings = settings
+        base = f"{self._impl.filename_base}.gpu"
+        self._cache_file = _GpuFile(self._cache_path, base, digest_of_sources())
+
+    def _index_key(self, sig: Foreign, codegen: Foreign) -> Foreign:
+        return sig, codegen.magic_tuple(), version("numba-cuda"), self._settings
+
+    def load_overload(self, sig: Foreign, target_context: Foreign) -> Foreign:
+        """The compiled kernel, or None."""
+        return forgiving(
+            lambda: super(GpuKernelCache, self).load_overload(sig, target_context), self._name, None
+        )
+
+    def save_overload(self, sig: Foreign, data: Foreign) -> None:
+        """Keep it where there is a place for it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            say_once(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
+
+
+def keep_on_disk(made: Foreign, function: Plain, settings: tuple[str, ...]) -> None:
+    """Let a kernel be read from disk, and kept there, if there is a folder for it."""
+    cells = function.__closure__ or ()
+    captured = tuple(_described(cell.cell_contents) for cell in cells)
+    try:
+        made._cache = GpuKernelCache(function, (*settings, *captured))
+    except (RuntimeError, OSError):
+        say_once("no folder for compiled GPU kernels can be written to: every process compiles them anew")
+
+
+def _described(captured: Foreign) -> str:
+    """What a kernel has from around it: functions by their name, numbers by their value."""
+    plain = getattr(captured, "py_func", None)
+    return repr(captured) if plain is None else f"{plain.__module__}.{plain.__qualname__}"

@@ -1,0 +1,111 @@
+"""Compiled GPU kernels on disk: what they are found by, and what harm does; on a GPU that they are found."""
+
+import logging
+import os
+import subprocess
+import sys
+import types
+from importlib.util import find_spec
+
+import numba
+import pytest
+
+from routh.compiling import gpu_cache, numba_inside
+
+on_gpu = pytest.mark.skipif(
+    not (os.path.exists("/dev/nvidia0") and find_spec("numba_cuda")), reason="no GPU, or no numba-cuda"
+)
+TYPES = (numba.types.int64,)
+CODE = """
+import routh
+from routh.kernels.plane_cuda import _full_kernel
+from routh.systems import get
+routh.sample(get("rocking-block").problem, 64, device="cuda").v
+stats = _full_kernel(2)._made.stats
+print("found", sum(stats.cache_hits.values()), "compiled", sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(gpu_cache, "version", lambda name: "1.0")
+    numba_inside.say_once.cache_clear()
+    return tmp_path
+
+
+def made(size, *settings):
+    """A kernel as `cuda_kernel` gets it, with its cache; what numba-cuda would compile is a word."""
+    called = types.SimpleNamespace(py_func=made)
+
+    def entry(out):
+        out[0] = size + called
+
+    kernel = types.SimpleNamespace()
+    gpu_cache.keep_on_disk(kernel, entry, settings)
+    kernel._cache._impl.rebuild = lambda context, payload: payload
+    kernel._cache._impl.reduce = lambda compiled: compiled.word
+    return kernel._cache
+
+
+CODEGEN = types.SimpleNamespace(magic_tuple=lambda: ((12, 8), (9, 0)))
+CONTEXT = types.SimpleNamespace(refresh=lambda: None, codegen=lambda: CODEGEN)
+
+
+def keep(cache, word):
+    cache.save_overload(TYPES, types.SimpleNamespace(codegen=CODEGEN, word=word))
+
+
+def test_a_kernel_is_found_by_what_its_code_depends_on(folder):
+    keep(made(3, "registers=80"), "three")
+    assert made(3, "registers=80").load_overload(TYPES, CONTEXT) == "three"
+    assert made(4, "registers=80").load_overload(TYPES, CONTEXT) is None
+    assert made(3, "registers=96").load_overload(TYPES, CONTEXT) is None
+    assert made(3, "registers=80").load_overload((numba.types.float64,), CONTEXT) is None
+    keep(made(4, "registers=80"), "four")
+    assert made(3, "registers=80").load_overload(TYPES, CONTEXT) == "three"
+    assert made(4, "registers=80").load_overload(TYPES, CONTEXT) == "four"
+
+
+def test_a_change_of_any_source_makes_it_old(folder, monkeypatch):
+    keep(made(3), "three")
+    monkeypatch.setattr(gpu_cache, "digest_of_sources", lambda: "other")
+    assert made(3).load_overload(TYPES, CONTEXT) is None
+
+
+@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
+@pytest.mark.parametrize("harm", ["truncated", "empty", "changed"])
+def test_a_damaged_file_counts_as_missing(folder, caplog, suffix, harm):
+    keep(made(3), "three" * 100)
+    (file,) = folder.rglob(f"*{suffix}")
+    whole = file.read_bytes()
+    broken = {"truncated": whole[: len(whole) // 2], "empty": b"", "changed": whole[:-9] + b"\0" * 9}
+    file.write_bytes(broken[harm])
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert made(3).load_overload(TYPES, CONTEXT) is None
+    assert "compiling it again" in caplog.text
+
+
+def test_without_a_folder_or_room_kernels_are_compiled(folder, caplog, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    cache = made(3)
+    monkeypatch.setattr(gpu_cache._GpuFile, "_save_data", full)
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        keep(cache, "three")
+        assert "No space left" in caplog.text
+        monkeypatch.setattr(type(cache._impl), "_locator_classes", [])
+        kernel = types.SimpleNamespace()
+        gpu_cache.keep_on_disk(kernel, made, ())
+    assert not hasattr(kernel, "_cache")
+    assert "every process compiles them anew" in caplog.text
+
+
+@on_gpu
+def test_a_second_process_finds_the_kernels(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for expected in ("found 0 compiled 1", "found 1 compiled 0"):
+        command = [sys.executable, "-c", CODE]
+        result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+        assert expected in result.stdout
