@@ -1,14 +1,16 @@
 """Arrays in the memory of an NVIDIA GPU: made together, shared through DLPack, copied when asked for.
 
-Copies to the host go through two pages of pinned memory in turn: while one is read, the other is filled.
+Large copies go through pages of pinned memory, two in turn: while one is read, the other is filled.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,13 +23,23 @@ if TYPE_CHECKING:
 
 DeviceArray: TypeAlias = Any  # arrays of numba on the GPU, and tuples of them, which have no types
 CudaKernel: TypeAlias = Any  # what numba's compiler for the GPU returns
-PAGE = 4 * 2**20  # bytes of pinned memory filled at a time
-SMALL = 2**16  # bytes that are copied at once: pages and their streams would take longer
+PAGE, SENT_PAGE = 4 * 2**20, 8 * 2**20  # bytes of pinned memory filled at a time, fetching and sending
+SMALL = 2**16  # bytes that are fetched at once: pages and their streams would take longer
+LARGE = 2**26  # bytes from which on several threads send an array: one fills pages half as fast as they leave
+SENDERS = 4
 TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
 BLOCK = 256
 CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
 _PAGES_IN_USE = Lock()  # by one copy at a time
+
+
+def multiprocessors() -> int:
+    """How many the GPU has; simulators, which do not say, have one."""
+    try:
+        return int(find_cuda().get_current_device().MULTIPROCESSOR_COUNT)
+    except AttributeError:
+        return 1
 
 
 def send(data: DeviceArray) -> DeviceArray:
@@ -38,13 +50,42 @@ def send(data: DeviceArray) -> DeviceArray:
     arrays: list[np.ndarray] = []
     _collect(data, arrays)
     if sum(array.nbytes for array in arrays) > TOGETHER or len(arrays) < 2:
-        return _mapped(data, iter([find_cuda().to_device(array) for array in arrays]))
+        return _mapped(data, iter([_sent(array) for array in arrays]))
     room = _room([array.nbytes for array in arrays])
     packed, begin = np.empty(sum(room), np.uint8), 0
     for array, length in zip(arrays, room, strict=True):
         packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
         begin += length
     return _mapped(data, iter(_placed(find_cuda().to_device(packed), [(a.shape, a.dtype) for a in arrays])))
+
+
+def _sent(array: np.ndarray) -> DeviceArray:
+    """A contiguous array in the GPU's memory; what is large is shared among threads, page by page."""
+    threads = min(SENDERS, len(os.sched_getaffinity(0)))
+    if array.nbytes < LARGE or threads < 2:
+        return find_cuda().to_device(array)
+    held, stopped = find_cuda().device_array(array.shape, array.dtype), Event()
+    source, target = array.reshape(-1).view(np.uint8), held.reshape(-1).view(np.uint8)
+
+    def send_share(sender: int) -> None:
+        pages, streams = _pages(sender)
+        for number, begin in enumerate(range(sender * SENT_PAGE, source.size, threads * SENT_PAGE)):
+            if stopped.is_set():
+                break
+            end = min(begin + SENT_PAGE, source.size)
+            page, stream = pages[number % 2][: end - begin], streams[number % 2]
+            stream.synchronize()  # what the page held before has left it
+            page[:] = source[begin:end]
+            target[begin:end].copy_to_device(page, stream=stream)
+        for stream in streams:
+            stream.synchronize()
+
+    with _PAGES_IN_USE, ThreadPoolExecutor(threads) as pool:
+        try:
+            list(pool.map(send_share, range(threads)))
+        finally:  # after an interrupt the threads end with the page they are at
+            stopped.set()
+    return held
 
 
 def _collect(data: DeviceArray, found: list[np.ndarray]) -> None:
@@ -100,11 +141,11 @@ def first_row(array: DeviceArray) -> DeviceArray:
     return type(array)(array.shape[1:], array.strides[1:], array.dtype, gpu_data=array.gpu_data)
 
 
-@lru_cache(maxsize=1)
-def _pages() -> tuple[DeviceArray, DeviceArray, DeviceArray, DeviceArray]:
-    """Two pages of pinned memory, and a stream for each: made once, since pinning takes milliseconds."""
-    pages = [find_cuda().pinned_array(PAGE, np.uint8) for _ in range(2)]
-    return pages[0], pages[1], find_cuda().stream(), find_cuda().stream()
+@lru_cache(maxsize=SENDERS)
+def _pages(thread: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
+    """Two pages of pinned memory for a thread, and a stream for each: kept, since pinning takes a while."""
+    cuda = find_cuda()
+    return [cuda.pinned_array(SENT_PAGE, np.uint8) for _ in range(2)], [cuda.stream() for _ in range(2)]
 
 
 def fetch(array: DeviceArray) -> np.ndarray:
@@ -118,8 +159,7 @@ def fetch(array: DeviceArray) -> np.ndarray:
     find_cuda().synchronize()
     source, target = array.reshape(-1).view(np.uint8), found.reshape(-1).view(np.uint8)
     with _PAGES_IN_USE:
-        first, second, *streams = _pages()
-        pages, waiting = (first, second), None
+        (pages, streams), waiting = _pages(0), None
         for number, begin in enumerate(range(0, target.size, PAGE)):
             end = min(begin + PAGE, target.size)
             page, stream = pages[number % 2][: end - begin], streams[number % 2]
