@@ -160,7 +160,7 @@ def robots(path, count, method, facets, check=2**12):
     else:
         sampler = gpu.ConeSampler(cone_draw(1, batch.nc), batch.nc)
     begin = time.perf_counter()
-    sampler.launch(rows, mask, outputs, 0, 0, 1)
+    sampler.launch(rows, mask, outputs, 0, 0, count)  # few samples would not need all kernels
     find_cuda().synchronize()
     compiling = time.perf_counter() - begin
     kernel = kernel_milliseconds(lambda: sampler.launch(rows, mask, outputs, 0, 0, count), repeats=3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from from_the_front import FromTheFront
 from numba import njit
 
 import routh
@@ -75,18 +76,6 @@ def test_a_stage_follows_the_reference(facets, seed):
     c, impulse = flow.follow(begun, weights, length, steps=24)
     assert np.abs(total - impulse.ravel()).max() < (1e-10 if facets else 2e-5)
     assert np.abs(moved - c).max() < (1e-10 if facets else 2e-5)
-
-
-class FromTheFront(np.ndarray):
-    """An array whose indices must not be negative."""
-
-    def __getitem__(self, key):
-        assert min(key if isinstance(key, tuple) else (key,)) >= 0
-        return super().__getitem__(key)
-
-    def __setitem__(self, key, value):
-        assert min(key if isinstance(key, tuple) else (key,)) >= 0
-        super().__setitem__(key, value)
 
 
 @pytest.mark.parametrize("facets", [None, 4])

@@ -122,6 +122,11 @@ def copies(bytes_each):
             np.testing.assert_array_equal(array, again)
 
 
+def waves():
+    """Samples in space sorted by their steps; those not wanted among them."""
+    batch(spatial_batch(), 2, seed=1)
+
+
 def few():
     """Some seconds in the simulator."""
     assert 0 < left_by_the_quick_kernel(get("rocking-block").problem, 24) < 12

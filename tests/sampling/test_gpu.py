@@ -23,11 +23,14 @@ SHARE = 0.02  # of samples whose path may be another one: at ties rounding choos
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 import sys
-from routh.kernels import events_cuda, gpu_memory, plane_cuda
-gpu_memory.PAGE, gpu_memory.SMALL = 4096, 4096
+from routh.kernels import events_cuda, gpu_memory, plane_cuda, space_cuda
+gpu_memory.PAGE, gpu_memory.SENT_PAGE, gpu_memory.SMALL, gpu_memory.LARGE = 4096, 8192, 4096, 2**19
 events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
+space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 16
 import gpu_cases
 gpu_cases.few()
+space_cuda.SORT_FROM, space_cuda.STEPS, space_cuda.SELDOM = 1, 24, 2
+gpu_cases.waves()
 sys.setswitchinterval(1e-5)
 gpu_cases.copies(2**20)
 print("equal")
@@ -92,6 +95,18 @@ def test_algorithm1_on_the_gpu_is_for_the_cone_in_space():
 def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
     problem = random_problem(np.random.default_rng(3), nt=2, nc=3, nv=7, mu=0.5)
     gpu_cases.single(problem.replace(restitution=restitution), 256, SHARE, friction=friction)
+
+
+@on_gpu
+@pytest.mark.parametrize("steps", [5, 96])
+def test_the_gpu_gives_the_cpus_outcomes_with_steps_sorted(steps, monkeypatch):
+    from routh.kernels import space_cuda
+
+    monkeypatch.setattr(space_cuda, "SORT_FROM", 1)
+    monkeypatch.setattr(space_cuda, "STEPS", steps)
+    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, SHARE, seed=1)
+    problem = random_problem(np.random.default_rng(3), nt=2, nc=4, nv=9, mu=1.0)
+    gpu_cases.single(problem, 2**12, SHARE)
 
 
 @on_gpu

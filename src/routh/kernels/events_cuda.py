@@ -18,6 +18,7 @@ from routh.kernels import events_space
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane_cuda import Patterns, PlaneLauncher
+from routh.kernels.space_cuda import WaveLauncher
 from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, padded, prepare_row
 from routh.status import Status
@@ -201,9 +202,11 @@ class Sampler:
         along: DeviceArray = (),
     ) -> None:
         self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
-        self.launcher: PlaneLauncher | SpaceLauncher
+        self.launcher: PlaneLauncher | SpaceLauncher | WaveLauncher
         if self.nt == 1:
             self.launcher = PlaneLauncher(draw, nc, patterns, along)
+        elif corners is None and not elastic:
+            self.launcher = WaveLauncher(draw, nc, along)
         else:
             self.launcher = SpaceLauncher(draw, nc, corners, along, elastic=elastic)
         self.along = self.launcher.along

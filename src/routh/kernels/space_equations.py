@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+import numpy as np
+
 from routh.compiling import kernel
 from routh.kernels.space_names import (
     CHANNELS,
@@ -33,6 +37,18 @@ from routh.validation import Array
 
 DEPENDENT = 1e-11  # pivots below this share of the largest: contacts that repeat each other
 FIRST, SECOND, THIRD = named(3)
+
+
+class Equations(Protocol):
+    """Where equations are solved: `SpaceWork`, or what has the same rows of its arrays."""
+
+    @property
+    def values(self) -> Array:
+        """See `SpaceWork`."""
+
+    @property
+    def marks(self) -> np.ndarray:
+        """See `SpaceWork`."""
 
 
 @kernel
@@ -114,7 +130,7 @@ def swap(values: Array, row: int, other: int, begin: int, end: int) -> None:
 
 
 @kernel
-def invert(work: SpaceWork, nc: int, size: int) -> None:
+def invert(work: Equations, nc: int, size: int) -> None:
     """Gauss and Jordan with row pivoting; PIVOT: unknowns' rows of the inverse, -1: the pivot vanishes."""
     values, marks, first, beside = work.values, work.marks, GRAM + 3 * nc, 3 * nc
     largest = 0.0
@@ -150,7 +166,7 @@ def invert(work: SpaceWork, nc: int, size: int) -> None:
 
 
 @kernel
-def unknown_value(work: SpaceWork, size: int, e: int) -> float:
+def unknown_value(work: Equations, size: int, e: int) -> float:
     """Unknown e for the right-hand sides RIGHT, after `invert`."""
     row, value = work.marks[PIVOT, e], 0.0
     if row >= 0:

@@ -254,9 +254,9 @@ def advance_stage(
     kind, moved = BROKEN, False
     if state == MOVES_ON and begin_piece(work, nc, corners, record):
         if corners is None and is_curved(work, nc):
-            values[GLOBAL, JAMMED], state = jamming_rate(work, nc), CURVES
-        else:
-            kind, moved = straight_piece(work, nc, corners, books, record), True
+            values[GLOBAL, JAMMED] = jamming_rate(work, nc)
+            return CURVES
+        kind, moved = straight_piece(work, nc, corners, books, record), True
     if corners is None and state == CURVES:
         kind, moved = step_on(work, nc, books, record, tolerance), True
         if kind == STEPPED:

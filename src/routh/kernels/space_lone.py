@@ -1,0 +1,301 @@
+"""A step along the curve of one driven contact that slides while no other pushes: most steps of most paths.
+
+What `routh.kernels.space_curve.step_curve` does, to the bit; what is seldom, such as a slip that ends,
+is left to that.
+"""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import inlined, kernel
+from routh.kernels.space_curve import FAR, LAST, LOCAL, TAIL
+from routh.kernels.space_events import END, END_AGAIN, MIDDLE, PEAK, PLACED, PLACINGS, TINY, find_root
+from routh.kernels.space_names import CUT, MAY_END, ORDER, named
+from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST
+from routh.kernels.space_state import (
+    LEFT,
+    TOTALS,
+    Column,
+    friction_of,
+    global_row,
+    move_row,
+    pusher,
+    step_taken,
+    weight_of,
+)
+from routh.validation import Array
+
+SHARE, EVENTS, T, R, S = named(5)  # rows of powers: 1 / k, what vanishes at an event, slip, its size
+LONE_ROWS = 5
+
+Two = tuple[float, float]
+Powers = tuple[int, float, float]  # how many there are; sizes of the last and of the one before
+Three = tuple[float, float, float]
+Block = tuple[float, float, float, float, float, float]  # of G, symmetric: 00, 10, 11, 20, 21, 22
+
+
+@inlined
+def lone_push(powers: Array, weight: float, push: float, k: int) -> Three:
+    """Power k > 0 of the impulse; ``push``: friction for a unit of slip."""
+    share = powers[SHARE, k]
+    return share * weight * powers[S, k - 1], share * push * powers[T, k - 1], share * push * powers[R, k - 1]
+
+
+@inlined
+def lone_energy(g: Block, p: Three) -> float:
+    """See `routh.kernels.space_powers.energy_norm`."""
+    x = g[0] * p[0] + g[1] * p[1] + g[3] * p[2]
+    y = g[1] * p[0] + g[2] * p[1] + g[4] * p[2]
+    z = g[3] * p[0] + g[4] * p[1] + g[5] * p[2]
+    total = p[0] * x + p[1] * y + p[2] * z
+    return math.sqrt(max(total, 0.0)) if total == total else math.inf
+
+
+@inlined
+def lone_effect(of: Column, i: int, coordinate: int, p: Three) -> float:
+    """What an impulse, or a rate, of contact i changes a coordinate by."""
+    G, row, at = of.G, of.row, 3 * i
+    return (
+        G[row, at, coordinate] * p[0] + G[row, at + 1, coordinate] * p[1] + G[row, at + 2, coordinate] * p[2]
+    )
+
+
+@kernel
+def lone_impulse(powers: Array, weight: float, push: float, at: float, degree: int) -> tuple[Three, float]:
+    """The impulse up to a point of the step, and the length of the path to there."""
+    x, y, z, path = 0.0, 0.0, 0.0, 0.0
+    for k in range(degree, 0, -1):
+        p = lone_push(powers, weight, push, k)
+        x, y, z, path = (
+            x * at + p[0],
+            y * at + p[1],
+            z * at + p[2],
+            path * at + powers[SHARE, k] * powers[S, k - 1],
+        )
+    return (x * at, y * at, z * at), path * at
+
+
+@kernel
+def lone_distance(of: Column, i: int, r: Three) -> float:
+    """See `routh.kernels.space_powers.distance_ahead`; r: the first rates."""
+    least = of.states[global_row(of.nc, CUT), of.slot]
+    for j in range(of.nc):
+        y = of.states[3 * j, of.slot]
+        if y != 0.0:
+            rate = lone_effect(of, i, 3 * j, r)
+            if y * rate < 0.0:
+                least = min(least, -y / rate)
+    return least
+
+
+@kernel
+def slip_ends(
+    g: Three, push: float, length: float, u: Two, d: Two, turning: float, distance: float, allowed: float
+) -> bool:
+    """Whether a slip goes straight on to its end, see `routh.kernels.space_curve.look_at_slips`.
+
+    g: 11, 12 and 22 of the contact's block; u, d: direction and rate of the slip; ``push``: friction;
+    ``turning``: how quickly the slips of others turn, 0 where there are none.
+    """
+    closing, aside = -(u[0] * d[0] + u[1] * d[1]), abs(u[0] * d[1] - u[1] * d[0])
+    yields = push * (u[1] * (g[0] * u[1] - 2.0 * g[1] * u[0]) + g[2] * u[0] * u[0])
+    if not closing > 0.0:
+        missed = aside / max(yields - closing, 1e-300)
+    elif yields > 2.0 * closing:
+        missed = length * min(aside / (yields - closing), 4.0)
+    else:
+        missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
+    ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
+    if missed <= allowed:
+        missed = max(missed, aside * min(min(ahead, FAR), distance))
+    if missed <= allowed and turning > 0.0 and ahead > 0.0:
+        missed += ahead * ahead * turning
+    return missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY
+
+
+@kernel
+def reach_of(distance: float, length: float, along: float) -> float:
+    """See `routh.kernels.space_powers.event_ahead`, by the clock of a slip that grows at a rate."""
+    reach = max(FARTHER * distance, NEAREST)
+    if reach < math.inf:
+        grown = reach * along / length
+        if grown <= -1.0:
+            reach = math.inf
+        elif abs(grown) < 1e-3:
+            reach /= length
+        else:
+            reach = math.log1p(grown) / along
+    return reach
+
+
+@kernel
+def step_end(degree: int, reach: float, last: float, second: float, allowed: float) -> float:
+    """Length of the step: as wanted, or, with all powers, see `routh.kernels.space_powers.step_length`."""
+    if degree < ORDER:
+        return reach
+    longest = math.log(allowed / max(last, 1e-200)) / degree
+    return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))
+
+
+@inlined
+def size_of_slip(powers: Array, t: int, r: int, s: int, k: int, inverse: float) -> float:
+    """See `routh.kernels.space_series.slip_size`; t, r, s: the rows of the slip and of its size."""
+    value, grown = 0.0, 0.0
+    if k % 2 == 0:
+        j = k // 2
+        value = 0.5 * (powers[t, j] * powers[t, j] + powers[r, j] * powers[r, j])
+        grown = 0.5 * powers[s, j] * powers[s, j]
+    for j in range((k - 1) // 2, 0, -1):
+        value += powers[t, j] * powers[t, k - j] + powers[r, j] * powers[r, k - j]
+        grown += powers[s, j] * powers[s, k - j]
+    return inverse * (value - grown + (powers[t, 0] * powers[t, k] + powers[r, 0] * powers[r, k]))
+
+
+@kernel
+def lone_series(powers: Array, g: Block, weight: float, push: float, reach: float, allowed: float) -> Powers:
+    """See `routh.kernels.space_alone.alone_series`; rows T, R and S have their first power."""
+    inverse, power, last, second = 1.0 / powers[S, 0], 1.0, 0.0, 0.0
+    c0, c1 = weight * g[1], weight * g[3]
+    a00, a01, a11 = push * g[2], push * g[4], push * g[5]
+    for k in range(ORDER):
+        share, s, t0, t1 = powers[SHARE, k + 1], powers[S, k], powers[T, k], powers[R, k]
+        powers[T, k + 1] = share * (c0 * s + a00 * t0 + a01 * t1)
+        powers[R, k + 1] = share * (c1 * s + a01 * t0 + a11 * t1)
+        powers[S, k + 1] = size_of_slip(powers, T, R, S, k + 1, inverse)
+        if k + 2 >= ENOUGH:  # as `routh.kernels.space_powers.are_enough` asks
+            second, last = last, lone_energy(g, (share * weight * s, share * push * t0, share * push * t1))
+            enough = last * power * reach <= allowed and second * power <= allowed
+            if enough and k % 2 == 1 and k + 1 < ORDER and power * reach < math.inf:
+                return k + 1, last, second
+        power *= reach
+    return ORDER, last, second
+
+
+@kernel
+def look_at_normal(of: Column, j: int, pushes: bool, points: Array, change: float) -> float:
+    """How far contact j is beyond the zero of its normal velocity, which changes so much; -inf: it has none.
+
+    See `routh.kernels.space_events.look`; ``points``: what this was here and at the point looked at before.
+    """
+    before, found = of.states[3 * j, of.slot], -math.inf
+    if before < -TINY or (pushes and before <= TINY):
+        found = before + change
+    elif before > TINY:
+        found = -(before + change)
+    points[1, j], points[0, j] = points[0, j], found
+    return found
+
+
+@kernel
+def turning_point(of: Column, points: Array) -> float:
+    """See `routh.kernels.space_events.turning_point`."""
+    found = 0.0
+    for j in range(of.nc):
+        first, middle, last = -abs(of.states[3 * j, of.slot]), points[1, j], points[0, j]
+        bend = 2.0 * (first - 2.0 * middle + last)
+        rise = 4.0 * middle - 3.0 * first - last
+        if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
+            share = -0.5 * rise / bend
+            found = share if found == 0.0 else min(found, share)
+    return found
+
+
+@kernel
+def lone_polynomial(
+    of: Column, i: int, who: int, powers: Array, weight: float, push: float, degree: int
+) -> None:
+    """See `routh.kernels.space_events.event_polynomial`; ``who``: whose event it is, -1: the cut."""
+    coordinate = 3 * max(who, 0)
+    before = of.states[coordinate, of.slot]
+    for k in range(1, degree + 1):
+        value = powers[SHARE, k] * powers[S, k - 1]
+        if who >= 0:
+            G, p = of.G, lone_push(powers, weight, push, k)
+            value = G[of.row, 3 * i, coordinate] * p[0]
+            value += G[of.row, 3 * i + 1, coordinate] * p[1] + G[of.row, 3 * i + 2, coordinate] * p[2]
+            value = -value if before > TINY else value
+        powers[EVENTS, k] = value
+    powers[EVENTS, 0] = -of.states[global_row(of.nc, CUT), of.slot] if who < 0 else -abs(before)
+
+
+@kernel
+def lone_event(
+    of: Column,
+    i: int,
+    powers: Array,
+    points: Array,
+    weight: float,
+    push: float,
+    h: float,
+    degree: int,
+    turns: bool,
+) -> tuple[float, bool, int, Three]:
+    """See `routh.kernels.space_events.first_event`; and the impulse. ``turns``: contacts may turn back."""
+    event, who, placings = False, -1, 0
+    at, place = (0.5 * h, MIDDLE) if turns else (h, END)
+    p = 0.0, 0.0, 0.0
+    while placings <= PLACINGS:
+        p, path = lone_impulse(powers, weight, push, at, degree)
+        value, contact = path - of.states[global_row(of.nc, CUT), of.slot] - 1e-14, -1
+        for j in range(of.nc):
+            y = look_at_normal(of, j, j == i, points, lone_effect(of, i, 3 * j, p))
+            if y > value:
+                value, contact = y, j
+        if not event and not value > 0.0:
+            if place == END or place == END_AGAIN:
+                peak = turning_point(of, points) if turns and place == END else 0.0
+                if not peak > 0.0:
+                    return h, False, -1, p
+                at, place = peak * h, PEAK
+            else:
+                at, place = h, (END if place == MIDDLE else END_AGAIN)
+            continue
+        if event and (not value > PLACED or contact == who or at == 0.0):
+            break
+        event, who, placings = True, contact, placings + 1
+        if placings <= PLACINGS:
+            lone_polynomial(of, i, who, powers, weight, push, degree)
+            at = find_root(powers, EVENTS, at, degree)
+    return at, event, who, p
+
+
+@kernel
+def lone_step(of: Column, powers: Array, points: Array) -> int:
+    """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed.
+
+    ``powers`` (LONE_ROWS, ORDER + 1), whose row SHARE is filled, and ``points`` (2, nc) are scratch.
+    """
+    states, slot, G, row, i = of.states, of.slot, of.G, of.row, pusher(of, 0)
+    at, mu, weight, allowed = 3 * i, friction_of(of, i), weight_of(of, i), LOCAL * of.tolerance
+    t0, t1, push = states[at + 1, slot], states[at + 2, slot], -mu * weight
+    length = math.sqrt(t0 * t0 + t1 * t1)
+    if not length > 0.0:
+        return LEFT
+    g10, g11, g20 = G[row, at + 1, at], G[row, at + 1, at + 1], G[row, at + 2, at]
+    g = G[row, at, at], g10, g11, g20, G[row, at + 2, at + 1], G[row, at + 2, at + 2]
+    u = t0 / length, t1 / length
+    r = weight, -mu * (weight * u[0]), -mu * (weight * u[1])
+    d = g[1] * r[0] + g[2] * r[1] + g[4] * r[2], g[3] * r[0] + g[4] * r[1] + g[5] * r[2]
+    distance = lone_distance(of, i, r)
+    if states[move_row(of.nc, MAY_END), slot] > 0.0 and slip_ends(
+        (g[2], g[4], g[5]), mu * weight, length, u, d, 0.0, distance, allowed
+    ):
+        return LEFT
+    reach = reach_of(distance, length, u[0] * d[0] + u[1] * d[1])
+    least = min(allowed, math.sqrt(allowed) * min(1.0, length))
+    powers[T, 0], powers[R, 0], powers[S, 0] = t0, t1, length
+    degree, last, second = lone_series(powers, g, weight, push, reach, least)
+    h = step_end(degree, reach, last, second, least)
+    if not h > 0.0:
+        return LEFT
+    turns = not mu**2 * (g[1] ** 2 + g[3] ** 2) <= g[0] ** 2
+    h, event, who, p = lone_event(of, i, powers, points, weight, push, h, degree, turns)
+    for j in range(of.nc):
+        y = states[3 * j, slot] + lone_effect(of, i, 3 * j, p)
+        states[3 * j, slot] = 0.0 if event and j == who else y
+        states[3 * j + 1, slot] += lone_effect(of, i, 3 * j + 1, p)
+        states[3 * j + 2, slot] += lone_effect(of, i, 3 * j + 2, p)
+    for part in range(3):
+        states[TOTALS * of.nc + at + part, slot] += p[part]
+    return step_taken(of, p[0] / weight, TAIL * last * h**degree, not event, -1)

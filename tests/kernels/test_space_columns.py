@@ -1,0 +1,133 @@
+"""Samples in space from step to step as columns, as on the GPU, against those in one workspace."""
+
+import numpy as np
+import pytest
+from from_the_front import FromTheFront
+
+from problems import family_problem, random_problem
+from routh.compiling import compiled, interpreted
+from routh.kernels.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.events_space import run_range
+from routh.kernels.space_cuda import (
+    ENDED,
+    ENDED_AND_WRITTEN,
+    FRESH,
+    HARD,
+    KINDS,
+    LONE,
+    SEVERAL,
+    TO_THE_END,
+    advance_sample,
+    kind_after,
+)
+from routh.kernels.space_lone import LONE_ROWS, SHARE, lone_step
+from routh.kernels.space_names import ORDER, workspace
+from routh.kernels.space_several import several_step
+from routh.kernels.space_several_events import SeveralWork, several_work
+from routh.kernels.space_state import LEFT, Column, state_rows
+
+NOTHING = -(2**62)
+advanced = compiled(advance_sample)
+
+
+def forget(arrays):
+    """What a thread of the GPU finds in its memory: anything."""
+    for array in arrays:
+        array[...] = np.nan if array.dtype == np.float64 else (array.dtype == np.bool_ or NOTHING)
+
+
+def by_columns(rows, draw, most_steps=10**6, one=lone_step, some=several_step, watched=np.asarray):
+    """Outputs of all samples, each step in memory that holds anything; steps of each kind; how many left."""
+    nc = rows.contact.shape[2]
+    outputs = make_outputs(rows, draw.n, elastic=False)
+    work, several = workspace(nc), several_work(nc)
+    powers, points = np.empty((LONE_ROWS, ORDER + 1)), np.empty((2, nc))
+    shares = several.powers[SHARE].copy()
+    states = np.full((state_rows(nc), 3), np.nan)
+    taken, left = np.zeros(KINDS, dtype=int), 0
+    for number in range(len(rows.nc) * draw.n):
+        kind, steps, row = FRESH, 0, number // draw.n
+        while kind != ENDED_AND_WRITTEN:
+            forget([*work[:4], *several, powers, points])
+            several.powers[SHARE], powers[SHARE] = shares, shares
+            taken[kind] += 1
+            steps += 1
+            at = watched(states), 1, int(rows.nc[row]), watched(rows.G), watched(rows.contact), row
+            column = Column(*at, draw.tolerance)
+            if kind == LONE or SEVERAL <= kind < HARD:
+                if kind == LONE:
+                    following = one(column, watched(powers), watched(points))
+                else:
+                    following = some(column, SeveralWork(*map(watched, several)))
+                left += following == LEFT
+                kind = kind_after(following, kind)
+            else:
+                rest = TO_THE_END if steps > most_steps else 1
+                kind = advanced(rows, draw, outputs, work, states, 1, kind, number, rest)
+    assert np.isnan(states[:, [0, 2]]).all()  # nobody else's columns
+    return outputs, taken, left
+
+
+def same(rows, n, rtol=0.0, **options):
+    draw = make_draw(n, seed=4, row=3, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
+    expected = make_outputs(rows, n, elastic=False)
+    run_range(rows, draw, expected, workspace(rows.contact.shape[2]), None, None, None, 0, len(rows.nc) * n)
+    found, taken, left = by_columns(rows, draw, **options)
+    for one, other, name in zip(found, expected, found._fields, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=0.0, err_msg=name)
+    return taken, left
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("nc", [1, 2, 4, 6])
+def test_bodies_on_some_contacts(nc, mu):
+    rng = np.random.default_rng(nc)
+    problems = [random_problem(rng, nt=2, nc=nc, nv=3 * nc + 2, mu=mu) for _ in range(12)]
+    taken, left = same(make_rows(problems), 3)
+    assert taken[ENDED] == taken[FRESH] == 36
+    assert (taken[LONE] > 36) == (mu > 0.0)
+    assert (taken[SEVERAL:HARD].sum() > 20) == (mu > 0.0 and nc > 1)
+    assert np.all(taken[SEVERAL:HARD] > 0) or mu < 1.0 or nc < 4
+    assert left > 0 or mu < 1.0
+
+
+@pytest.mark.parametrize(
+    "family", ["spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"]
+)
+def test_hard_families(family):
+    for seed in range(4):
+        same(make_rows([family_problem(family, seed)[0]]), 4)
+
+
+def test_rows_of_different_sizes_and_one_that_nothing_approaches():
+    rng = np.random.default_rng(8)
+    problems = [random_problem(rng, nt=2, nc=4, nv=9, mu=0.5) for _ in range(4)]
+    rows = make_rows(problems)
+    rows.nc[1] = 2
+    rows.start[2] = np.abs(rows.start[2])
+    same(rows, 2)
+
+
+@pytest.mark.parametrize("most_steps", [0, 5, 20])
+def test_the_rest_of_a_sample_by_one_thread(most_steps):
+    rng = np.random.default_rng(9)
+    same(
+        make_rows([random_problem(rng, nt=2, nc=3, nv=8, mu=0.5) for _ in range(8)]), 2, most_steps=most_steps
+    )
+
+
+def test_no_index_is_negative():
+    """The GPU's code is written without what a negative index would need."""
+    rng = np.random.default_rng(10)
+    rows = make_rows([random_problem(rng, nt=2, nc=3, nv=8, mu=0.7) for _ in range(4)])
+    with np.errstate(all="ignore"):
+        taken, _ = same(
+            rows,
+            1,
+            rtol=1e-14,  # powers of Python
+            one=interpreted(lone_step),
+            some=interpreted(several_step),
+            watched=lambda array: array.view(FromTheFront),
+        )
+    assert taken[LONE] > 0
+    assert taken[SEVERAL:HARD].sum() > 0
