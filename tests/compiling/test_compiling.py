@@ -200,3 +200,12 @@ def test_a_rolled_module_has_no_indices_from_the_end():
     assert rolled.count("select") == 1
     assert f"select  i1 {is_small.get_reference()}" in rolled
     binding.parse_assembly(rolled).verify()
+
+
+def test_only_the_zeros_of_local_arrays_are_left_out():
+    """Written here as numba-cuda writes them, with pointers of both kinds."""
+    kept = '  store [3 x double] zeroinitializer, [3 x double]* %"p"\n'
+    typed = '  store [65 x double] zeroinitializer, [65 x double]* %"_cudapy_lmem"\n'
+    opaque = '  store [28 x i64] zeroinitializer, ptr %"_cudapy_lmem.1"\n'
+    used = '  %".7" = bitcast [65 x double]* %"_cudapy_lmem" to i8*\n'
+    assert compiling._CLEARED.sub("", typed + kept + opaque + used) == kept + used

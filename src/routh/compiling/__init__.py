@@ -52,7 +52,7 @@ _NEGATIVE = re.compile(
     r"(%\S+) = icmp slt i64 (\S+), 0\n(\s+%\S+ = add i64 \2, \S+\n\s+)"
     r"(%\S+) = select\s+i1 \1, i64 %\S+, i64 \2\n"
 )
-_NOT_CLEARED: set[str] = set()
+_NOT_CLEARED: set[str] = set()  # of those whose threads do not fill their own arrays with zeros
 _CLEARED = re.compile(r'^ *store \[\d+ x \w+\] zeroinitializer, .*%"_cudapy_lmem.*\n', re.MULTILINE)
 Function = TypeVar("Function", bound=Plain)
 
@@ -185,7 +185,8 @@ def cuda_kernel(
     Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
     products and sums are kept apart, as on the CPU, so that both take the same branches at ties. With
     ``rolled`` no loop is unrolled, and no index may be negative: where threads go different ways through much
-    code, fetching it takes longer than running it.
+    code, fetching it takes longer than running it. Unless ``cleared``, a thread's own arrays hold anything at
+    first: numba would have every thread of every launch fill all of them with zeros.
     """
     cuda = function.__globals__["cuda"] = find_cuda()
     from numba import config

@@ -11,7 +11,7 @@ from routh.compiling.numba_inside import CheckedFile, digest_of_sources, forgivi
 
 try:
     from numba.cuda.core.caching import IndexDataCacheFile
-except ImportError:  # numba-cuda before 0.19 takes numba's
+except ImportError:  # older releases of numba-cuda take numba's
     from numba.core.caching import IndexDataCacheFile
 
 
