@@ -102,6 +102,33 @@ def test_without_a_folder_or_room_kernels_are_compiled(folder, caplog, monkeypat
     assert "every process compiles them anew" in caplog.text
 
 
+def test_after_an_interrupt_nothing_older_is_taken_for_new(folder, monkeypatch):
+    keep(made(3), "old")
+    monkeypatch.setattr(gpu_cache, "digest_of_sources", lambda: "other")
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(gpu_cache._GpuFile, "_save_data", lambda *arguments: None)
+        keep(made(4), "new")  # the index names the file of the old one
+    assert made(4).load_overload(TYPES, CONTEXT) is None
+    keep(made(4), "new")
+    assert made(4).load_overload(TYPES, CONTEXT) == "new"
+
+
+def test_two_processes_that_keep_at_once_do_not_get_each_others(folder, monkeypatch):
+    one, other = made(3), made(4)
+    save = gpu_cache._GpuFile._save_data
+
+    def save_late(self, name, data):
+        monkeypatch.setattr(gpu_cache._GpuFile, "_save_data", save)
+        monkeypatch.setattr(other._cache_file, "_load_index", dict)  # read before the first has written
+        keep(other, "four")
+        save(self, name, data)
+
+    monkeypatch.setattr(gpu_cache._GpuFile, "_save_data", save_late)
+    keep(one, "three")
+    assert made(3).load_overload(TYPES, CONTEXT) in ("three", None)
+    assert made(4).load_overload(TYPES, CONTEXT) in ("four", None)
+
+
 @on_gpu
 def test_a_second_process_finds_the_kernels(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}

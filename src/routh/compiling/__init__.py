@@ -216,9 +216,9 @@ class _Launched:
 
     def __init__(self, made: Foreign) -> None:
         self._made = made
-        self._ready: dict[tuple[int, int], Foreign] = {}
+        self._ready: dict[tuple[Foreign, ...], Foreign] = {}
 
-    def __getitem__(self, shape: tuple[int, int]) -> Foreign:
+    def __getitem__(self, shape: tuple[Foreign, ...]) -> Foreign:
         if shape not in self._ready:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", ".*Grid size")

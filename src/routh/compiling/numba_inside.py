@@ -144,12 +144,28 @@ class EntryLibrary(JITCodeLibrary):
 
 
 class CheckedFile:
-    """Part of numba's files of one function: a damaged one counts as missing. Contents carry their digest."""
+    """Part of numba's files of one function: a damaged one counts as missing. Contents carry their digest.
+
+    They carry what they are the code of, too: numba writes the index before the code, so after an interrupt,
+    or with two processes at once, an entry may name a file that holds something else.
+    """
 
     _index_path: str
+    _source_stamp: str
     _dump: Callable[[Foreign], bytes]
     _data_path: Callable[[str], str]
     _open_for_write: Callable[[str], Foreign]
+
+    def save(self, key: Foreign, data: Foreign) -> None:
+        """Keep what was compiled."""
+        super().save(key, (self._source_stamp, key, data))  # type: ignore[misc]
+
+    def load(self, key: Foreign) -> Foreign:
+        """What was compiled, or None."""
+        found = super().load(key)  # type: ignore[misc]
+        if found is None or found[:2] != (self._source_stamp, key):
+            return None
+        return found[2]
 
     def _load_index(self) -> Foreign:
         return forgiving(super()._load_index, self._index_path, {})  # type: ignore[misc]

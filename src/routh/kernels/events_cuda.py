@@ -1,4 +1,6 @@
-"""Sampling by events on an NVIDIA GPU: one thread per sample, compiled from the CPU's scalar source.
+"""Sampling by events on an NVIDIA GPU, compiled from the CPU's scalar source: one thread per sample.
+
+Many samples with the true cone share their threads, see `routh.kernels.space_cuda`.
 
 Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
 contacts. Problems of a batch are prepared on the GPU too.

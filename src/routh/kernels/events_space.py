@@ -174,7 +174,7 @@ def advance(
 ) -> int:  # fmt: skip
     """A sample one step further, see `advance_stage`: its status, UNENDED before its end.
 
-    On the GPU the threads of a warp, each with its own sample, meet after every step: as loops in loops
+    On the GPU the threads of a warp, each with a sample, meet after every step: as loops in loops
     they would wait for the longest of each.
     """
     state = int(work.values[COURSE, NEXT])

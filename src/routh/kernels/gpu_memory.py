@@ -34,12 +34,12 @@ CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
 _PAGES_IN_USE = Lock()  # by one copy at a time
 
 
-def multiprocessors() -> int:
-    """How many the GPU has; simulators, which do not say, have one."""
+def of_device(name: str, otherwise: int) -> int:
+    """A property of the GPU in use; what it is in simulators, which have none."""
     try:
-        return int(find_cuda().get_current_device().MULTIPROCESSOR_COUNT)
+        return int(getattr(find_cuda().get_current_device(), name))
     except AttributeError:
-        return 1
+        return otherwise
 
 
 def send(data: DeviceArray) -> DeviceArray:
@@ -62,8 +62,9 @@ def send(data: DeviceArray) -> DeviceArray:
 def _sent(array: np.ndarray) -> DeviceArray:
     """A contiguous array in the GPU's memory; what is large is shared among threads, page by page."""
     threads = min(SENDERS, len(os.sched_getaffinity(0)))
-    if array.nbytes < LARGE or threads < 2:
+    if array.nbytes < LARGE or threads < 2 or of_device("id", 0) != 0:  # where threads of numba begin
         return find_cuda().to_device(array)
+    find_cuda().synchronize()
     held, stopped = find_cuda().device_array(array.shape, array.dtype), Event()
     source, target = array.reshape(-1).view(np.uint8), held.reshape(-1).view(np.uint8)
 
@@ -145,7 +146,9 @@ def first_row(array: DeviceArray) -> DeviceArray:
 def _pages(thread: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
     """Two pages of pinned memory for a thread, and a stream for each: kept, since pinning takes a while."""
     cuda = find_cuda()
-    return [cuda.pinned_array(SENT_PAGE, np.uint8) for _ in range(2)], [cuda.stream() for _ in range(2)]
+    return [cuda.pinned_array(max(PAGE, SENT_PAGE), np.uint8) for _ in range(2)], [
+        cuda.stream() for _ in range(2)
+    ]
 
 
 def fetch(array: DeviceArray) -> np.ndarray:

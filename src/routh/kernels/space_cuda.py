@@ -16,7 +16,7 @@ from routh.compiling import cuda_kernel, find_cuda, on_device
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.events_space import advance, begin, write_sample
-from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, multiprocessors, send
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, of_device, send
 from routh.kernels.space_lone import LONE_ROWS, SHARE, lone_step
 from routh.kernels.space_names import (
     COURSE,
@@ -292,14 +292,23 @@ def _several_kernel(nc: int) -> CudaKernel:
     return cuda_kernel(entry, rolled=True, cleared=False, max_registers=REGISTERS)
 
 
+@lru_cache(maxsize=8)
+def _streams(device: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
+    """Streams of a GPU, the first the one where others launch their kernels, and an event for each.
+
+    They are made once: kernels remember with which streams they were launched.
+    """
+    streams = [0, *(find_cuda().stream() for _ in range(3))]
+    return streams, [find_cuda().event() for _ in streams]
+
+
 class WaveLauncher:
     """Launches of this sampler; ``along``: what is sent to the GPU in the same copy, and is then there."""
 
     def __init__(self, draw: Draw, nc: int, along: DeviceArray) -> None:
-        self.nc, self.waves = nc, Waves(None, (), None, None)
+        self.nc, self.waves = nc, Waves(np.empty((0, 0)), (), None, None)
         self.draw, self.trace, self.along = send((draw, np.zeros((0, 3 * nc)), along))
-        self.streams = [0, *(find_cuda().stream() for _ in range(3))]  # 0: where others launch their kernels
-        self.events = [find_cuda().event() for _ in self.streams]
+        self.streams, self.events = _streams(of_device("id", 0))
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
@@ -314,12 +323,13 @@ class WaveLauncher:
     ) -> None:
         count, draw = end - begin, self.draw._replace(row=row)
         turns = STEPS if count >= SORT_FROM else 0
-        if len(self.waves.kinds) < count:
-            shapes = [((state_rows(self.nc), count), np.float64), ((count,), np.int8)]
+        columns = count if turns > 0 else 1  # one by one samples need none
+        if len(self.waves.kinds) < count or self.waves.states.shape[1] < columns:
+            shapes = [((state_rows(self.nc), columns), np.float64), ((count,), np.int8)]
             shapes += [((STEPS + 1, KINDS), np.int32), ((KINDS, count), np.int32)]
             self.waves = Waves(*allocate(shapes))
         waves, (_, own, of_several, of_lone) = self.waves, self.streams
-        everywhere = BLOCKS * multiprocessors()
+        everywhere = BLOCKS * of_device("MULTIPROCESSOR_COUNT", 1)
         self._follow(0, 1)
         _begin_kernel()[-(-max(count, STEPS + 1) // BLOCK), BLOCK, own](wanted, draw.n, waves, begin, end)
         for turn in range(turns + 1):
