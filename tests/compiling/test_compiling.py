@@ -158,7 +158,7 @@ def test_the_digest_covers_every_kernel_source():
     assert users <= listed
 
 
-def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothing_else():
+def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothing_else(monkeypatch):
     from llvmlite import binding, ir
 
     module = ir.Module("loops")
@@ -179,6 +179,17 @@ def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothi
     assert "loop.body" in marked[0]
     assert "after" in marked[0]
     binding.parse_assembly(rolled).verify()
+    for name, long, full in (
+        ("count", True, False),
+        ("5place5count", True, True),
+        ("5place5count", False, False),
+    ):
+        monkeypatch.setattr(compiling, "_WRITTEN_OUT", {"5place5count"})
+        rolled = compiling._rolled(str(module).replace('"count"', f'"{name}"'), long=long)
+        used = next(line for line in rolled.splitlines() if "!llvm.loop " in line).split()[-1]
+        how = next(line for line in rolled.splitlines() if line.startswith(f"{used}0 = "))
+        assert ("unroll.full" in how) == full
+        binding.parse_assembly(rolled).verify()
 
 
 def test_a_rolled_module_has_no_indices_from_the_end():

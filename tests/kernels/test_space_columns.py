@@ -6,11 +6,19 @@ from from_the_front import FromTheFront
 
 from problems import family_problem, random_problem
 from routh.compiling import compiled, interpreted
+from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run_range
-from routh.kernels.space_cuda import (
+from routh.kernels.space_lone import LoneWork, lone_step, lone_work
+from routh.kernels.space_names import PUSHING, workspace
+from routh.kernels.space_several import several_step
+from routh.kernels.space_several_events import SeveralWork, several_work
+from routh.kernels.space_state import LEFT, Column, move_row, state_rows
+from routh.kernels.space_usual_draws import DrawWork, draw_work, usual_draw
+from routh.kernels.space_waves import (
+    DREW,
+    ELSEWHERE,
     ENDED,
-    ENDED_AND_WRITTEN,
     FRESH,
     HARD,
     KINDS,
@@ -19,12 +27,8 @@ from routh.kernels.space_cuda import (
     TO_THE_END,
     advance_sample,
     kind_after,
+    kind_drawn,
 )
-from routh.kernels.space_lone import LONE_ROWS, SHARE, lone_step
-from routh.kernels.space_names import ORDER, workspace
-from routh.kernels.space_several import several_step
-from routh.kernels.space_several_events import SeveralWork, several_work
-from routh.kernels.space_state import LEFT, Column, state_rows
 
 NOTHING = -(2**62)
 advanced = compiled(advance_sample)
@@ -36,35 +40,40 @@ def forget(arrays):
         array[...] = np.nan if array.dtype == np.float64 else (array.dtype == np.bool_ or NOTHING)
 
 
-def by_columns(rows, draw, most_steps=10**6, one=lone_step, some=several_step, watched=np.asarray):
+def by_columns(
+    rows, draw, most_steps=10**6, one=lone_step, some=several_step, drawn=usual_draw, watched=np.asarray
+):
     """Outputs of all samples, each step in memory that holds anything; steps of each kind; how many left."""
     nc = rows.contact.shape[2]
     outputs = make_outputs(rows, draw.n, elastic=False)
-    work, several = workspace(nc), several_work(nc)
-    powers, points = np.empty((LONE_ROWS, ORDER + 1)), np.empty((2, nc))
-    shares = several.powers[SHARE].copy()
+    work, lone, several, draws = workspace(nc), lone_work(nc), several_work(nc, nc), draw_work(nc)
     states = np.full((state_rows(nc), 3), np.nan)
-    taken, left = np.zeros(KINDS, dtype=int), 0
+    taken, left, undrawn = np.zeros(KINDS, dtype=int), 0, 0
     for number in range(len(rows.nc) * draw.n):
         kind, steps, row = FRESH, 0, number // draw.n
-        while kind != ENDED_AND_WRITTEN:
-            forget([*work[:4], *several, powers, points])
-            several.powers[SHARE], powers[SHARE] = shares, shares
+        while kind != ELSEWHERE:
+            forget([*work[:4], *several, *lone, *draws])
             taken[kind] += 1
             steps += 1
             at = watched(states), 1, int(rows.nc[row]), watched(rows.G), watched(rows.contact), row
             column = Column(*at, draw.tolerance)
             if kind == LONE or SEVERAL <= kind < HARD:
                 if kind == LONE:
-                    following = one(column, watched(powers), watched(points))
+                    following = one(column, LoneWork(*map(watched, lone)))
                 else:
-                    following = some(column, SeveralWork(*map(watched, several)))
+                    pushing = int(states[move_row(rows.nc[row], PUSHING), 1])
+                    following = some(column, SeveralWork(*map(watched, several)), pushing)
                 left += following == LEFT
                 kind = kind_after(following, kind)
+            elif kind == DREW:
+                pushing = drawn(column, DrawWork(*map(watched, draws)), draw, number - row * draw.n)
+                undrawn += pushing == LEFT
+                kind = kind_drawn(pushing)
             else:
                 rest = TO_THE_END if steps > most_steps else 1
                 kind = advanced(rows, draw, outputs, work, states, 1, kind, number, rest)
     assert np.isnan(states[:, [0, 2]]).all()  # nobody else's columns
+    assert undrawn < taken[DREW] or np.all(rows.contact[:, ROW_MU] == 0.0) or taken[DREW] == 0
     return outputs, taken, left
 
 
@@ -127,6 +136,7 @@ def test_no_index_is_negative():
             rtol=1e-14,  # powers of Python
             one=interpreted(lone_step),
             some=interpreted(several_step),
+            drawn=interpreted(usual_draw),
             watched=lambda array: array.view(FromTheFront),
         )
     assert taken[LONE] > 0

@@ -29,7 +29,8 @@ events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 
 space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 16
 import gpu_cases
 gpu_cases.few()
-space_cuda.SORT_FROM, space_cuda.STEPS, space_cuda.SELDOM = 1, 24, 2
+space_cuda.SORT_FROM, space_cuda.TURNS, space_cuda.SELDOM = 1, 24, 2
+space_cuda.MANY, space_cuda.OFTEN, space_cuda.AT_ONCE = 3, 4, 2
 gpu_cases.waves()
 sys.setswitchinterval(1e-5)
 gpu_cases.copies(2**20)
@@ -98,12 +99,13 @@ def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
 
 
 @on_gpu
-@pytest.mark.parametrize("steps", [5, 96])
-def test_the_gpu_gives_the_cpus_outcomes_with_steps_sorted(steps, monkeypatch):
+@pytest.mark.parametrize(("turns", "many"), [(5, 12), (112, 2)])
+def test_the_gpu_gives_the_cpus_outcomes_in_turns_and_runs(turns, many, monkeypatch):
     from routh.kernels import space_cuda
 
     monkeypatch.setattr(space_cuda, "SORT_FROM", 1)
-    monkeypatch.setattr(space_cuda, "STEPS", steps)
+    monkeypatch.setattr(space_cuda, "TURNS", turns)
+    monkeypatch.setattr(space_cuda, "MANY", many)
     gpu_cases.batch(gpu_cases.spatial_batch(64), 16, SHARE, seed=1)
     problem = random_problem(np.random.default_rng(3), nt=2, nc=4, nv=9, mu=1.0)
     gpu_cases.single(problem, 2**12, SHARE)

@@ -41,11 +41,15 @@ __all__ = [
     "kernel",
     "on_device",
     "seldom",
+    "written_out",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
 _MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
 _ROLLED: set[str] = set()  # names of the functions that make kernels without unrolled loops
+_WRITTEN_OUT: set[str] = set()  # of those whose loops are unrolled even there, as compiled modules have them
+_SHORT: set[str] = set()  # of those that make kernels where not even these are
+_AS_IT_IS, _IN_FULL = "!90001", "!90002"  # marks of loops in compiled modules
 _LABEL, _TARGET = re.compile(r'"?([\w.$-]+)"?:'), re.compile(r'label %"?([\w.$-]+)"?')
 # an index from the end of an axis, as numba-cuda writes it: its test, its sum with the length, and the choice
 _NEGATIVE = re.compile(
@@ -93,6 +97,13 @@ def apart(function: Function) -> Function:
 def seldom(function: Function) -> Function:
     """A `kernel` that is hardly ever called: it stays out of its callers, whose usual way is then short."""
     function.__dict__["seldom"] = True
+    return _marked(function)
+
+
+def written_out(function: Function) -> Function:
+    """A `kernel` whose loops are unrolled for GPUs, where their length is known when it is compiled."""
+    module, name = function.__module__.split(".")[-1], function.__name__
+    _WRITTEN_OUT.add(f"{len(module)}{module}{len(name)}{name}")
     return _marked(function)
 
 
@@ -178,15 +189,22 @@ def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) ->
 
 
 def cuda_kernel(
-    function: Plain, *, fused: bool = False, rolled: bool = False, cleared: bool = True, **options: Foreign
+    function: Plain,
+    *,
+    fused: bool = False,
+    rolled: bool = False,
+    cleared: bool = True,
+    long: bool = True,
+    **options: Foreign,
 ) -> Foreign:
     """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
 
     Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
     products and sums are kept apart, as on the CPU, so that both take the same branches at ties. With
     ``rolled`` no loop is unrolled, and no index may be negative: where threads go different ways through much
-    code, fetching it takes longer than running it. Unless ``cleared``, a thread's own arrays hold anything at
-    first: numba would have every thread of every launch fill all of them with zeros.
+    code, fetching it takes longer than running it. Loops of `written_out` kernels are, if it may be ``long``.
+    Unless ``cleared``, a thread's own arrays hold anything at first: numba would have every thread of every
+    launch fill all of them with zeros.
     """
     cuda = function.__globals__["cuda"] = find_cuda()
     from numba import config
@@ -196,7 +214,9 @@ def cuda_kernel(
     from routh.compiling.gpu_cache import keep_on_disk
 
     settings = tuple(f"{key}={value}" for key, value in sorted(options.items()))
-    settings += f"fused={fused}", f"rolled={rolled}", f"cleared={cleared}"
+    settings += f"fused={fused}", f"rolled={rolled}", f"cleared={cleared}", f"long={long}"
+    if not long:  # this name is all that compiled modules say of it
+        function.__qualname__ = "short_" + function.__qualname__
     # with lto products and sums would be fused again at link time
     made = cuda.jit(function, **(options if fused else {"lto": False, **options}))
     keep_on_disk(made, function, settings)
@@ -206,6 +226,8 @@ def cuda_kernel(
     name = function.__qualname__.split(".")[0]
     if rolled:
         _ROLLED.add(name)
+    if not long:
+        _SHORT.add(name)
     if not cleared:
         _NOT_CLEARED.add(name)
     return _Launched(made)
@@ -237,7 +259,8 @@ def _do_not_fuse() -> None:
         sources = [modules] if isinstance(modules, str) else modules
         ours = any(_MANGLED in source for source in sources)
         if any(f"{len(name)}{name}" in source for name in _ROLLED for source in sources):
-            modules = sources = [_rolled(source) for source in sources]
+            long = not any(f"{len(name)}{name}" in source for name in _SHORT for source in sources)
+            modules = sources = [_rolled(source, long=long) for source in sources]
         if any(f"{len(name)}{name}" in source for name in _NOT_CLEARED for source in sources):
             modules = [_CLEARED.sub("", source) for source in sources]
         return compile_ir(modules, **({**options, "fma": False} if ours else options))
@@ -245,24 +268,28 @@ def _do_not_fuse() -> None:
     nvvm.compile_ir = compile_unfused
 
 
-def _rolled(source: str) -> str:
-    """LLVM's text of a module in which no loop may be unrolled: every branch back says so.
+def _rolled(source: str, *, long: bool = True) -> str:
+    """LLVM's text of a module in which loops are unrolled where they must be and only there.
 
+    Every branch back says so.
     No index of these kernels is negative, so what numba writes at every index in case it is goes too.
     """
     source = _NEGATIVE.sub(r"\3\4 = add i64 \2, 0\n", source)
     lines: list[str] = []
     above: set[str] = set()
+    kind = _AS_IT_IS
     for line in source.splitlines():
         if line.startswith("define"):
             above = set()
+            kind = _IN_FULL if long and any(name in line for name in _WRITTEN_OUT) else _AS_IT_IS
         elif label := _LABEL.match(line):
             above.add(label[1])
         elif line.lstrip().startswith("br ") and not above.isdisjoint(_TARGET.findall(line)):
-            line += ", !llvm.loop !900001"
+            line += f", !llvm.loop {kind}"
         lines.append(line)
-    mark = ["!900001 = distinct !{!900001, !900002}", '!900002 = !{!"llvm.loop.unroll.disable"}']
-    return "\n".join([*lines, *mark, ""])
+    for kind, how in ((_AS_IT_IS, "disable"), (_IN_FULL, "full")):
+        lines += [f"{kind} = distinct !{{{kind}, {kind}0}}", f'{kind}0 = !{{!"llvm.loop.unroll.{how}"}}']
+    return "\n".join([*lines, ""])
 
 
 def find_cuda() -> types.ModuleType:

@@ -1,160 +1,63 @@
 """The sampler in space with the true cone on an NVIDIA GPU: all samples step by step, sorted by kind of step.
 
 Threads of a warp wait for each other wherever their ways differ, and the ways of two samples soon do. So no
-thread has a sample of its own: before each step samples are sorted by what they do next, and the threads of a
-warp take samples that do the same. Few samples, and those left when most have ended, stay with one thread.
+thread has a sample of its own: in each turn samples are sorted by what they do next, and the threads of a
+warp take samples that do the same. Curves that have had many steps go on in runs, beside the turns: theirs
+would be the last samples. Few samples, and those left when most have ended, stay with one thread.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.compiling import cuda_kernel, find_cuda, on_device
-from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import Draw, Outputs, Rows
-from routh.kernels.events_space import advance, begin, write_sample
+from routh.kernels.gpu_graph import repeated
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, of_device, send
-from routh.kernels.space_lone import LONE_ROWS, SHARE, lone_step
-from routh.kernels.space_names import (
-    COURSE,
-    CURVES,
-    FREE,
-    GRAM,
-    HELD,
-    LIST,
-    MOVE,
-    MOVES,
-    MU,
-    NEXT,
-    ORDER,
-    PUSHING,
-    RATES,
-    ROLE,
-    SLIDE,
-    SLIDE0,
-    SLIDE1,
-    START,
-    SWEEPS,
-    UNENDED,
-    C,
-    SpaceWork,
-    workspace,
-)
+from routh.kernels.space_lone import LoneWork, lone_step, lone_work
+from routh.kernels.space_names import CURVES, PUSHING, TAKEN, SpaceWork, workspace
 from routh.kernels.space_several import several_step
 from routh.kernels.space_several_events import SeveralWork, several_work
-from routh.kernels.space_state import LEFT, STATUS, Column, load_state, save_state, state_rows
+from routh.kernels.space_state import Column, move_row, state_rows
+from routh.kernels.space_usual_draws import DrawWork, draw_work, usual_draw
+from routh.kernels.space_waves import (
+    DREW,
+    ELSEWHERE,
+    FRESH,
+    HARD,
+    KINDS,
+    LONE,
+    LONG,
+    MOST,
+    SEVERAL,
+    SWEPT,
+    TO_THE_END,
+    WARP,
+    Waves,
+    advance_sample,
+    kind_drawn,
+    kind_long,
+    listed,
+)
 
 if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
-# kinds of a sample's next step: a curve of four or more contacts that slide, of three, of two, each without
-# and with some held; another curve; a sweep; rates or a draw; the first draw; the results; a curve of one
-ENDED_AND_WRITTEN, SEVERAL, HARD, SWEPT, DREW, FRESH, ENDED, LONE = -1, 0, 6, 7, 8, 9, 10, 11
-KINDS = 12
-MOST = 4  # contacts that push by which kinds differ
-
-WARP, BLOCK = 32, 128
+BLOCK = 128
 REGISTERS, BLOCKS = 80, 6  # of a thread; blocks of a multiprocessor
-SORT_BLOCK, SORTED = 256, 2048  # samples that a block sorts
-STEPS = 96  # after so many samples go to their ends one by one
-SELDOM = 8  # other curves are taken so seldom: each takes as long as all the others together
+CURVE_REGISTERS = 255  # of those that have series in them
+FEW = 8  # contacts with which loops over all of them are unrolled
+SORT_BLOCK, EACH = 256, 8  # samples that each thread of a block sorts
+TURNS = 112  # after so many samples go to their ends one by one
+SELDOM = 8  # turns after which other curves are taken: each takes as long as all the others together
+MANY = 12  # steps of a long curve: many more may follow, and are taken in runs, beside the turns
+OFTEN, AT_ONCE = 8, 48  # turns between two runs; steps of a run
+IN_TURN, THE_REST = -1, -2  # what kernels do that do not belong to a run
 SORT_FROM = 2**17  # samples from which on sorting pays
 STATE_BYTES = 2**30  # of the states of samples at a time
-TO_THE_END = 2**31
-
-
-class Waves(NamedTuple):
-    """Samples between their steps."""
-
-    states: DeviceArray  # (rows, samples), see `routh.kernels.space_state`
-    kinds: DeviceArray  # (samples,) int8
-    counts: DeviceArray  # (STEPS + 1, KINDS) int32: how many of each kind there were before a step
-    lists: DeviceArray  # (KINDS, samples) int32: which
-
-
-def load_problem(rows: Rows, row: int, work: SpaceWork, kind: int) -> None:
-    """What of a problem a step needs: of G the columns of contacts that push, or may."""
-    values, nc = work.values, rows.nc[row]
-    drawn = kind == DREW and values[COURSE, NEXT] != RATES
-    for i in range(nc):
-        values[MU, i] = rows.contact[row, ROW_MU, i]
-        pushes = values[C, 3 * i] <= 0.0 if drawn else work.marks[ROLE, i] != FREE
-        if pushes or kind >= FRESH:
-            for a in range(3 * nc):
-                for b in range(3 * i, 3 * i + 3):
-                    values[GRAM + a, b] = rows.G[row, b, a]
-        if kind >= FRESH:
-            for a in range(3 * i, 3 * i + 3):
-                values[START, a] = rows.start[row, a]
-
-
-def kind_of(work: SpaceWork) -> int:
-    """Of the next step of a sample that has not ended."""
-    values, marks = work.values, work.marks
-    if values[COURSE, NEXT] == SWEEPS:
-        return SWEPT
-    if values[COURSE, NEXT] != CURVES:
-        return DREW
-    m, held = int(values[MOVE, PUSHING]), 0
-    for a in range(m):
-        i = marks[LIST, a]
-        if marks[MOVES, i] != SLIDE or (values[C, 3 * i + 1] == 0.0 and values[C, 3 * i + 2] == 0.0):
-            return HARD
-        if marks[ROLE, i] == HELD:
-            held = 1
-    return LONE if m == 1 else SEVERAL + 2 * (MOST - min(m, MOST)) + held
-
-
-def advance_sample(
-    rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, states: DeviceArray, slot: int, kind: int,
-    number: int, steps: int,
-) -> int:  # fmt: skip
-    """So many steps of a sample, or, where they are more than one, all that it takes: its next kind."""
-    row = number // draw.n
-    sample = number - row * draw.n
-    nc, last = rows.nc[row], kind == ENDED or steps > 1
-    if kind != FRESH:
-        load_state(work, nc, states, slot, last)
-    load_problem(rows, row, work, FRESH if last else kind)
-    status = int(work.values[MOVE, STATUS]) if kind == ENDED else UNENDED
-    if kind == FRESH:
-        for i in range(nc):  # a thread's memory holds whatever was there before
-            work.values[SLIDE0, i] = work.values[SLIDE1, i] = 0.0
-            for mark in range(ROLE, MOVES + 1):
-                work.marks[mark, i] = 0
-        status = begin(work, nc)
-    while status == UNENDED and steps > 0:
-        status = advance(work, nc, None, None, None, draw, None, draw.row + row, sample)
-        steps -= 1
-    if last:
-        write_sample(rows, outputs, work, None, row, sample, status)
-        return ENDED_AND_WRITTEN
-    work.values[MOVE, STATUS] = status
-    save_state(work, nc, states, slot, kind == FRESH)
-    return kind_of(work) if status == UNENDED else ENDED
-
-
-def listed(counts: DeviceArray, turn: int, chunk: int, first: int, last: int) -> tuple[int, int]:
-    """The kind of a warp's samples, from ``first`` to before ``last``, and where in the list they begin.
-
-    Kinds come one after the other, each with the warps that it needs; ``last``: there are no more.
-    """
-    for kind in range(first, last):
-        chunks = (counts[turn, kind] + WARP - 1) // WARP
-        if chunk < chunks:
-            return kind, WARP * chunk
-        chunk -= chunks
-    return last, 0
-
-
-def kind_after(following: int, kind: int) -> int:
-    """Of the next step, after one that `lone_step` or `several_step` took."""
-    if following == LEFT:
-        return HARD
-    return kind if following == CURVES else DREW
 
 
 @lru_cache(maxsize=1)
@@ -164,10 +67,22 @@ def _begin_kernel() -> CudaKernel:
     def entry(wanted: DeviceArray, n: int, waves: Waves, begin: int, end: int) -> None:
         place = cuda.grid(1)
         if place < end - begin:
-            waves.kinds[place] = FRESH if wanted[(begin + place) // n] else ENDED_AND_WRITTEN
+            waves.kinds[place] = FRESH if wanted[(begin + place) // n] else ELSEWHERE
         if place < waves.counts.shape[0]:
             for kind in range(KINDS):
                 waves.counts[place, kind] = 0
+        if place == 0:
+            waves.turn[0] = 0
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=1)
+def _end_kernel() -> CudaKernel:
+    """The end of a turn."""
+
+    def entry(waves: Waves) -> None:
+        waves.turn[0] += 1
 
     return cuda_kernel(entry)
 
@@ -176,44 +91,55 @@ def _begin_kernel() -> CudaKernel:
 def _sort_kernel() -> CudaKernel:
     """Lists of the samples of each kind, nearly in order: what lies side by side is read together."""
 
-    def entry(waves: Waves, count: int, turn: int) -> None:
+    def entry(waves: Waves, count: int) -> None:
         own = cuda.shared.array(KINDS, np.int32)
         places = cuda.shared.array(KINDS, np.int32)
-        thread, threads, first = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.x * SORTED
-        last = min(first + SORTED, count)
+        thread, threads, turn = cuda.threadIdx.x, cuda.blockDim.x, waves.turn[0]
+        first = cuda.blockIdx.x * threads * EACH
+        last = min(first + threads * EACH, count)
+        seen = cuda.local.array(EACH, np.int8)  # what runs change meanwhile waits for the next turn
         if thread < KINDS:
             own[thread] = 0
         cuda.syncthreads()
         for slot in range(first + thread, last, threads):
-            if waves.kinds[slot] >= 0:
-                cuda.atomic.add(own, waves.kinds[slot], 1)
+            kind = waves.kinds[slot]
+            seen[(slot - first) // threads] = kind
+            if kind >= 0:
+                cuda.atomic.add(own, kind, 1)
         cuda.syncthreads()
         if thread < KINDS:
             places[thread] = cuda.atomic.add(waves.counts, (turn, thread), own[thread])
         cuda.syncthreads()
         for slot in range(first + thread, last, threads):
-            if waves.kinds[slot] >= 0:
-                waves.lists[waves.kinds[slot], cuda.atomic.add(places, waves.kinds[slot], 1)] = slot
+            kind = seen[(slot - first) // threads]
+            if kind >= 0:
+                waves.lists[kind, cuda.atomic.add(places, kind, 1)] = slot
+
+    return cuda_kernel(entry)
+
+
+@lru_cache(maxsize=1)
+def _collect_kernel() -> CudaKernel:
+    """The samples of a run: those on long curves with m contacts; turns leave them alone."""
+
+    def entry(waves: Waves, count: int, run: int, m: int) -> None:
+        slot, kind = cuda.grid(1), LONG + m - 1
+        if slot < count and waves.kinds[slot] == kind:
+            waves.kinds[slot] = ELSEWHERE
+            place = cuda.atomic.add(waves.counts, (waves.counts.shape[0] - 1 - run, kind), 1)
+            waves.lists[KINDS + m - 1, place] = slot
 
     return cuda_kernel(entry)
 
 
 @lru_cache(maxsize=16)
 def _advance_kernel(nc: int) -> CudaKernel:
-    """Steps of the kinds from ``first`` on to before LONE, or to the end of all samples."""
+    """IN_TURN: steps of the kinds that have no kernel of their own; THE_REST: to the end."""
     advanced, chunked = on_device(advance_sample), on_device(listed)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
-        rows: Rows,
-        draw: Draw,
-        outputs: Outputs,
-        trace: DeviceArray,
-        waves: Waves,
-        turn: int,
-        begin: int,
-        first: int,
-        steps: int,
+        rows: Rows, draw: Draw, outputs: Outputs, trace: DeviceArray, waves: Waves, begin: int, what: int
     ) -> None:
         work = SpaceWork(
             cuda.local.array(values, np.float64),
@@ -222,7 +148,11 @@ def _advance_kernel(nc: int) -> CudaKernel:
             cuda.local.array(flags, np.bool_),
             trace,
         )
-        last = LONE if steps == 1 else KINDS
+        turn, first, last, steps = int(waves.turn[0]), SWEPT, LONE, 1
+        if what == THE_REST:
+            first, last, steps = SEVERAL, KINDS, TO_THE_END
+        elif turn % SELDOM == SELDOM - 1:
+            first = HARD
         chunk, chunks = cuda.grid(1) // WARP, cuda.gridsize(1) // WARP
         while True:
             kind, place = chunked(waves.counts, turn, chunk, first, last)
@@ -241,55 +171,100 @@ def _advance_kernel(nc: int) -> CudaKernel:
 
 @lru_cache(maxsize=16)
 def _lone_kernel(nc: int) -> CudaKernel:
-    """Steps of one contact that slides."""
-    stepped, chosen = on_device(lone_step), on_device(kind_after)
-    of_powers, of_points = (LONE_ROWS, int(ORDER) + 1), (2, nc)
+    """Steps of one contact that slides: IN_TURN one, in a run more."""
+    stepped, chosen = on_device(lone_step), on_device(kind_long)
+    powers, events, normals, points = (array.shape for array in lone_work(nc))
 
-    def entry(rows: Rows, draw: Draw, waves: Waves, turn: int, begin: int) -> None:
-        powers, points = cuda.local.array(of_powers, np.float64), cuda.local.array(of_points, np.float64)
-        for k in range(1, ORDER + 1):
-            powers[SHARE, k] = 1.0 / k
-        for place in range(cuda.grid(1), waves.counts[turn, LONE], cuda.gridsize(1)):
-            slot = waves.lists[LONE, place]
+    def entry(rows: Rows, draw: Draw, waves: Waves, begin: int, run: int, most: int, many: int) -> None:
+        work = LoneWork(
+            cuda.local.array(powers, np.float64),
+            cuda.local.array(events, np.float64),
+            cuda.local.array(normals, np.float64),
+            cuda.local.array(points, np.float64),
+        )
+        count, of = waves.counts[waves.turn[0], LONE], LONE
+        if run >= 0:
+            count, of = waves.counts[waves.counts.shape[0] - 1 - run, LONG], KINDS
+        for place in range(cuda.grid(1), count, cuda.gridsize(1)):
+            slot = waves.lists[of, place]
             row = (begin + slot) // draw.n
             column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
-            waves.kinds[slot] = chosen(stepped(column, powers, points), LONE)
+            following, steps = CURVES, most
+            while following == CURVES and steps > 0:
+                following, steps = stepped(column, work), steps - 1
+            waves.kinds[slot] = chosen(following, LONE, waves.states[move_row(column.nc, TAKEN), slot], many)
 
-    return cuda_kernel(entry, rolled=True, cleared=False, max_registers=REGISTERS)
+    return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= FEW, max_registers=CURVE_REGISTERS)
 
 
 @lru_cache(maxsize=16)
-def _several_kernel(nc: int) -> CudaKernel:
-    """Steps of several contacts that slide."""
-    stepped, chosen, chunked = on_device(several_step), on_device(kind_after), on_device(listed)
-    powers, gram, numbers, points, who, values, marks = (array.shape for array in several_work(nc))
+def _several_kernel(nc: int, m: int) -> CudaKernel:
+    """Steps of m contacts that slide, for m = MOST of so many or more; see `_lone_kernel`."""
+    stepped, chosen, chunked = on_device(several_step), on_device(kind_long), on_device(listed)
+    widest, or_more = (nc, True) if m == MOST < nc else (m, False)
+    powers, events, gram, normals, numbers, points, who, values, marks = (
+        array.shape for array in several_work(nc, widest)
+    )
+    without = SEVERAL + 2 * (MOST - m)
 
-    def entry(rows: Rows, draw: Draw, waves: Waves, turn: int, begin: int) -> None:
+    def entry(rows: Rows, draw: Draw, waves: Waves, begin: int, run: int, most: int, many: int) -> None:
         work = SeveralWork(
             cuda.local.array(powers, np.float64),
+            cuda.local.array(events, np.float64),
             cuda.local.array(gram, np.float64),
+            cuda.local.array(normals, np.float64),
             cuda.local.array(numbers, np.float64),
             cuda.local.array(points, np.float64),
             cuda.local.array(who, np.int64),
             cuda.local.array(values, np.float64),
             cuda.local.array(marks, np.int64),
         )
-        for k in range(1, ORDER + 1):
-            work.powers[SHARE, k] = 1.0 / k
+        turn, first, last, shift = int(waves.turn[0]), without, without + 2, 0
+        if run >= 0:
+            turn, first, last, shift = waves.counts.shape[0] - 1 - run, LONG + m - 1, LONG + m, KINDS - LONG
         chunk, chunks = cuda.grid(1) // WARP, cuda.gridsize(1) // WARP
         while True:
-            kind, place = chunked(waves.counts, turn, chunk, SEVERAL, HARD)
-            if kind == HARD:
+            kind, place = chunked(waves.counts, turn, chunk, first, last)
+            if kind == last:
                 break
             place += cuda.grid(1) % WARP
             if place < waves.counts[turn, kind]:
-                slot = waves.lists[kind, place]
+                slot = waves.lists[kind + shift, place]
                 row = (begin + slot) // draw.n
                 column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
-                waves.kinds[slot] = chosen(stepped(column, work), kind)
+                pushing = int(waves.states[move_row(column.nc, PUSHING), slot]) if or_more else m
+                following, steps = CURVES, most
+                while following == CURVES and steps > 0:
+                    following, steps = stepped(column, work, pushing), steps - 1
+                taken = waves.states[move_row(column.nc, TAKEN), slot]
+                waves.kinds[slot] = chosen(following, kind if run < 0 else without, taken, many)
             chunk += chunks
 
-    return cuda_kernel(entry, rolled=True, cleared=False, max_registers=REGISTERS)
+    registers = REGISTERS if or_more else CURVE_REGISTERS
+    return cuda_kernel(entry, rolled=True, cleared=False, long=not or_more, max_registers=registers)
+
+
+@lru_cache(maxsize=16)
+def _draw_kernel(nc: int) -> CudaKernel:
+    """Draws, as far as they are usual."""
+    drawn, chosen = on_device(usual_draw), on_device(kind_drawn)
+    roles, slips, weights, along, rates = (array.shape for array in draw_work(nc))
+
+    def entry(rows: Rows, draw: Draw, waves: Waves, begin: int) -> None:
+        work = DrawWork(
+            cuda.local.array(roles, np.int64),
+            cuda.local.array(slips, np.int64),
+            cuda.local.array(weights, np.float64),
+            cuda.local.array(along, np.float64),
+            cuda.local.array(rates, np.float64),
+        )
+        for place in range(cuda.grid(1), waves.counts[waves.turn[0], DREW], cuda.gridsize(1)):
+            slot = waves.lists[DREW, place]
+            row = (begin + slot) // draw.n
+            column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+            waves.kinds[slot] = chosen(drawn(column, work, draw, begin + slot - row * draw.n))
+
+    return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= FEW, max_registers=REGISTERS)
 
 
 @lru_cache(maxsize=8)
@@ -298,7 +273,7 @@ def _streams(device: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
 
     They are made once: kernels remember with which streams they were launched.
     """
-    streams = [0, *(find_cuda().stream() for _ in range(3))]
+    streams = [0, *(find_cuda().stream() for _ in range(1 + 2 * MOST))]
     return streams, [find_cuda().event() for _ in streams]
 
 
@@ -306,7 +281,7 @@ class WaveLauncher:
     """Launches of this sampler; ``along``: what is sent to the GPU in the same copy, and is then there."""
 
     def __init__(self, draw: Draw, nc: int, along: DeviceArray) -> None:
-        self.nc, self.waves = nc, Waves(np.empty((0, 0)), (), None, None)
+        self.nc, self.waves = nc, Waves(np.empty((0, 0)), (), None, None, None)
         self.draw, self.trace, self.along = send((draw, np.zeros((0, 3 * nc)), along))
         self.streams, self.events = _streams(of_device("id", 0))
 
@@ -322,30 +297,49 @@ class WaveLauncher:
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
     ) -> None:
         count, draw = end - begin, self.draw._replace(row=row)
-        turns = STEPS if count >= SORT_FROM else 0
+        turns = TURNS if count >= SORT_FROM else 0
         columns = count if turns > 0 else 1  # one by one samples need none
         if len(self.waves.kinds) < count or self.waves.states.shape[1] < columns:
-            shapes = [((state_rows(self.nc), columns), np.float64), ((count,), np.int8)]
-            shapes += [((STEPS + 1, KINDS), np.int32), ((KINDS, count), np.int32)]
+            shapes = [((state_rows(self.nc), columns), np.float64), ((count,), np.int8), ((1,), np.int32)]
+            shapes += [((TURNS + 1 + TURNS // OFTEN, KINDS), np.int32), ((KINDS + MOST, count), np.int32)]
             self.waves = Waves(*allocate(shapes))
-        waves, (_, own, of_several, of_lone) = self.waves, self.streams
-        everywhere = BLOCKS * of_device("MULTIPROCESSOR_COUNT", 1)
+        waves, own, everywhere = self.waves, self.streams[1], BLOCKS * of_device("MULTIPROCESSOR_COUNT", 1)
+        sorting, of_pushing = -(-count // (SORT_BLOCK * EACH)), range(1, min(self.nc, MOST) + 1)
+        curves = {m: _several_kernel(self.nc, m) if m > 1 else _lone_kernel(self.nc) for m in of_pushing}
+        of_curves, all_of = (rows, draw, waves, begin), (rows, draw, outputs, self.trace, waves, begin)
+        advancing = _advance_kernel(self.nc)
+
+        def turn() -> None:
+            _sort_kernel()[sorting, SORT_BLOCK, own](waves, count)
+            self._follow(1, *(1 + m for m in of_pushing))
+            for m in reversed(of_pushing):
+                curves[m][everywhere, BLOCK, self.streams[1 + m]](*of_curves, IN_TURN, 1, MANY)
+            _draw_kernel(self.nc)[everywhere, BLOCK, own](*of_curves)
+            advancing[everywhere, BLOCK, own](*all_of, IN_TURN)
+            for m in of_pushing:
+                self._follow(1 + m, 1)
+            _end_kernel()[1, 1, own](waves)
+
+        def begin_run(run: int) -> None:
+            self._follow(1, *(1 + MOST + m for m in of_pushing))
+            for m in of_pushing:
+                beside = self.streams[1 + MOST + m]
+                _collect_kernel()[-(-count // BLOCK), BLOCK, beside](waves, count, run, m)
+                curves[m][everywhere, BLOCK, beside](*of_curves, run, AT_ONCE, MANY)
+
         self._follow(0, 1)
-        _begin_kernel()[-(-max(count, STEPS + 1) // BLOCK), BLOCK, own](wanted, draw.n, waves, begin, end)
-        for turn in range(turns + 1):
-            _sort_kernel()[-(-count // SORTED), SORT_BLOCK, own](waves, count, turn)
-            first, steps = (HARD if turn % SELDOM == SELDOM - 1 else SWEPT), 1
-            if turn < turns:
-                self._follow(1, 2, 3)
-                _several_kernel(self.nc)[everywhere, BLOCK, of_several](rows, draw, waves, turn, begin)
-                _lone_kernel(self.nc)[everywhere, BLOCK, of_lone](rows, draw, waves, turn, begin)
-            else:
-                first, steps = SEVERAL, TO_THE_END
-            _advance_kernel(self.nc)[everywhere, BLOCK, own](
-                rows, draw, outputs, self.trace, waves, turn, begin, first, steps
-            )
-            self._follow(2, 1)
-            self._follow(3, 1)
+        most = max(count, waves.counts.shape[0])
+        _begin_kernel()[-(-most // BLOCK), BLOCK, own](wanted, draw.n, waves, begin, end)
+        for number in range(turns):
+            turn()
+            if number == 0:
+                turn = repeated(turn, own)
+            if number % OFTEN == OFTEN - 1:
+                begin_run(number // OFTEN)
+        for m in of_pushing:
+            self._follow(1 + MOST + m, 1)
+        _sort_kernel()[sorting, SORT_BLOCK, own](waves, count)
+        advancing[everywhere, BLOCK, own](*all_of, THE_REST)
         self._follow(1, 0)
 
     def _follow(self, leader: int, *followers: int) -> None:

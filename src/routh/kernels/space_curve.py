@@ -207,7 +207,7 @@ def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> float:
     marks[MOVES, slipping] = ZERO
     size = list_unknown(work, m)
     fill_matrix(work, nc, size, size, FIRST)
-    invert(work, nc, size)
+    invert(work, GRAM + 3 * nc, 3 * nc, size)
     marks[MOVES, slipping] = SLIDE
     for e in range(size):
         i, value = marks[WHOSE, e], 0.0

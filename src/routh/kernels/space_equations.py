@@ -130,9 +130,12 @@ def swap(values: Array, row: int, other: int, begin: int, end: int) -> None:
 
 
 @kernel
-def invert(work: Equations, nc: int, size: int) -> None:
-    """Gauss and Jordan with row pivoting; PIVOT: unknowns' rows of the inverse, -1: the pivot vanishes."""
-    values, marks, first, beside = work.values, work.marks, GRAM + 3 * nc, 3 * nc
+def invert(work: Equations, first: int, beside: int, size: int) -> None:
+    """Gauss and Jordan with row pivoting; PIVOT: unknowns' rows of the inverse, -1: the pivot vanishes.
+
+    The matrix begins at row ``first``, a unit matrix ``beside`` rows behind it.
+    """
+    values, marks = work.values, work.marks
     largest = 0.0
     for row in range(size):
         for column in range(size):

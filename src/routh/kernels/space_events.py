@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from routh.compiling import kernel
+from routh.compiling import kernel, written_out
 from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
     BUDGET,
@@ -63,7 +63,7 @@ def highest_power(work: SpaceWork) -> int:
     return int(work.values[GLOBAL, HIGHEST])
 
 
-@kernel
+@written_out
 def power_sum(series: Array, row: int, at: float, degree: int) -> float:
     """A row's power series at a point."""
     value = 0.0
@@ -188,6 +188,16 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
     return row
 
 
+@written_out
+def value_and_slope(series: Array, row: int, at: float, degree: int) -> tuple[float, float]:
+    """A row's power series at a point, and its derivative."""
+    value, slope = series[row, degree], 0.0
+    for k in range(degree - 1, -1, -1):
+        slope = slope * at + value
+        value = value * at + series[row, k]
+    return value, slope
+
+
 @kernel
 def find_root(series: Array, row: int, high: float, degree: int) -> float:
     """Where a power series that is positive at ``high`` crosses zero: Newton between brackets.
@@ -202,10 +212,7 @@ def find_root(series: Array, row: int, high: float, degree: int) -> float:
         return high
     at = high * series[row, 0] / (series[row, 0] - value)
     for _ in range(NEWTON):
-        value, slope = series[row, degree], 0.0
-        for k in range(degree - 1, -1, -1):
-            slope = slope * at + value
-            value = value * at + series[row, k]
+        value, slope = value_and_slope(series, row, at, degree)
         if value > 0.0:
             high = at
         else:

@@ -1,14 +1,18 @@
 """A step along the curve of one driven contact that slides while no other pushes: most steps of most paths.
 
 What `routh.kernels.space_curve.step_curve` does, to the bit; what is seldom, such as a slip that ends,
-is left to that.
+is left to that. All loops over powers, and over contacts, are as long as they can be, so that a GPU's
+compiler writes them out and has all of a series in registers; powers that are not needed are zero.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from routh.compiling import inlined, kernel
+import numpy as np
+
+from routh.compiling import inlined, kernel, written_out
 from routh.kernels.space_curve import FAR, LAST, LOCAL, TAIL
 from routh.kernels.space_events import END, END_AGAIN, MIDDLE, PEAK, PLACED, PLACINGS, TINY, find_root
 from routh.kernels.space_names import CUT, MAY_END, ORDER, named
@@ -26,8 +30,26 @@ from routh.kernels.space_state import (
 )
 from routh.validation import Array
 
-SHARE, EVENTS, T, R, S = named(5)  # rows of powers: 1 / k, what vanishes at an event, slip, its size
-LONE_ROWS = 5
+T, R, S = named(3)  # rows of powers: slip, its size
+LONE_ROWS = 3
+NOW, THEN, BEFORE = named(3)  # rows of points, see `look_at_normal`
+POINTS = 3
+
+
+class LoneWork(NamedTuple):
+    """Scratch of one thread."""
+
+    powers: Array  # (LONE_ROWS, ORDER + 1)
+    events: Array  # (1, ORDER + 1): powers of what vanishes at an event
+    normals: Array  # (nc, 3): what the contact changes the normal velocities of all contacts by
+    points: Array  # (POINTS, nc)
+
+
+def lone_work(nc: int) -> LoneWork:
+    """Scratch for so many contacts."""
+    powers, events = np.zeros((LONE_ROWS, ORDER + 1)), np.zeros((1, ORDER + 1))
+    return LoneWork(powers, events, np.zeros((nc, 3)), np.zeros((POINTS, nc)))
+
 
 Two = tuple[float, float]
 Powers = tuple[int, float, float]  # how many there are; sizes of the last and of the one before
@@ -38,7 +60,7 @@ Block = tuple[float, float, float, float, float, float]  # of G, symmetric: 00, 
 @inlined
 def lone_push(powers: Array, weight: float, push: float, k: int) -> Three:
     """Power k > 0 of the impulse; ``push``: friction for a unit of slip."""
-    share = powers[SHARE, k]
+    share = 1.0 / k
     return share * weight * powers[S, k - 1], share * push * powers[T, k - 1], share * push * powers[R, k - 1]
 
 
@@ -61,29 +83,31 @@ def lone_effect(of: Column, i: int, coordinate: int, p: Three) -> float:
     )
 
 
-@kernel
-def lone_impulse(powers: Array, weight: float, push: float, at: float, degree: int) -> tuple[Three, float]:
+@inlined
+def normal_change(work: LoneWork, j: int, p: Three) -> float:
+    """What an impulse, or a rate, changes the normal velocity of contact j by."""
+    normals = work.normals
+    return normals[j, 0] * p[0] + normals[j, 1] * p[1] + normals[j, 2] * p[2]
+
+
+@written_out
+def lone_impulse(powers: Array, weight: float, push: float, at: float) -> tuple[Three, float]:
     """The impulse up to a point of the step, and the length of the path to there."""
     x, y, z, path = 0.0, 0.0, 0.0, 0.0
-    for k in range(degree, 0, -1):
+    for k in range(ORDER, 0, -1):
         p = lone_push(powers, weight, push, k)
-        x, y, z, path = (
-            x * at + p[0],
-            y * at + p[1],
-            z * at + p[2],
-            path * at + powers[SHARE, k] * powers[S, k - 1],
-        )
+        x, y, z, path = x * at + p[0], y * at + p[1], z * at + p[2], path * at + 1.0 / k * powers[S, k - 1]
     return (x * at, y * at, z * at), path * at
 
 
-@kernel
-def lone_distance(of: Column, i: int, r: Three) -> float:
+@written_out
+def lone_distance(of: Column, work: LoneWork, r: Three) -> float:
     """See `routh.kernels.space_powers.distance_ahead`; r: the first rates."""
     least = of.states[global_row(of.nc, CUT), of.slot]
-    for j in range(of.nc):
-        y = of.states[3 * j, of.slot]
+    for j in range(work.points.shape[1]):
+        y = work.points[BEFORE, j] if j < of.nc else 0.0
         if y != 0.0:
-            rate = lone_effect(of, i, 3 * j, r)
+            rate = normal_change(work, j, r)
             if y * rate < 0.0:
                 least = min(least, -y / rate)
     return least
@@ -138,113 +162,106 @@ def step_end(degree: int, reach: float, last: float, second: float, allowed: flo
     return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))
 
 
-@inlined
-def size_of_slip(powers: Array, t: int, r: int, s: int, k: int, inverse: float) -> float:
-    """See `routh.kernels.space_series.slip_size`; t, r, s: the rows of the slip and of its size."""
-    value, grown = 0.0, 0.0
-    if k % 2 == 0:
-        j = k // 2
-        value = 0.5 * (powers[t, j] * powers[t, j] + powers[r, j] * powers[r, j])
-        grown = 0.5 * powers[s, j] * powers[s, j]
-    for j in range((k - 1) // 2, 0, -1):
-        value += powers[t, j] * powers[t, k - j] + powers[r, j] * powers[r, k - j]
-        grown += powers[s, j] * powers[s, k - j]
-    return inverse * (value - grown + (powers[t, 0] * powers[t, k] + powers[r, 0] * powers[r, k]))
-
-
-@kernel
+@written_out
 def lone_series(powers: Array, g: Block, weight: float, push: float, reach: float, allowed: float) -> Powers:
     """See `routh.kernels.space_alone.alone_series`; rows T, R and S have their first power."""
-    inverse, power, last, second = 1.0 / powers[S, 0], 1.0, 0.0, 0.0
+    inverse, power, last, second, degree = 1.0 / powers[S, 0], 1.0, 0.0, 0.0, 0
     c0, c1 = weight * g[1], weight * g[3]
     a00, a01, a11 = push * g[2], push * g[4], push * g[5]
     for k in range(ORDER):
-        share, s, t0, t1 = powers[SHARE, k + 1], powers[S, k], powers[T, k], powers[R, k]
+        share, s, t0, t1 = 1.0 / (k + 1), powers[S, k], powers[T, k], powers[R, k]
         powers[T, k + 1] = share * (c0 * s + a00 * t0 + a01 * t1)
         powers[R, k + 1] = share * (c1 * s + a01 * t0 + a11 * t1)
-        powers[S, k + 1] = size_of_slip(powers, T, R, S, k + 1, inverse)
-        if k + 2 >= ENOUGH:  # as `routh.kernels.space_powers.are_enough` asks
+        value, grown = 0.0, 0.0  # of the size of the slip, see `routh.kernels.space_series.slip_size`
+        if k % 2 == 1:
+            j = (k + 1) // 2
+            value = 0.5 * (powers[T, j] * powers[T, j] + powers[R, j] * powers[R, j])
+            grown = 0.5 * powers[S, j] * powers[S, j]
+        for j in range(k // 2, 0, -1):
+            value += powers[T, j] * powers[T, k + 1 - j] + powers[R, j] * powers[R, k + 1 - j]
+            grown += powers[S, j] * powers[S, k + 1 - j]
+        first = powers[T, 0] * powers[T, k + 1] + powers[R, 0] * powers[R, k + 1]
+        powers[S, k + 1] = inverse * (value - grown + first)
+        if k + 2 >= ENOUGH and degree == 0:  # as `routh.kernels.space_powers.are_enough` asks
             second, last = last, lone_energy(g, (share * weight * s, share * push * t0, share * push * t1))
             enough = last * power * reach <= allowed and second * power <= allowed
             if enough and k % 2 == 1 and k + 1 < ORDER and power * reach < math.inf:
-                return k + 1, last, second
+                degree = k + 1
         power *= reach
-    return ORDER, last, second
+    if degree == 0:
+        return ORDER, last, second
+    for k in range(ORDER):
+        if k >= degree:
+            powers[T, k], powers[R, k], powers[S, k] = 0.0, 0.0, 0.0
+    return degree, last, second
 
 
 @kernel
-def look_at_normal(of: Column, j: int, pushes: bool, points: Array, change: float) -> float:
+def look_at_normal(points: Array, j: int, pushes: bool, change: float) -> float:
     """How far contact j is beyond the zero of its normal velocity, which changes so much; -inf: it has none.
 
-    See `routh.kernels.space_events.look`; ``points``: what this was here and at the point looked at before.
+    See `routh.kernels.space_events.look`. To NOW; what was there to THEN; BEFORE: the normal velocities.
     """
-    before, found = of.states[3 * j, of.slot], -math.inf
+    before, found = points[BEFORE, j], -math.inf
     if before < -TINY or (pushes and before <= TINY):
         found = before + change
     elif before > TINY:
         found = -(before + change)
-    points[1, j], points[0, j] = points[0, j], found
+    points[THEN, j], points[NOW, j] = points[NOW, j], found
     return found
 
 
-@kernel
-def turning_point(of: Column, points: Array) -> float:
+@written_out
+def turning_point(points: Array, nc: int) -> float:
     """See `routh.kernels.space_events.turning_point`."""
     found = 0.0
-    for j in range(of.nc):
-        first, middle, last = -abs(of.states[3 * j, of.slot]), points[1, j], points[0, j]
+    for j in range(points.shape[1]):
+        first, middle, last = -abs(points[BEFORE, j]), points[THEN, j], points[NOW, j]
         bend = 2.0 * (first - 2.0 * middle + last)
         rise = 4.0 * middle - 3.0 * first - last
-        if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
+        turns = bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend
+        if j < nc and last > -math.inf and turns:
             share = -0.5 * rise / bend
             found = share if found == 0.0 else min(found, share)
     return found
 
 
-@kernel
-def lone_polynomial(
-    of: Column, i: int, who: int, powers: Array, weight: float, push: float, degree: int
-) -> None:
+@written_out
+def lone_polynomial(of: Column, work: LoneWork, i: int, who: int, weight: float, push: float) -> None:
     """See `routh.kernels.space_events.event_polynomial`; ``who``: whose event it is, -1: the cut."""
-    coordinate = 3 * max(who, 0)
+    G, row, coordinate, powers, events = of.G, of.row, 3 * max(who, 0), work.powers, work.events
+    g0, g1, g2 = G[row, 3 * i, coordinate], G[row, 3 * i + 1, coordinate], G[row, 3 * i + 2, coordinate]
     before = of.states[coordinate, of.slot]
-    for k in range(1, degree + 1):
-        value = powers[SHARE, k] * powers[S, k - 1]
+    for k in range(1, ORDER + 1):
+        value = 1.0 / k * powers[S, k - 1]
         if who >= 0:
-            G, p = of.G, lone_push(powers, weight, push, k)
-            value = G[of.row, 3 * i, coordinate] * p[0]
-            value += G[of.row, 3 * i + 1, coordinate] * p[1] + G[of.row, 3 * i + 2, coordinate] * p[2]
+            p = lone_push(powers, weight, push, k)
+            value = g0 * p[0]
+            value += g1 * p[1] + g2 * p[2]
             value = -value if before > TINY else value
-        powers[EVENTS, k] = value
-    powers[EVENTS, 0] = -of.states[global_row(of.nc, CUT), of.slot] if who < 0 else -abs(before)
+        events[0, k] = value
+    events[0, 0] = -of.states[global_row(of.nc, CUT), of.slot] if who < 0 else -abs(before)
 
 
-@kernel
+@written_out
 def lone_event(
-    of: Column,
-    i: int,
-    powers: Array,
-    points: Array,
-    weight: float,
-    push: float,
-    h: float,
-    degree: int,
-    turns: bool,
+    of: Column, work: LoneWork, i: int, weight: float, push: float, h: float, turns: bool
 ) -> tuple[float, bool, int, Three]:
     """See `routh.kernels.space_events.first_event`; and the impulse. ``turns``: contacts may turn back."""
     event, who, placings = False, -1, 0
     at, place = (0.5 * h, MIDDLE) if turns else (h, END)
     p = 0.0, 0.0, 0.0
     while placings <= PLACINGS:
-        p, path = lone_impulse(powers, weight, push, at, degree)
+        p, path = lone_impulse(work.powers, weight, push, at)
         value, contact = path - of.states[global_row(of.nc, CUT), of.slot] - 1e-14, -1
-        for j in range(of.nc):
-            y = look_at_normal(of, j, j == i, points, lone_effect(of, i, 3 * j, p))
-            if y > value:
-                value, contact = y, j
+        for j in range(work.points.shape[1]):
+            if j < of.nc:
+                y = look_at_normal(work.points, j, j == i, normal_change(work, j, p))
+                if y > value:
+                    value, contact = y, j
         if not event and not value > 0.0:
             if place == END or place == END_AGAIN:
-                peak = turning_point(of, points) if turns and place == END else 0.0
+                peak = turning_point(work.points, of.nc) if turns and place == END else 0.0
                 if not peak > 0.0:
                     return h, False, -1, p
                 at, place = peak * h, PEAK
@@ -255,29 +272,31 @@ def lone_event(
             break
         event, who, placings = True, contact, placings + 1
         if placings <= PLACINGS:
-            lone_polynomial(of, i, who, powers, weight, push, degree)
-            at = find_root(powers, EVENTS, at, degree)
+            lone_polynomial(of, work, i, who, weight, push)
+            at = find_root(work.events, 0, at, ORDER)
     return at, event, who, p
 
 
-@kernel
-def lone_step(of: Column, powers: Array, points: Array) -> int:
-    """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed.
-
-    ``powers`` (LONE_ROWS, ORDER + 1), whose row SHARE is filled, and ``points`` (2, nc) are scratch.
-    """
+@written_out
+def lone_step(of: Column, work: LoneWork) -> int:
+    """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed."""
     states, slot, G, row, i = of.states, of.slot, of.G, of.row, pusher(of, 0)
     at, mu, weight, allowed = 3 * i, friction_of(of, i), weight_of(of, i), LOCAL * of.tolerance
-    t0, t1, push = states[at + 1, slot], states[at + 2, slot], -mu * weight
+    t0, t1, push, powers = states[at + 1, slot], states[at + 2, slot], -mu * weight, work.powers
     length = math.sqrt(t0 * t0 + t1 * t1)
     if not length > 0.0:
         return LEFT
     g10, g11, g20 = G[row, at + 1, at], G[row, at + 1, at + 1], G[row, at + 2, at]
     g = G[row, at, at], g10, g11, g20, G[row, at + 2, at + 1], G[row, at + 2, at + 2]
+    for j in range(work.points.shape[1]):
+        if j < of.nc:
+            work.points[BEFORE, j] = states[3 * j, slot]
+            for part in range(3):
+                work.normals[j, part] = G[row, at + part, 3 * j]
     u = t0 / length, t1 / length
     r = weight, -mu * (weight * u[0]), -mu * (weight * u[1])
     d = g[1] * r[0] + g[2] * r[1] + g[4] * r[2], g[3] * r[0] + g[4] * r[1] + g[5] * r[2]
-    distance = lone_distance(of, i, r)
+    distance = lone_distance(of, work, r)
     if states[move_row(of.nc, MAY_END), slot] > 0.0 and slip_ends(
         (g[2], g[4], g[5]), mu * weight, length, u, d, 0.0, distance, allowed
     ):
@@ -290,7 +309,7 @@ def lone_step(of: Column, powers: Array, points: Array) -> int:
     if not h > 0.0:
         return LEFT
     turns = not mu**2 * (g[1] ** 2 + g[3] ** 2) <= g[0] ** 2
-    h, event, who, p = lone_event(of, i, powers, points, weight, push, h, degree, turns)
+    h, event, who, p = lone_event(of, work, i, weight, push, h, turns)
     for j in range(of.nc):
         y = states[3 * j, slot] + lone_effect(of, i, 3 * j, p)
         states[3 * j, slot] = 0.0 if event and j == who else y

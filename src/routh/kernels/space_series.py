@@ -335,7 +335,7 @@ def first_power(work: SpaceWork, nc: int, m: int) -> int:
     known_rates(work, m, FIRST, NO_CLOCK)
     if size > 0:
         fill_matrix(work, nc, size, size, FIRST)
-        invert(work, nc, size)
+        invert(work, GRAM + 3 * nc, 3 * nc, size)
         solve_power(work, m, FIRST, size, size)
     slip_rates(work, m, FIRST)
     return size
@@ -356,7 +356,7 @@ def fill_series(
         known_rates(work, m, k, clock)
         if begins:
             fill_matrix(work, nc, size, turns, k)
-            invert(work, nc, size)
+            invert(work, GRAM + 3 * nc, 3 * nc, size)
         if size > 0:
             solve_power(work, m, k, size, turns)
         if begins:

@@ -1,0 +1,66 @@
+"""Kernels that are launched again and again, all at once: as a graph, which CUDA launches in microseconds.
+
+By itself a launch takes a fraction of a millisecond, most of it numba's for the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
+
+from routh.kernels.gpu_memory import DeviceArray
+
+
+def repeated(launches: Callable[[], None], stream: DeviceArray) -> Callable[[], None]:
+    """What does the same as ``launches`` with the same arguments, whose kernels have run before.
+
+    They begin and end in a stream. Without NVIDIA's bindings, as in a simulator, it is the function itself.
+    """
+    driver = _bindings()
+    if driver is None:
+        return launches
+    handle, here = int(stream), driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    _checked(driver.cuStreamBeginCapture(handle, here))
+    try:
+        launches()
+    except BaseException:
+        driver.cuStreamEndCapture(handle)  # a stream that still records would take no other work
+        raise
+    return _Graph(driver, _checked(driver.cuStreamEndCapture(handle)), handle)
+
+
+class _Graph:
+    """A recorded graph; CUDA frees it once it has run to its end."""
+
+    def __init__(self, driver: ModuleType, graph: Any, stream: int) -> None:
+        self._driver, self._stream = driver, stream
+        self._made = _checked(driver.cuGraphInstantiate(graph, 0))
+        _checked(driver.cuGraphDestroy(graph))
+
+    def __call__(self) -> None:
+        _checked(self._driver.cuGraphLaunch(self._made, self._stream))
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the process may be at its end
+            self._driver.cuGraphExecDestroy(self._made)
+
+
+def _bindings() -> ModuleType | None:
+    """NVIDIA's own, which numba-cuda uses, too; None in a simulator, or with a numba-cuda before them."""
+    from numba import config
+
+    if config.ENABLE_CUDASIM:
+        return None
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        return None
+    return driver
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    if int(answer[0]) != 0:
+        raise RuntimeError(f"CUDA: {answer[0]}")
+    return answer[1] if len(answer) > 1 else None
