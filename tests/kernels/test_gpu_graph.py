@@ -54,10 +54,27 @@ def test_an_interrupt_ends_the_recording(driver):
     assert driver.asked == ["cuStreamBeginCapture", "cuStreamEndCapture"]
 
 
-def test_an_error_of_cuda_is_one(driver):
-    driver.failing = "cuGraphInstantiate"
+@pytest.mark.parametrize("failing", ["cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiate"])
+def test_what_cannot_be_recorded_is_launched_one_by_one(driver, failing):
+    driver.failing = failing
+    launches = list
+    assert gpu_graph.repeated(launches, 7) is launches
+    assert "cuStreamEndCapture" in driver.asked
+
+
+def test_an_error_of_the_launches_comes_when_they_are_launched(driver):
+    def launches():
+        raise ValueError("of numba")
+
+    assert gpu_graph.repeated(launches, 7) is launches
+    assert driver.asked == ["cuStreamBeginCapture", "cuStreamEndCapture"]
+
+
+def test_a_graph_that_cannot_be_launched_is_an_error(driver):
+    graph = gpu_graph.repeated(list, 7)
+    driver.failing = "cuGraphLaunch"
     with pytest.raises(RuntimeError, match="CUDA"):
-        gpu_graph.repeated(lambda: None, 7)
+        graph()
 
 
 def test_without_bindings_it_is_the_function_itself(monkeypatch):

@@ -7,7 +7,7 @@ from from_the_front import FromTheFront
 from problems import family_problem, random_problem
 from routh.compiling import compiled, interpreted
 from routh.kernels.arrays import MU as ROW_MU
-from routh.kernels.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.arrays import RATES, make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run_range
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
 from routh.kernels.space_names import PUSHING, workspace
@@ -77,8 +77,10 @@ def by_columns(
     return outputs, taken, left
 
 
-def same(rows, n, rtol=0.0, **options):
-    draw = make_draw(n, seed=4, row=3, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
+def same(rows, n, rtol=0.0, rates=0, persistence=0.6, tolerance=1e-6, keys=None, **options):
+    draw = make_draw(
+        n, seed=4, row=3, rates=rates, persistence=persistence, poisson=False, tolerance=tolerance, keys=keys
+    )
     expected = make_outputs(rows, n, elastic=False)
     run_range(rows, draw, expected, workspace(rows.contact.shape[2]), None, None, None, 0, len(rows.nc) * n)
     found, taken, left = by_columns(rows, draw, **options)
@@ -106,6 +108,17 @@ def test_bodies_on_some_contacts(nc, mu):
 def test_hard_families(family):
     for seed in range(4):
         same(make_rows([family_problem(family, seed)[0]]), 4)
+
+
+@pytest.mark.parametrize("persistence", [1e-3, 1.0])
+@pytest.mark.parametrize("rates", range(len(RATES)))
+def test_other_draws(rates, persistence):
+    rng = np.random.default_rng(11)
+    rows = make_rows([random_problem(rng, nt=2, nc=3, nv=8, mu=0.4) for _ in range(8)])
+    rows.start[:4, 3] = 0.0  # contacts that may be held at once
+    keys = rng.integers(0, 2**64, size=(1, 3), dtype=np.uint64)
+    same(rows, 2, rates=rates, persistence=persistence, keys=keys)
+    same(rows, 1, rates=rates, persistence=persistence, tolerance=1e-9)
 
 
 def test_rows_of_different_sizes_and_one_that_nothing_approaches():

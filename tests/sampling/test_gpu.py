@@ -26,7 +26,7 @@ import sys
 from routh.kernels import events_cuda, gpu_memory, plane_cuda, space_cuda
 gpu_memory.PAGE, gpu_memory.SENT_PAGE, gpu_memory.SMALL, gpu_memory.LARGE = 4096, 8192, 4096, 2**19
 events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
-space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 16
+space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 8
 import gpu_cases
 gpu_cases.few()
 space_cuda.SORT_FROM, space_cuda.TURNS, space_cuda.SELDOM = 1, 24, 2

@@ -5,6 +5,7 @@ By itself a launch takes a fraction of a millisecond, most of it numba's for the
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from types import ModuleType
@@ -12,23 +13,30 @@ from typing import Any
 
 from routh.kernels.gpu_memory import DeviceArray
 
+LOG = logging.getLogger("routh.kernels")
+
 
 def repeated(launches: Callable[[], None], stream: DeviceArray) -> Callable[[], None]:
     """What does the same as ``launches`` with the same arguments, whose kernels have run before.
 
-    They begin and end in a stream. Without NVIDIA's bindings, as in a simulator, it is the function itself.
+    They begin and end in a stream. Where it cannot be recorded it is the function itself: without NVIDIA's
+    bindings, as in a simulator, or when memory is freed, or the default stream used, at the wrong moment.
     """
     driver = _bindings()
     if driver is None:
         return launches
     handle, here = int(stream), driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-    _checked(driver.cuStreamBeginCapture(handle, here))
     try:
-        launches()
-    except BaseException:
-        driver.cuStreamEndCapture(handle)  # a stream that still records would take no other work
-        raise
-    return _Graph(driver, _checked(driver.cuStreamEndCapture(handle)), handle)
+        try:
+            _checked(driver.cuStreamBeginCapture(handle, here))
+            launches()
+        except BaseException:
+            driver.cuStreamEndCapture(handle)  # a stream that still records would take no other work
+            raise
+        return _Graph(driver, _checked(driver.cuStreamEndCapture(handle)), handle)
+    except Exception as error:
+        LOG.info("kernels are launched one by one (%s)", error)
+        return launches
 
 
 class _Graph:

@@ -9,6 +9,7 @@ would be the last samples. Few samples, and those left when most have ended, sta
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,7 @@ OFTEN, AT_ONCE = 8, 48  # turns between two runs; steps of a run
 IN_TURN, THE_REST = -1, -2  # what kernels do that do not belong to a run
 SORT_FROM = 2**17  # samples from which on sorting pays
 STATE_BYTES = 2**30  # of the states of samples at a time
+_STREAMS_IN_USE = Lock()  # what another thread launches in a stream that is recorded would be recorded, too
 
 
 @lru_cache(maxsize=1)
@@ -98,8 +100,8 @@ def _sort_kernel() -> CudaKernel:
         first = cuda.blockIdx.x * threads * EACH
         last = min(first + threads * EACH, count)
         seen = cuda.local.array(EACH, np.int8)  # what runs change meanwhile waits for the next turn
-        if thread < KINDS:
-            own[thread] = 0
+        for kind in range(thread, KINDS, threads):
+            own[kind] = 0
         cuda.syncthreads()
         for slot in range(first + thread, last, threads):
             kind = waves.kinds[slot]
@@ -107,8 +109,8 @@ def _sort_kernel() -> CudaKernel:
             if kind >= 0:
                 cuda.atomic.add(own, kind, 1)
         cuda.syncthreads()
-        if thread < KINDS:
-            places[thread] = cuda.atomic.add(waves.counts, (turn, thread), own[thread])
+        for kind in range(thread, KINDS, threads):
+            places[kind] = cuda.atomic.add(waves.counts, (turn, kind), own[kind])
         cuda.syncthreads()
         for slot in range(first + thread, last, threads):
             kind = seen[(slot - first) // threads]
@@ -192,7 +194,10 @@ def _lone_kernel(nc: int) -> CudaKernel:
             following, steps = CURVES, most
             while following == CURVES and steps > 0:
                 following, steps = stepped(column, work), steps - 1
-            waves.kinds[slot] = chosen(following, LONE, waves.states[move_row(column.nc, TAKEN), slot], many)
+            kind = chosen(following, LONE, waves.states[move_row(column.nc, TAKEN), slot], many)
+            if run >= 0 or kind >= LONG:  # turns and runs go on beside each other
+                cuda.threadfence()
+            waves.kinds[slot] = kind
 
     return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= FEW, max_registers=CURVE_REGISTERS)
 
@@ -237,7 +242,10 @@ def _several_kernel(nc: int, m: int) -> CudaKernel:
                 while following == CURVES and steps > 0:
                     following, steps = stepped(column, work, pushing), steps - 1
                 taken = waves.states[move_row(column.nc, TAKEN), slot]
-                waves.kinds[slot] = chosen(following, kind if run < 0 else without, taken, many)
+                kind_now = chosen(following, kind if run < 0 else without, taken, many)
+                if run >= 0 or kind_now >= LONG:  # turns and runs go on beside each other
+                    cuda.threadfence()
+                waves.kinds[slot] = kind_now
             chunk += chunks
 
     registers = REGISTERS if or_more else CURVE_REGISTERS
@@ -291,7 +299,8 @@ class WaveLauncher:
         """See `routh.kernels.events_cuda.Sampler.launch`."""
         most = max(SORT_FROM, STATE_BYTES // (8 * state_rows(self.nc)))
         for first in range(begin, end, most):
-            self._launch(rows, wanted, outputs, row, first, min(first + most, end))
+            with _STREAMS_IN_USE:
+                self._launch(rows, wanted, outputs, row, first, min(first + most, end))
 
     def _launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
