@@ -110,6 +110,16 @@ def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
 
 
 @kernel
+def turned_aside(length: float, closing: float, aside: float, yields: float) -> float:
+    """By how much a slip that goes straight on misses zero; ``yields``: at which rate it turns back."""
+    if not closing > 0.0:  # it may go far: only the direction itself is good enough
+        return aside / max(yields - closing, 1e-300)
+    if yields > 2.0 * closing:
+        return length * min(aside / (yields - closing), 4.0)
+    return length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
+
+
+@kernel
 def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[float, int, float]:
     """The contact that goes straight on to the end of its slip: (length left, contact or -1, error).
 
@@ -131,13 +141,7 @@ def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[flo
         g, h = GRAM + at + 1, GRAM + at + 2
         across = u1 * (values[g, at + 1] * u1 - 2.0 * values[g, at + 2] * u0) + values[h, at + 2] * u0 * u0
         yields = values[MU, i] * series[first + RATE0, 0] * across  # slip turns back at this rate
-        missed = math.inf
-        if not closing > 0.0:  # it may go far: only the direction itself is good enough
-            missed = aside / max(yields - closing, 1e-300)
-        elif yields > 2.0 * closing:
-            missed = length * min(aside / (yields - closing), 4.0)
-        else:
-            missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
+        missed = turned_aside(length, closing, aside, yields)
         ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
         if missed <= allowed:  # friction that does not turn moves the slip aside all the way
             missed = max(missed, aside * min(min(ahead, FAR), distance_ahead(work, nc, m)))

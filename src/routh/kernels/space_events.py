@@ -341,20 +341,25 @@ def only_slows(work: SpaceWork, i: int) -> bool:
 
 
 @kernel
+def peak_of(first: float, middle: float, last: float) -> float:
+    """Where the parabola through three points of a step is highest if it is above 0 there; inf: nowhere."""
+    bend = 2.0 * (first - 2.0 * middle + last)
+    rise = 4.0 * middle - 3.0 * first - last
+    if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
+        return -0.5 * rise / bend
+    return math.inf
+
+
+@kernel
 def turning_point(work: SpaceWork, nc: int) -> float:
     """Where in the step a contact may have turned around and back, as a share of it; 0 where none has.
 
     By the parabola through a contact's normal velocity at the beginning, the middle and the end.
     """
-    values, found = work.values, 0.0
+    values, found = work.values, math.inf
     for i in range(nc):
-        first, middle, last = -abs(values[C, 3 * i]), values[POINT, 3 * i + 1], values[POINT, 3 * i]
-        bend = 2.0 * (first - 2.0 * middle + last)
-        rise = 4.0 * middle - 3.0 * first - last
-        if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
-            share = -0.5 * rise / bend
-            found = share if found == 0.0 else min(found, share)
-    return found
+        found = min(found, peak_of(-abs(values[C, 3 * i]), values[POINT, 3 * i + 1], values[POINT, 3 * i]))
+    return found if found < math.inf else 0.0
 
 
 @kernel

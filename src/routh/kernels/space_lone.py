@@ -13,10 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import inlined, kernel, written_out
-from routh.kernels.space_curve import FAR, LAST, LOCAL, TAIL
-from routh.kernels.space_events import END, END_AGAIN, MIDDLE, PEAK, PLACED, PLACINGS, TINY, find_root
+from routh.kernels.space_curve import FAR, LAST, LOCAL, TAIL, turned_aside
+from routh.kernels.space_events import (
+    END,
+    END_AGAIN,
+    MIDDLE,
+    PEAK,
+    PLACED,
+    PLACINGS,
+    TINY,
+    find_root,
+    peak_of,
+)
 from routh.kernels.space_names import CUT, MAY_END, ORDER, named
-from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST
+from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST, by_clock, longest_step
 from routh.kernels.space_state import (
     LEFT,
     TOTALS,
@@ -124,12 +134,7 @@ def slip_ends(
     """
     closing, aside = -(u[0] * d[0] + u[1] * d[1]), abs(u[0] * d[1] - u[1] * d[0])
     yields = push * (u[1] * (g[0] * u[1] - 2.0 * g[1] * u[0]) + g[2] * u[0] * u[0])
-    if not closing > 0.0:
-        missed = aside / max(yields - closing, 1e-300)
-    elif yields > 2.0 * closing:
-        missed = length * min(aside / (yields - closing), 4.0)
-    else:
-        missed = length * min(aside / closing * max(1.0, closing / max(yields, 1e-300)), 4.0)
+    missed = turned_aside(length, closing, aside, yields)
     ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
     if missed <= allowed:
         missed = max(missed, aside * min(min(ahead, FAR), distance))
@@ -139,27 +144,9 @@ def slip_ends(
 
 
 @kernel
-def reach_of(distance: float, length: float, along: float) -> float:
-    """See `routh.kernels.space_powers.event_ahead`, by the clock of a slip that grows at a rate."""
-    reach = max(FARTHER * distance, NEAREST)
-    if reach < math.inf:
-        grown = reach * along / length
-        if grown <= -1.0:
-            reach = math.inf
-        elif abs(grown) < 1e-3:
-            reach /= length
-        else:
-            reach = math.log1p(grown) / along
-    return reach
-
-
-@kernel
 def step_end(degree: int, reach: float, last: float, second: float, allowed: float) -> float:
-    """Length of the step: as wanted, or, with all powers, see `routh.kernels.space_powers.step_length`."""
-    if degree < ORDER:
-        return reach
-    longest = math.log(allowed / max(last, 1e-200)) / degree
-    return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))
+    """Length of the step: as wanted, or, with all powers, as they allow."""
+    return reach if degree < ORDER else longest_step(degree, last, second, allowed)
 
 
 @written_out
@@ -214,16 +201,11 @@ def look_at_normal(points: Array, j: int, pushes: bool, change: float) -> float:
 @written_out
 def turning_point(points: Array, nc: int) -> float:
     """See `routh.kernels.space_events.turning_point`."""
-    found = 0.0
+    found = math.inf
     for j in range(points.shape[1]):
-        first, middle, last = -abs(points[BEFORE, j]), points[THEN, j], points[NOW, j]
-        bend = 2.0 * (first - 2.0 * middle + last)
-        rise = 4.0 * middle - 3.0 * first - last
-        turns = bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend
-        if j < nc and last > -math.inf and turns:
-            share = -0.5 * rise / bend
-            found = share if found == 0.0 else min(found, share)
-    return found
+        if j < nc:
+            found = min(found, peak_of(-abs(points[BEFORE, j]), points[THEN, j], points[NOW, j]))
+    return found if found < math.inf else 0.0
 
 
 @written_out
@@ -301,7 +283,7 @@ def lone_step(of: Column, work: LoneWork) -> int:
         (g[2], g[4], g[5]), mu * weight, length, u, d, 0.0, distance, allowed
     ):
         return LEFT
-    reach = reach_of(distance, length, u[0] * d[0] + u[1] * d[1])
+    reach = by_clock(max(FARTHER * distance, NEAREST), length, u[0] * d[0] + u[1] * d[1])
     least = min(allowed, math.sqrt(allowed) * min(1.0, length))
     powers[T, 0], powers[R, 0], powers[S, 0] = t0, t1, length
     degree, last, second = lone_series(powers, g, weight, push, reach, least)

@@ -65,19 +65,23 @@ def distance_ahead(work: SpaceWork, nc: int, m: int) -> float:
 
 
 @kernel
+def by_clock(length: float, slip: float, along: float) -> float:
+    """A length of the path in the measure of a slip that grows at a rate: by that, exponentially."""
+    if not length < math.inf:
+        return length
+    grown = length * along / slip
+    if grown <= -1.0:
+        return math.inf
+    return length / slip if abs(grown) < 1e-3 else math.log1p(grown) / along
+
+
+@kernel
 def event_ahead(work: SpaceWork, nc: int, m: int, clock: int) -> float:
     """How far in the step's own measure the next event may be: how far its powers must be good."""
     series = work.series
     least = max(FARTHER * distance_ahead(work, nc, m), NEAREST)
-    if clock >= 0 and least < math.inf:  # by its clock, slip grows or falls exponentially
-        slip, along = series[CHANNELS * clock + SIZE, 0], series[CHANNELS * clock + ALONG, 0]
-        grown = least * along / slip
-        if grown <= -1.0:
-            least = math.inf
-        elif abs(grown) < 1e-3:
-            least /= slip
-        else:
-            least = math.log1p(grown) / along
+    if clock >= 0:
+        least = by_clock(least, series[CHANNELS * clock + SIZE, 0], series[CHANNELS * clock + ALONG, 0])
     return least
 
 
@@ -125,8 +129,13 @@ def are_enough(
 
 
 @kernel
-def step_length(work: SpaceWork, m: int, books: Books, degree: int, last: float, allowed: float) -> float:
-    """How far the powers up to ``degree``, whose size is ``last``, are as exact as the error allows."""
-    second = size_of_power(work, m, books, degree - 1)
+def longest_step(degree: int, last: float, second: float, allowed: float) -> float:
+    """`step_length` for sizes of the last two powers."""
     longest = math.log(allowed / max(last, 1e-200)) / degree
     return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))
+
+
+@kernel
+def step_length(work: SpaceWork, m: int, books: Books, degree: int, last: float, allowed: float) -> float:
+    """How far the powers up to ``degree``, whose size is ``last``, are as exact as the error allows."""
+    return longest_step(degree, last, size_of_power(work, m, books, degree - 1), allowed)

@@ -12,7 +12,7 @@ import math
 from routh.compiling import kernel, written_out
 from routh.kernels.space_curve import LOCAL, TAIL
 from routh.kernels.space_equations import invert, unknown_value
-from routh.kernels.space_lone import BEFORE, Powers, reach_of, slip_ends, step_end
+from routh.kernels.space_lone import BEFORE, Powers, slip_ends, step_end
 from routh.kernels.space_names import (
     CUT,
     GO_ON,
@@ -23,7 +23,7 @@ from routh.kernels.space_names import (
     ORDER,
     RIGHT,
 )
-from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST
+from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST, by_clock
 from routh.kernels.space_series import CLOCKED
 from routh.kernels.space_several_events import (
     D0,
@@ -47,6 +47,7 @@ from routh.kernels.space_several_events import (
     T,
     U,
     W,
+    changed_by,
     clear_length,
     event_of_several,
     normal_effect,
@@ -94,17 +95,10 @@ def gather(of: Column, work: SeveralWork, m: int) -> bool:
     return slide
 
 
-@written_out
+@kernel
 def pushed(work: SeveralWork, m: int, coordinate: int) -> float:
     """What PUSH changes a coordinate of the contacts that push by."""
-    value, gram, numbers = 0.0, work.gram, work.numbers
-    for b in range(m):
-        value += (
-            gram[coordinate, 3 * b] * numbers[PUSH, 3 * b]
-            + gram[coordinate, 3 * b + 1] * numbers[PUSH, 3 * b + 1]
-            + gram[coordinate, 3 * b + 2] * numbers[PUSH, 3 * b + 2]
-        )
-    return value
+    return changed_by(work.gram, coordinate, work.numbers, PUSH, m)
 
 
 @written_out
@@ -379,7 +373,7 @@ def several_step(of: Column, work: SeveralWork, m: int) -> int:
     by, reach = Pushing(m, held, clock), max(FARTHER * distance, NEAREST)
     set_pace(work, by, 0)
     if clock >= 0:
-        reach = reach_of(distance, work.powers[0, PACE], along)
+        reach = by_clock(reach, work.powers[0, PACE], along)
     least = min(allowed, math.sqrt(allowed) * slowest)
     degree, last, second = series_of_several(work, by, reach, least)
     if held < m:

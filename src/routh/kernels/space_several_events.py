@@ -90,16 +90,22 @@ class Pushing(NamedTuple):
 
 
 @written_out
-def normal_effect(work: SeveralWork, m: int, j: int, row: int) -> float:
-    """What a row of numbers, impulses or rates, changes the normal velocity of any contact by."""
-    value, normals, numbers = 0.0, work.normals, work.numbers
+def changed_by(matrix: Array, line: int, numbers: Array, row: int, m: int) -> float:
+    """What a row of numbers of the contacts that push makes of a line of a matrix."""
+    value = 0.0
     for b in range(m):
         value += (
-            normals[j, 3 * b] * numbers[row, 3 * b]
-            + normals[j, 3 * b + 1] * numbers[row, 3 * b + 1]
-            + normals[j, 3 * b + 2] * numbers[row, 3 * b + 2]
+            matrix[line, 3 * b] * numbers[row, 3 * b]
+            + matrix[line, 3 * b + 1] * numbers[row, 3 * b + 1]
+            + matrix[line, 3 * b + 2] * numbers[row, 3 * b + 2]
         )
     return value
+
+
+@kernel
+def normal_effect(work: SeveralWork, m: int, j: int, row: int) -> float:
+    """What a row of numbers, impulses or rates, changes the normal velocity of any contact by."""
+    return changed_by(work.normals, j, work.numbers, row, m)
 
 
 @written_out

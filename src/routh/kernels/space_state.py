@@ -1,7 +1,8 @@
 """A sample in space between two steps: a column of a matrix, so that any thread can take its next step.
 
-`routh.kernels.events_space.advance` takes it in a workspace; `space_lone` and `space_several` take the usual
-steps in the column itself, and touch less memory: on a GPU that is what steps wait for.
+`routh.kernels.events_space.advance` takes it in a workspace; `space_usual_draws`, `space_lone` and
+`space_several` take the usual steps in the column itself, and touch less memory: on a GPU that is what steps
+wait for.
 """
 
 from __future__ import annotations

@@ -43,7 +43,6 @@ ELSEWHERE = -1  # it has ended and is written, or is in a run
 MOST = 4  # contacts that push by which kinds differ
 KINDS = LONG + MOST
 
-
 WARP = 32
 TO_THE_END = 2**31
 
