@@ -9,10 +9,10 @@ from routh.compiling import compiled, interpreted
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RATES, make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run_range
+from routh.kernels.space_crew import Crew, SeveralWork, several_work
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
 from routh.kernels.space_names import PUSHING, workspace
 from routh.kernels.space_several import several_step
-from routh.kernels.space_several_events import SeveralWork, several_work
 from routh.kernels.space_state import LEFT, Column, move_row, state_rows
 from routh.kernels.space_usual_draws import DrawWork, draw_work, usual_draw
 from routh.kernels.space_waves import (
@@ -62,7 +62,9 @@ def by_columns(
                     following = one(column, LoneWork(*map(watched, lone)))
                 else:
                     pushing = int(states[move_row(rows.nc[row], PUSHING), 1])
-                    following = some(column, SeveralWork(*map(watched, several)), pushing)
+                    following = some(
+                        column, SeveralWork(*map(watched, several)), Crew(0, 1, 0, 0), pushing, True
+                    )
                 left += following == LEFT
                 kind = kind_after(following, kind)
             elif kind == DREW:

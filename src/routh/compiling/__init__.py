@@ -38,6 +38,7 @@ __all__ = [
     "inlined",
     "interpreted",
     "is_ready",
+    "is_simulated",
     "kernel",
     "on_device",
     "seldom",
@@ -181,9 +182,11 @@ def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) ->
     NVIDIA's compiler copies it to every place of call. ``instead``: pairs of a function and what is called in
     its place.
     """
-    jit = find_cuda().jit(device=True)
+    cuda = find_cuda()
+    jit = cuda.jit(device=True)
     made: dict[Plain, Foreign] = {}
     for original, other in instead:
+        getattr(other, "py_func", other).__globals__["cuda"] = cuda  # as `cuda_kernel` does
         made[getattr(original, "py_func", original)] = _rebuilt(other, jit, made)
     return _rebuilt(function, jit, made)
 
@@ -207,9 +210,7 @@ def cuda_kernel(
     launch fill all of them with zeros.
     """
     cuda = function.__globals__["cuda"] = find_cuda()
-    from numba import config
-
-    if config.ENABLE_CUDASIM:
+    if is_simulated():
         return cuda.jit(function)
     from routh.compiling.gpu_cache import keep_on_disk
 
@@ -310,12 +311,17 @@ def find_cuda() -> types.ModuleType:
     return cuda
 
 
+def is_simulated() -> bool:
+    """Whether CUDA kernels run in a simulator, as plain Python."""
+    from numba import config
+
+    return bool(config.ENABLE_CUDASIM)
+
+
 @cache
 def _has_numba_cuda() -> bool:
     """Whether numba.cuda is that of numba-cuda, or a simulator: numba's own finds GPUs and is not enough."""
-    from numba import config
-
-    return bool(config.ENABLE_CUDASIM) or find_spec("numba_cuda") is not None
+    return is_simulated() or find_spec("numba_cuda") is not None
 
 
 def _marked(function: Foreign, **options: Foreign) -> Foreign:

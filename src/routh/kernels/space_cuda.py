@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.compiling import cuda_kernel, find_cuda, is_simulated, on_device
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_graph import repeated
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, of_device, send
+from routh.kernels.space_crew import Crew, SeveralWork, any_of, several_work, wait
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
 from routh.kernels.space_names import CURVES, PUSHING, TAKEN, SpaceWork, workspace
 from routh.kernels.space_several import several_step
-from routh.kernels.space_several_events import SeveralWork, several_work
 from routh.kernels.space_state import Column, move_row, state_rows
 from routh.kernels.space_usual_draws import DrawWork, draw_work, usual_draw
 from routh.kernels.space_waves import (
@@ -47,15 +47,17 @@ from routh.kernels.space_waves import (
 if TYPE_CHECKING:
     from numba import cuda  # at run time `cuda_kernel` puts it here
 
-BLOCK = 128
+BLOCK, CURVE_BLOCK = 128, 64
+ALL_THREADS = 0xFFFFFFFF  # of a warp
 REGISTERS, BLOCKS = 80, 6  # of a thread; blocks of a multiprocessor
 CURVE_REGISTERS = 255  # of those that have series in them
+LONE_REGISTERS = 255
 FEW = 8  # contacts with which loops over all of them are unrolled
 SORT_BLOCK, EACH = 256, 8  # samples that each thread of a block sorts
 TURNS = 112  # after so many samples go to their ends one by one
-SELDOM = 8  # turns after which other curves are taken: each takes as long as all the others together
 MANY = 12  # steps of a long curve: many more may follow, and are taken in runs, beside the turns
 OFTEN, AT_ONCE = 8, 48  # turns between two runs; steps of a run
+HARD_OFTEN, HARD_AT_ONCE = 4, 4  # the same for other curves: each step takes as long as a turn
 IN_TURN, THE_REST = -1, -2  # what kernels do that do not belong to a run
 SORT_FROM = 2**17  # samples from which on sorting pays
 STATE_BYTES = 2**30  # of the states of samples at a time
@@ -122,21 +124,21 @@ def _sort_kernel() -> CudaKernel:
 
 @lru_cache(maxsize=1)
 def _collect_kernel() -> CudaKernel:
-    """The samples of a run: those on long curves with m contacts; turns leave them alone."""
+    """The samples of a run: those of a kind; turns leave them alone."""
 
-    def entry(waves: Waves, count: int, run: int, m: int) -> None:
-        slot, kind = cuda.grid(1), LONG + m - 1
+    def entry(waves: Waves, count: int, run: int, kind: int) -> None:
+        slot = cuda.grid(1)
         if slot < count and waves.kinds[slot] == kind:
             waves.kinds[slot] = ELSEWHERE
             place = cuda.atomic.add(waves.counts, (waves.counts.shape[0] - 1 - run, kind), 1)
-            waves.lists[KINDS + m - 1, place] = slot
+            waves.lists[KINDS + (kind - LONG if kind >= LONG else MOST), place] = slot
 
     return cuda_kernel(entry)
 
 
 @lru_cache(maxsize=16)
 def _advance_kernel(nc: int) -> CudaKernel:
-    """IN_TURN: steps of the kinds that have no kernel of their own; THE_REST: to the end."""
+    """IN_TURN: steps of the kinds that have no kernel of their own; THE_REST: to the end; a run: HARD."""
     advanced, chunked = on_device(advance_sample), on_device(listed)
     values, marks, series, flags, _ = (array.shape for array in workspace(nc))
 
@@ -150,22 +152,29 @@ def _advance_kernel(nc: int) -> CudaKernel:
             cuda.local.array(flags, np.bool_),
             trace,
         )
-        turn, first, last, steps = int(waves.turn[0]), SWEPT, LONE, 1
+        turn, first, last, shift, steps, times = int(waves.turn[0]), SWEPT, LONE, 0, 1, 1
         if what == THE_REST:
             first, last, steps = SEVERAL, KINDS, TO_THE_END
-        elif turn % SELDOM == SELDOM - 1:
-            first = HARD
+        elif what >= 0:
+            turn, first, last, shift = waves.counts.shape[0] - 1 - what, HARD, HARD + 1, KINDS + MOST - HARD
+            times = HARD_AT_ONCE
         chunk, chunks = cuda.grid(1) // WARP, cuda.gridsize(1) // WARP
         while True:
-            kind, place = chunked(waves.counts, turn, chunk, first, last)
+            kind, place = chunked(waves.counts, turn, chunk, WARP, first, last)
             if kind == last:
                 break
             place += cuda.grid(1) % WARP
             if place < waves.counts[turn, kind]:
-                slot = waves.lists[kind, place]
-                waves.kinds[slot] = advanced(
-                    rows, draw, outputs, work, waves.states, slot, kind, begin + slot, steps
-                )
+                slot = waves.lists[kind + shift, place]
+                following, left = kind, times
+                while following == kind and left > 0:
+                    following, left = (
+                        advanced(rows, draw, outputs, work, waves.states, slot, kind, begin + slot, steps),
+                        left - 1,
+                    )
+                if what >= 0:  # turns and runs go on beside each other
+                    cuda.threadfence()
+                waves.kinds[slot] = following
             chunk += chunks
 
     return cuda_kernel(entry, rolled=True, cleared=False, max_registers=REGISTERS)
@@ -199,48 +208,88 @@ def _lone_kernel(nc: int) -> CudaKernel:
                 cuda.threadfence()
             waves.kinds[slot] = kind
 
-    return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= FEW, max_registers=CURVE_REGISTERS)
+    return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= FEW, max_registers=LONE_REGISTERS)
+
+
+def _wait() -> None:
+    cuda.syncwarp()
+
+
+def _any_of(here: bool) -> bool:
+    return cuda.any_sync(ALL_THREADS, here)
 
 
 @lru_cache(maxsize=16)
 def _several_kernel(nc: int, m: int) -> CudaKernel:
-    """Steps of m contacts that slide, for m = MOST of so many or more; see `_lone_kernel`."""
-    stepped, chosen, chunked = on_device(several_step), on_device(kind_long), on_device(listed)
+    """Steps of m contacts that slide, for m = MOST of so many or more; see `_lone_kernel`.
+
+    Each thread has one contact, or one of each MOST; the simulator, whose threads do not wait, all of them.
+    """
+    threads, instead = (1, ()) if is_simulated() else (m, ((wait, _wait), (any_of, _any_of)))
+    stepped, any_in_warp = on_device(several_step, instead), on_device(any_of, instead)
+    chosen, chunked = on_device(kind_long), on_device(listed)
     widest, or_more = (nc, True) if m == MOST < nc else (m, False)
-    powers, events, gram, normals, numbers, points, who, values, marks = (
-        array.shape for array in several_work(nc, widest)
-    )
+    crews, beside = WARP // threads, -(-WARP // threads)  # what is left of a warp's threads goes with it
+    columns, in_block = beside * CURVE_BLOCK // WARP, 1 if or_more else CURVE_BLOCK
+    shapes = [array.shape for array in several_work(nc, widest, threads, columns, in_block)]
+    powers, normals, numbers, points, who, values, marks, gram, rates, *board = shapes
+    pace, events, push, notes, heights, nearest, equations = board
     without = SEVERAL + 2 * (MOST - m)
 
     def entry(rows: Rows, draw: Draw, waves: Waves, begin: int, run: int, most: int, many: int) -> None:
+        if or_more:
+            matrix = cuda.local.array(gram, np.float64)
+            series = cuda.local.array(rates, np.float64)
+        else:  # a line each: that is how the simulator tells them apart
+            matrix = cuda.shared.array(gram, np.float64)
+            series = cuda.shared.array(rates, np.float64)
         work = SeveralWork(
             cuda.local.array(powers, np.float64),
-            cuda.local.array(events, np.float64),
-            cuda.local.array(gram, np.float64),
             cuda.local.array(normals, np.float64),
             cuda.local.array(numbers, np.float64),
             cuda.local.array(points, np.float64),
             cuda.local.array(who, np.int64),
             cuda.local.array(values, np.float64),
             cuda.local.array(marks, np.int64),
+            matrix,
+            series,
+            cuda.shared.array(pace, np.float64),
+            cuda.shared.array(events, np.float64),
+            cuda.shared.array(push, np.float64),
+            cuda.shared.array(notes, np.float64),
+            cuda.shared.array(heights, np.float64),
+            cuda.shared.array(nearest, np.float64),
+            cuda.shared.array(equations, np.float64),
         )
         turn, first, last, shift = int(waves.turn[0]), without, without + 2, 0
         if run >= 0:
             turn, first, last, shift = waves.counts.shape[0] - 1 - run, LONG + m - 1, LONG + m, KINDS - LONG
+        number = cuda.threadIdx.x % WARP
+        crew = Crew(
+            number % threads,
+            threads,
+            number // threads + beside * (cuda.threadIdx.x // WARP),
+            0 if or_more else cuda.threadIdx.x,
+        )
         chunk, chunks = cuda.grid(1) // WARP, cuda.gridsize(1) // WARP
         while True:
-            kind, place = chunked(waves.counts, turn, chunk, first, last)
+            kind, place = chunked(waves.counts, turn, chunk, crews, first, last)
             if kind == last:
                 break
-            place += cuda.grid(1) % WARP
-            if place < waves.counts[turn, kind]:
-                slot = waves.lists[kind + shift, place]
-                row = (begin + slot) // draw.n
-                column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
-                pushing = int(waves.states[move_row(column.nc, PUSHING), slot]) if or_more else m
-                following, steps = CURVES, most
-                while following == CURVES and steps > 0:
-                    following, steps = stepped(column, work, pushing), steps - 1
+            place += number // threads
+            count = waves.counts[turn, kind]
+            mine = number // threads < crews and place < count
+            slot = waves.lists[kind + shift, min(place, count - 1)]
+            row = (begin + slot) // draw.n
+            column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+            pushing = int(waves.states[move_row(column.nc, PUSHING), slot]) if or_more else m
+            following, steps, going = CURVES, most, mine
+            while any_in_warp(going):
+                after = stepped(column, work, crew, pushing, going)
+                if going:
+                    following, steps = after, steps - 1
+                    going = following == CURVES and steps > 0
+            if mine and crew.first == 0:
                 taken = waves.states[move_row(column.nc, TAKEN), slot]
                 kind_now = chosen(following, kind if run < 0 else without, taken, many)
                 if run >= 0 or kind_now >= LONG:  # turns and runs go on beside each other
@@ -281,7 +330,7 @@ def _streams(device: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
 
     They are made once: kernels remember with which streams they were launched.
     """
-    streams = [0, *(find_cuda().stream() for _ in range(1 + 2 * MOST))]
+    streams = [0, *(find_cuda().stream() for _ in range(2 + 2 * MOST))]
     return streams, [find_cuda().event() for _ in streams]
 
 
@@ -310,7 +359,8 @@ class WaveLauncher:
         columns = count if turns > 0 else 1  # one by one samples need none
         if len(self.waves.kinds) < count or self.waves.states.shape[1] < columns:
             shapes = [((state_rows(self.nc), columns), np.float64), ((count,), np.int8), ((1,), np.int32)]
-            shapes += [((TURNS + 1 + TURNS // OFTEN, KINDS), np.int32), ((KINDS + MOST, count), np.int32)]
+            most = TURNS + 1 + TURNS // min(OFTEN, HARD_OFTEN)
+            shapes += [((most, KINDS), np.int32), ((KINDS + MOST + 1, count), np.int32)]
             self.waves = Waves(*allocate(shapes))
         waves, own, everywhere = self.waves, self.streams[1], BLOCKS * of_device("MULTIPROCESSOR_COUNT", 1)
         sorting, of_pushing = -(-count // (SORT_BLOCK * EACH)), range(1, min(self.nc, MOST) + 1)
@@ -322,7 +372,7 @@ class WaveLauncher:
             _sort_kernel()[sorting, SORT_BLOCK, own](waves, count)
             self._follow(1, *(1 + m for m in of_pushing))
             for m in reversed(of_pushing):
-                curves[m][everywhere, BLOCK, self.streams[1 + m]](*of_curves, IN_TURN, 1, MANY)
+                curves[m][2 * everywhere, CURVE_BLOCK, self.streams[1 + m]](*of_curves, IN_TURN, 1, MANY)
             _draw_kernel(self.nc)[everywhere, BLOCK, own](*of_curves)
             advancing[everywhere, BLOCK, own](*all_of, IN_TURN)
             for m in of_pushing:
@@ -333,8 +383,14 @@ class WaveLauncher:
             self._follow(1, *(1 + MOST + m for m in of_pushing))
             for m in of_pushing:
                 beside = self.streams[1 + MOST + m]
-                _collect_kernel()[-(-count // BLOCK), BLOCK, beside](waves, count, run, m)
-                curves[m][everywhere, BLOCK, beside](*of_curves, run, AT_ONCE, MANY)
+                _collect_kernel()[-(-count // BLOCK), BLOCK, beside](waves, count, run, LONG + m - 1)
+                curves[m][2 * everywhere, CURVE_BLOCK, beside](*of_curves, run, AT_ONCE, MANY)
+
+        def begin_hard_run(run: int) -> None:
+            self._follow(1, 2 + 2 * MOST)
+            beside = self.streams[2 + 2 * MOST]
+            _collect_kernel()[-(-count // BLOCK), BLOCK, beside](waves, count, run, HARD)
+            advancing[everywhere, BLOCK, beside](*all_of, run)
 
         self._follow(0, 1)
         most = max(count, waves.counts.shape[0])
@@ -345,8 +401,11 @@ class WaveLauncher:
                 turn = repeated(turn, own)
             if number % OFTEN == OFTEN - 1:
                 begin_run(number // OFTEN)
+            if number % HARD_OFTEN == HARD_OFTEN - 1:
+                begin_hard_run(number // HARD_OFTEN)
         for m in of_pushing:
             self._follow(1 + MOST + m, 1)
+        self._follow(2 + 2 * MOST, 1)
         _sort_kernel()[sorting, SORT_BLOCK, own](waves, count)
         advancing[everywhere, BLOCK, own](*all_of, THE_REST)
         self._follow(1, 0)

@@ -1,8 +1,8 @@
 """A step along the curve of several contacts that all slide, driven or held.
 
 What `routh.kernels.space_curve.step_curve` does, to the bit; what is seldom, such as a slip that begins
-or ends, is left to that. Contacts that push count from 0, those held last. As in `space_lone` loops are as
-long as they can be, to be written out by a GPU's compiler.
+or ends, is left to that. Contacts that push count from 0, those held last. A crew of threads takes it, see
+`space_crew`. As in `space_lone` loops are as long as they can be, to be written out by a GPU's compiler.
 """
 
 from __future__ import annotations
@@ -10,36 +10,17 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel, written_out
-from routh.kernels.space_curve import LOCAL, TAIL
-from routh.kernels.space_equations import invert, unknown_value
-from routh.kernels.space_lone import BEFORE, Powers, slip_ends, step_end
-from routh.kernels.space_names import (
-    CUT,
-    GO_ON,
-    HELD,
-    LET_GO,
-    MAY_END,
-    NORMAL_ZERO,
-    ORDER,
-    RIGHT,
-)
-from routh.kernels.space_powers import ENOUGH, FARTHER, NEAREST, by_clock
-from routh.kernels.space_series import CLOCKED
-from routh.kernels.space_several_events import (
+from routh.kernels.space_crew import (
     D0,
     D1,
-    EQUATIONS,
     INVERSE,
     MU,
-    OTHER,
-    PACE,
+    NOTES,
     PUSH,
     ROWS,
-    SUM,
     TRY,
     WEIGHT,
-    L,
-    N,
+    Crew,
     Pushing,
     R,
     S,
@@ -47,10 +28,35 @@ from routh.kernels.space_several_events import (
     T,
     U,
     W,
-    changed_by,
-    clear_length,
-    event_of_several,
+    any_of,
+    least_for_all,
+    least_of,
     normal_effect,
+    own_of,
+    pushed,
+    show,
+    wait,
+)
+from routh.kernels.space_curve import LOCAL, TAIL
+from routh.kernels.space_lone import BEFORE, slip_ends, step_end
+from routh.kernels.space_names import (
+    CUT,
+    GO_ON,
+    HELD,
+    LET_GO,
+    MAY_END,
+    NORMAL_ZERO,
+)
+from routh.kernels.space_powers import FARTHER, NEAREST, by_clock
+from routh.kernels.space_series import CLOCKED
+from routh.kernels.space_several_events import clear_length, event_of_several, is_clear
+from routh.kernels.space_several_series import (
+    held_by_length,
+    invert_held,
+    rates,
+    series_of_several,
+    set_pace,
+    share_equations,
 )
 from routh.kernels.space_state import (
     LEFT,
@@ -67,321 +73,183 @@ from routh.kernels.space_state import (
 
 
 @written_out
-def gather(of: Column, work: SeveralWork, m: int) -> bool:
-    """Fill the scratch with the contacts that push; whether all slips have a direction."""
+def gather(of: Column, work: SeveralWork, crew: Crew, m: int) -> bool:
+    """Fill the scratch; whether all slips of this thread's contacts have a direction."""
     powers, numbers, who, slide = work.powers, work.numbers, work.who, True
-    for a in range(m):
-        i = pusher(of, a)
-        who[a], numbers[MU, a], numbers[WEIGHT, a] = i, friction_of(of, i), weight_of(of, i)
-        t0, t1 = of.states[3 * i + 1, of.slot], of.states[3 * i + 2, of.slot]
-        length = math.sqrt(t0 * t0 + t1 * t1)
-        at = ROWS * a
-        powers[0, at + T], powers[0, at + R], powers[0, at + S] = t0, t1, length
-        if length > 0.0:
+    for b in range(m):
+        who[b] = pusher(of, b)
+    for o in range(own_of(work)):
+        a, at = crew.first + crew.apart * o, ROWS * o
+        if a < m:
+            i = pusher(of, a)
+            numbers[MU, o], numbers[WEIGHT, o] = friction_of(of, i), weight_of(of, i)
+            t0, t1 = of.states[3 * i + 1, of.slot], of.states[3 * i + 2, of.slot]
+            length = math.sqrt(t0 * t0 + t1 * t1)
+            slide = slide and length > 0.0
+            length = length if length > 0.0 else 1.0  # the others go on, and it with them
+            powers[0, at + T], powers[0, at + R], powers[0, at + S] = t0, t1, length
             powers[0, at + U], powers[0, at + W] = t0 / length, t1 / length
-            numbers[INVERSE, a] = 1.0 / length
-        else:
-            slide = False
-    for a in range(m):
-        for part in range(3):
+            numbers[INVERSE, o] = 1.0 / length
+            for part in range(3):
+                for b in range(m):
+                    for other in range(3):
+                        work.gram[3 * o + part, 3 * b + other, crew.thread] = of.G[
+                            of.row, 3 * i + part, 3 * who[b] + other
+                        ]
+    for q in range(work.points.shape[1]):
+        j = crew.first + crew.apart * q
+        if j < of.nc:
+            work.points[BEFORE, q] = of.states[3 * j, of.slot]
             for b in range(m):
-                for other in range(3):
-                    g = of.G[of.row, 3 * who[a] + part, 3 * who[b] + other]
-                    work.gram[3 * a + part, 3 * b + other] = g
-            for j in range(of.nc):
-                work.normals[j, 3 * a + part] = of.G[of.row, 3 * who[a] + part, 3 * j]
-    for j in range(of.nc):
-        work.points[BEFORE, j] = of.states[3 * j, of.slot]
+                for part in range(3):
+                    work.normals[q, 3 * b + part] = of.G[of.row, 3 * who[b] + part, 3 * j]
     return slide
 
 
-@kernel
-def pushed(work: SeveralWork, m: int, coordinate: int) -> float:
-    """What PUSH changes a coordinate of the contacts that push by."""
-    return changed_by(work.gram, coordinate, work.numbers, PUSH, m)
-
-
 @written_out
-def invert_held(work: SeveralWork, by: Pushing) -> None:
-    """The equations of the normal rates of contacts that are held, see `fill_matrix`."""
-    values, gram = work.values, work.gram
-    for a in range(by.m):
-        for b in range(by.m):
-            if a >= by.held and b >= by.held:
-                friction, e, f = -work.numbers[MU, b], a - by.held, b - by.held
-                values[EQUATIONS + e, f] = (
-                    gram[3 * a, 3 * b]
-                    + gram[3 * a, 3 * b + 1] * (friction * work.powers[0, ROWS * b + U])
-                    + gram[3 * a, 3 * b + 2] * (friction * work.powers[0, ROWS * b + W])
-                )
-                values[EQUATIONS + by.m + e, f] = 1.0 if e == f else 0.0
-    invert(work, EQUATIONS, by.m, by.m - by.held)
+def note_slips(of: Column, work: SeveralWork, crew: Crew, m: int) -> None:
+    """D0, D1: slip rates; notes: slips, their rates, along themselves, and by themselves.
 
-
-@written_out
-def known_rates(work: SeveralWork, by: Pushing, k: int) -> None:
-    """PUSH: power k of the rates as far as lower powers say, see `routh.kernels.space_series.known_rates`."""
-    powers, numbers = work.powers, work.numbers
-    for a in range(by.m):
-        numbers[SUM, a], numbers[OTHER, a] = 0.0, 0.0
-    if by.clock >= 0 or by.held < by.m:
-        for j in range(ORDER):
-            for a in range(by.m):
-                if j <= k:
-                    rate = powers[j, PACE]
-                    if a >= by.held:
-                        rate = powers[j, ROWS * a + N] if j < k else 0.0
-                    numbers[SUM, a] += rate * powers[k - j, ROWS * a + U]
-                    numbers[OTHER, a] += rate * powers[k - j, ROWS * a + W]
-    for a in range(by.m):
-        at, weight, f0, f1 = ROWS * a, numbers[WEIGHT, a], numbers[SUM, a], numbers[OTHER, a]
-        if a >= by.held:
-            weight = 0.0
-        elif a == by.clock:
-            f0, f1 = weight * powers[k, at + T], weight * powers[k, at + R]
-        elif by.clock >= 0:
-            f0, f1 = weight * f0, weight * f1
-        else:
-            f0, f1 = weight * powers[k, at + U], weight * powers[k, at + W]
-        numbers[PUSH, 3 * a] = weight * powers[k, PACE]
-        numbers[PUSH, 3 * a + 1], numbers[PUSH, 3 * a + 2] = -numbers[MU, a] * f0, -numbers[MU, a] * f1
-
-
-@written_out
-def set_pace(work: SeveralWork, by: Pushing, k: int) -> None:
-    """PACE: the size of the slip that is the measure of the step; 1 where the length of the path is."""
-    pace = 1.0 if k == 0 else 0.0
-    for a in range(by.m):
-        if a == by.clock:
-            pace = work.powers[k, ROWS * a + S]
-    work.powers[k, PACE] = pace
-
-
-@written_out
-def rates(work: SeveralWork, by: Pushing, k: int) -> None:
-    """Power k of the rates, and PUSH."""
-    powers, numbers = work.powers, work.numbers
-    known_rates(work, by, k)
-    if by.held < by.m:
-        for a in range(by.m):
-            if a >= by.held:
-                work.values[RIGHT, a - by.held] = 0.0 - pushed(work, by.m, 3 * a)
-        for a in range(by.m):
-            if a >= by.held:
-                z, friction = unknown_value(work, by.m - by.held, a - by.held), -numbers[MU, a]
-                numbers[PUSH, 3 * a] += z
-                numbers[PUSH, 3 * a + 1] += z * (friction * powers[0, ROWS * a + U])
-                numbers[PUSH, 3 * a + 2] += z * (friction * powers[0, ROWS * a + W])
-    for a in range(by.m):
-        for part in range(3):
-            powers[k, ROWS * a + N + part] = numbers[PUSH, 3 * a + part]
-
-
-@written_out
-def add_power(work: SeveralWork, m: int, k: int, pace: float) -> None:
-    """PUSH: power k + 1 of the impulses, from power k of the rates, which become so many times as large."""
-    share = 1.0 / (k + 1)
-    for a in range(m):
-        for part in range(3):
-            rate = work.powers[k, ROWS * a + N + part] * pace
-            work.powers[k, ROWS * a + N + part], work.numbers[PUSH, 3 * a + part] = rate, share * rate
-
-
-@written_out
-def first_held(of: Column, work: SeveralWork, m: int) -> int:
-    """The first of the contacts that push that is held; m: none is."""
-    held = m
-    for a in range(m - 1, -1, -1):
-        if held == a + 1 and role(of, work.who[a]) == HELD:
-            held = a
-    return held
-
-
-@written_out
-def slips(work: SeveralWork, m: int, k: int) -> None:
-    """Power k > 0 of the slips from that of the impulses, PUSH: see `routh.kernels.space_series.slip`.
-
-    SUM and OTHER: halves of what its size is made of; then its direction.
+    And how far the next zero of a normal velocity is, see `distance_ahead`; rates are on the board.
     """
-    powers, numbers = work.powers, work.numbers
-    for a in range(m):
-        at = ROWS * a
-        powers[k, at + T], powers[k, at + R] = pushed(work, m, 3 * a + 1), pushed(work, m, 3 * a + 2)
-        numbers[SUM, a], numbers[OTHER, a] = 0.0, 0.0
-        if k % 2 == 0:
-            t, r, s = powers[k // 2, at + T], powers[k // 2, at + R], powers[k // 2, at + S]
-            numbers[SUM, a], numbers[OTHER, a] = 0.5 * (t * t + r * r), 0.5 * s * s
-    for j in range(ORDER // 2, 0, -1):
-        for a in range(m):
-            at = ROWS * a
-            if 2 * j < k:
-                t, r = powers[j, at + T] * powers[k - j, at + T], powers[j, at + R] * powers[k - j, at + R]
-                numbers[SUM, a] += t + r
-                numbers[OTHER, a] += powers[j, at + S] * powers[k - j, at + S]
-    for a in range(m):
-        at, t, r = ROWS * a, powers[k, ROWS * a + T], powers[k, ROWS * a + R]
-        first = powers[0, at + T] * t + powers[0, at + R] * r
-        powers[k, at + S] = numbers[INVERSE, a] * (numbers[SUM, a] - numbers[OTHER, a] + first)
-        numbers[SUM, a], numbers[OTHER, a] = t, r
-    for j in range(1, ORDER + 1):
-        for a in range(m):
-            at = ROWS * a
-            if j <= k:
-                numbers[SUM, a] -= powers[j, at + S] * powers[k - j, at + U]
-                numbers[OTHER, a] -= powers[j, at + S] * powers[k - j, at + W]
-    for a in range(m):
-        at = ROWS * a
-        powers[k, at + U], powers[k, at + W] = (
-            numbers[INVERSE, a] * numbers[SUM, a],
-            numbers[INVERSE, a] * numbers[OTHER, a],
-        )
+    notes, numbers, powers, column = work.notes, work.numbers, work.powers, crew.column
+    for o in range(own_of(work)):
+        a, at = crew.first + crew.apart * o, ROWS * o
+        if a < m:
+            d0, d1 = (
+                pushed(work, crew, 3 * o + 1, m),
+                pushed(work, crew, 3 * o + 2, m),
+            )
+            rate = d0**2 + d1**2
+            numbers[D0, o], numbers[D1, o] = d0, d1
+            notes[NOTES * a, column], notes[NOTES * a + 1, column] = powers[0, at + S], rate
+            notes[NOTES * a + 2, column] = powers[0, at + U] * d0 + powers[0, at + W] * d1
+            notes[NOTES * a + 3, column] = math.sqrt(rate) / powers[0, at + S]
+    distance = math.inf
+    for q in range(work.points.shape[1]):
+        j = crew.first + crew.apart * q
+        if j < of.nc:
+            y = work.points[BEFORE, q]
+            if y != 0.0 and role(of, j) != HELD:
+                rate = normal_effect(work, crew, q, m)
+                if y * rate < 0.0:
+                    distance = min(distance, -y / rate)
+    work.nearest[crew.first, column] = distance
+    wait()
 
 
 @written_out
-def energy(work: SeveralWork, m: int, k: int) -> float:
-    """See `routh.kernels.space_powers.energy_norm`, of PUSH, after `slips`."""
-    total, powers, numbers = 0.0, work.powers, work.numbers
-    for a in range(m):
-        total += numbers[PUSH, 3 * a] * pushed(work, m, 3 * a)
-        total += numbers[PUSH, 3 * a + 1] * powers[k, ROWS * a + T]
-        total += numbers[PUSH, 3 * a + 2] * powers[k, ROWS * a + R]
-    return math.sqrt(max(total, 0.0)) if total == total else math.inf
-
-
-@written_out
-def series_of_several(work: SeveralWork, by: Pushing, reach: float, allowed: float) -> Powers:
-    """See `routh.kernels.space_series.fill_series`; the first power of the rates is there, by length."""
-    power, last, second, degree = 1.0, 0.0, 0.0, 0
-    for k in range(ORDER):
-        if k > 0:
-            rates(work, by, k)
-        add_power(work, by.m, k, work.powers[0, PACE] if k == 0 else 1.0)
-        slips(work, by.m, k + 1)
-        set_pace(work, by, k + 1)
-        if k + 2 >= ENOUGH and degree == 0:  # as `routh.kernels.space_powers.are_enough` asks
-            second, last = last, energy(work, by.m, k + 1)
-            enough = last * power * reach <= allowed and second * power <= allowed
-            if enough and k % 2 == 1 and k + 1 < ORDER and power * reach < math.inf:
-                degree = k + 1
-        power *= reach
-    return (degree if degree > 0 else ORDER), last, second
-
-
-@written_out
-def held_by_length(work: SeveralWork, by: Pushing) -> None:
-    """Normal rates of contacts that are held, by length: see `routh.kernels.space_series.by_length`."""
-    powers, inverse = work.powers, 1.0 / work.powers[0, PACE]
-    for k in range(ORDER):
-        for a in range(by.m):
-            if a >= by.held:
-                x = powers[k, ROWS * a + N]
-                if by.clock >= 0:
-                    for j in range(1, ORDER):
-                        if j <= k:
-                            x -= powers[j, PACE] * powers[k - j, ROWS * a + L]
-                    x = inverse * x
-                powers[k, ROWS * a + L] = x
-
-
-@written_out
-def a_slip_ends(work: SeveralWork, m: int, distance: float, allowed: float) -> bool:
-    """Whether one goes straight on to its end, see `slip_ends`."""
+def a_slip_ends(work: SeveralWork, crew: Crew, m: int, distance: float, allowed: float) -> bool:
+    """Whether one of this thread goes straight on to its end, see `slip_ends`."""
     powers, numbers, gram, ends = work.powers, work.numbers, work.gram, False
-    for a in range(m):
-        at, turning = ROWS * a, 1.0
-        for b in range(m):
-            if b != a:
-                rate = math.sqrt(numbers[D0, b] ** 2 + numbers[D1, b] ** 2)
-                turning = max(turning, rate / powers[0, ROWS * b + S])
-        g = gram[3 * a + 1, 3 * a + 1], gram[3 * a + 1, 3 * a + 2], gram[3 * a + 2, 3 * a + 2]
-        u, d = (powers[0, at + U], powers[0, at + W]), (numbers[D0, a], numbers[D1, a])
-        push = numbers[MU, a] * powers[0, at + N]
-        if slip_ends(g, push, powers[0, at + S], u, d, turning, distance, allowed):
-            ends = True
+    for o in range(own_of(work)):
+        a, at, turning = crew.first + crew.apart * o, ROWS * o, 1.0
+        if a < m:
+            g11, g12, g22 = 0.0, 0.0, 0.0
+            for b in range(m):
+                if b != a:
+                    turning = max(turning, work.notes[NOTES * b + 3, crew.column])
+                else:
+                    g11, g12 = (
+                        gram[3 * o + 1, 3 * b + 1, crew.thread],
+                        gram[3 * o + 1, 3 * b + 2, crew.thread],
+                    )
+                    g22 = gram[3 * o + 2, 3 * b + 2, crew.thread]
+            u, d = (powers[0, at + U], powers[0, at + W]), (numbers[D0, o], numbers[D1, o])
+            push = numbers[MU, o] * numbers[PUSH, 3 * o]
+            if slip_ends((g11, g12, g22), push, powers[0, at + S], u, d, turning, distance, allowed):
+                ends = True
     return ends
 
 
 @written_out
-def find_clock(work: SeveralWork, m: int) -> tuple[int, float, float]:
-    """See `routh.kernels.space_series.find_clock`; slip rates to D0 and D1. The least slip, at most 1.
+def find_clock(work: SeveralWork, crew: Crew, m: int) -> tuple[int, float, float]:
+    """See `routh.kernels.space_series.find_clock`, after `note_slips`. The least slip, at most 1.
 
     And how quickly the slip that is the clock grows.
     """
-    numbers, powers, clock, least, slowest, along = work.numbers, work.powers, -1, CLOCKED * CLOCKED, 1.0, 0.0
+    notes, column, clock, least, slowest, along = work.notes, crew.column, -1, CLOCKED * CLOCKED, 1.0, 0.0
     for a in range(m):
-        d0, d1, length = pushed(work, m, 3 * a + 1), pushed(work, m, 3 * a + 2), powers[0, ROWS * a + S]
-        numbers[D0, a], numbers[D1, a], rate = d0, d1, d0**2 + d1**2
+        length, rate = notes[NOTES * a, column], notes[NOTES * a + 1, column]
         slowest = min(slowest, length)
         if length**2 < least * rate:
-            clock, least = a, length**2 / rate
-            along = powers[0, ROWS * a + U] * d0 + powers[0, ROWS * a + W] * d1
+            clock, least, along = a, length**2 / rate, notes[NOTES * a + 2, column]
     return clock, slowest, along
 
 
 @written_out
-def distance_of_several(of: Column, work: SeveralWork, m: int) -> float:
-    """See `routh.kernels.space_powers.distance_ahead`; rates are in PUSH."""
-    distance = of.states[global_row(of.nc, CUT), of.slot]
-    for j in range(of.nc):
-        y = work.points[BEFORE, j]
-        if y != 0.0 and role(of, j) != HELD:
-            rate = normal_effect(work, m, j, PUSH)
-            if y * rate < 0.0:
-                distance = min(distance, -y / rate)
-    return distance
-
-
-@written_out
-def add_impulses(of: Column, work: SeveralWork, m: int, event: int) -> None:
+def add_impulses(of: Column, work: SeveralWork, crew: Crew, m: int, event: int) -> None:
     """Velocities after the impulses TRY, and those in all; ``event``: whose normal velocity is zero then."""
-    states, slot, numbers = of.states, of.slot, work.numbers
-    for j in range(of.nc):
-        change = normal_effect(work, m, j, TRY)
-        y = work.points[BEFORE, j] if role(of, j) == HELD else work.points[BEFORE, j] + change
-        states[3 * j, slot] = 0.0 if j == event else y
-        x, z = 0.0, 0.0
-        for b in range(m):
-            at = 3 * work.who[b]
-            p, q, r = numbers[TRY, 3 * b], numbers[TRY, 3 * b + 1], numbers[TRY, 3 * b + 2]
-            g, h = 3 * j + 1, 3 * j + 2
-            x += of.G[of.row, at, g] * p + of.G[of.row, at + 1, g] * q + of.G[of.row, at + 2, g] * r
-            z += of.G[of.row, at, h] * p + of.G[of.row, at + 1, h] * q + of.G[of.row, at + 2, h] * r
-        states[3 * j + 1, slot] += x
-        states[3 * j + 2, slot] += z
-    for a in range(m):
-        for part in range(3):
-            states[TOTALS * of.nc + 3 * work.who[a] + part, slot] += numbers[TRY, 3 * a + part]
+    states, slot, push, column = of.states, of.slot, work.push, crew.column
+    for q in range(work.points.shape[1]):
+        j = crew.first + crew.apart * q
+        if j < of.nc:
+            change = normal_effect(work, crew, q, m)
+            y = work.points[BEFORE, q] if role(of, j) == HELD else work.points[BEFORE, q] + change
+            states[3 * j, slot] = 0.0 if j == event else y
+            x, z = 0.0, 0.0
+            for b in range(m):
+                at, g, h = 3 * work.who[b], 3 * j + 1, 3 * j + 2
+                p0, p1, p2 = push[3 * b, column], push[3 * b + 1, column], push[3 * b + 2, column]
+                x += of.G[of.row, at, g] * p0 + of.G[of.row, at + 1, g] * p1 + of.G[of.row, at + 2, g] * p2
+                z += of.G[of.row, at, h] * p0 + of.G[of.row, at + 1, h] * p1 + of.G[of.row, at + 2, h] * p2
+            states[3 * j + 1, slot] += x
+            states[3 * j + 2, slot] += z
+    for o in range(own_of(work)):
+        a = crew.first + crew.apart * o
+        if a < m:
+            for part in range(3):
+                total = TOTALS * of.nc + 3 * pusher(of, a) + part
+                states[total, slot] += work.numbers[TRY, 3 * o + part]
 
 
 @kernel
-def several_step(of: Column, work: SeveralWork, m: int) -> int:
-    """One step: what comes next, CURVES, RATES or DRAWS; LEFT: nothing has changed. m: how many push."""
+def several_step(of: Column, work: SeveralWork, crew: Crew, m: int, going: bool) -> int:
+    """One step: what comes next, CURVES, RATES or DRAWS; LEFT: nothing has changed. m: how many push.
+
+    Unless ``going`` nothing changes, and what is returned says nothing.
+    """
     numbers, allowed = work.numbers, LOCAL * of.tolerance
-    if not gather(of, work, m):
-        return LEFT
-    held = first_held(of, work, m)
+    usual = gather(of, work, crew, m)
+    held = m
+    for a in range(m - 1, -1, -1):
+        if held == a + 1 and role(of, work.who[a]) == HELD:
+            held = a
     by = Pushing(m, held, -1)
-    set_pace(work, by, 0)
-    if held < m:
-        invert_held(work, by)
-    rates(work, by, 0)
-    distance = distance_of_several(of, work, m)
-    clock, slowest, along = find_clock(work, m)
-    may_end = of.states[move_row(of.nc, MAY_END), of.slot] > 0.0
-    if may_end and a_slip_ends(work, m, distance, allowed):
-        return LEFT
+    set_pace(work, by, crew, 0)
+    wait()
+    if any_of(held < m):
+        share_equations(work, by, crew)
+        invert_held(work, by, crew)
+    rates(work, by, crew, 0)
+    show(work, crew, m, PUSH)
+    note_slips(of, work, crew, m)
+    distance = min(of.states[global_row(of.nc, CUT), of.slot], least_of(work, crew))
+    clock, slowest, along = find_clock(work, crew, m)
+    if of.states[move_row(of.nc, MAY_END), of.slot] > 0.0:
+        usual = usual and not a_slip_ends(work, crew, m, distance, allowed)
     by, reach = Pushing(m, held, clock), max(FARTHER * distance, NEAREST)
-    set_pace(work, by, 0)
+    set_pace(work, by, crew, 0)
+    wait()
     if clock >= 0:
-        reach = by_clock(reach, work.powers[0, PACE], along)
+        reach = by_clock(reach, work.pace[crew.column, 0], along)
     least = min(allowed, math.sqrt(allowed) * slowest)
-    degree, last, second = series_of_several(work, by, reach, least)
+    degree, last, second = series_of_several(work, by, crew, reach, least)
     if held < m:
-        held_by_length(work, by)
-    h = clear_length(work, by, step_end(degree, reach, last, second, least), degree)
-    if not h > 0.0:
-        return LEFT
-    h, kind, who = event_of_several(of, work, by, h, degree)
-    add_impulses(of, work, m, who if kind == NORMAL_ZERO else -1)
-    error, spent = TAIL * last * h**degree, numbers[TRY, 0] / numbers[WEIGHT, 0]
-    return step_taken(of, spent, error, kind == GO_ON, who if kind == LET_GO else -1)
+        held_by_length(work, by, crew)
+    h = step_end(degree, reach, last, second, least)
+    clear = is_clear(work, by, crew, h, degree)
+    going = least_for_all(work, crew, 1.0 if usual else 0.0) > 0.0 and going
+    clear = least_for_all(work, crew, 1.0 if clear else 0.0) > 0.0
+    h = clear_length(work, by, crew, h, degree, clear, going)
+    moves = going and h > 0.0
+    h, kind, who = event_of_several(of, work, by, crew, h, degree, moves)
+    if moves:
+        add_impulses(of, work, crew, m, who if kind == NORMAL_ZERO else -1)
+    wait()
+    if moves and crew.first == 0:
+        error, spent = TAIL * last * h**degree, numbers[TRY, 0] / numbers[WEIGHT, 0]
+        following = step_taken(of, spent, error, kind == GO_ON, who if kind == LET_GO else -1)
+        work.nearest[0, crew.column] = float(following)
+    wait()
+    return int(work.nearest[0, crew.column]) if moves else LEFT

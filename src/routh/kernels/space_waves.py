@@ -54,7 +54,7 @@ class Waves(NamedTuple):
     kinds: DeviceArray  # (samples,) int8
     turn: DeviceArray  # (1,) int32
     counts: DeviceArray  # (turns + 1 + runs, KINDS) int32: samples of each kind in a turn, or a run
-    lists: DeviceArray  # (KINDS + MOST, samples) int32: which in a turn; then those of runs
+    lists: DeviceArray  # (KINDS + MOST + 1, samples) int32: which in a turn; then those of runs
 
 
 def load_problem(rows: Rows, row: int, work: SpaceWork, kind: int) -> None:
@@ -120,15 +120,17 @@ def advance_sample(
     return kind_of(work) if status == UNENDED else ENDED
 
 
-def listed(counts: DeviceArray, turn: int, chunk: int, first: int, last: int) -> tuple[int, int]:
+def listed(counts: DeviceArray, turn: int, chunk: int, each: int, first: int, last: int) -> tuple[int, int]:
     """The kind of a warp's samples, from ``first`` to before ``last``, and where in the list they begin.
+
+    A warp takes ``each`` of them.
 
     Kinds come one after the other, each with the warps that it needs; ``last``: there are no more.
     """
     for kind in range(first, last):
-        chunks = (counts[turn, kind] + WARP - 1) // WARP
+        chunks = (counts[turn, kind] + each - 1) // each
         if chunk < chunks:
-            return kind, WARP * chunk
+            return kind, each * chunk
         chunk -= chunks
     return last, 0
 
