@@ -7,14 +7,18 @@ from from_the_front import FromTheFront
 from problems import family_problem, random_problem
 from routh.compiling import compiled, interpreted
 from routh.kernels.arrays import MU as ROW_MU
-from routh.kernels.arrays import RATES, make_draw, make_outputs, make_rows
+from routh.kernels.arrays import RATES, Outputs, Rows, make_draw, make_outputs, make_rows
 from routh.kernels.events_space import run_range
 from routh.kernels.space_crew import Crew, SeveralWork, several_work
+from routh.kernels.space_ends import begin_sample, end_sample
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
-from routh.kernels.space_names import PUSHING, workspace
+from routh.kernels.space_names import DRAWS, NEXT, NO_RATES, PUSHING, REDRAWS, STEPS, UNENDED, workspace
+from routh.kernels.space_names import RATES as RATES_AGAIN
+from routh.kernels.space_rates import MOST_SWEEPS, SWEEP_COST
 from routh.kernels.space_several import several_step
-from routh.kernels.space_state import LEFT, Column, move_row, state_rows
-from routh.kernels.space_usual_draws import DrawWork, draw_work, usual_draw
+from routh.kernels.space_state import LEFT, Column, course_row, global_row, move_row, state_rows
+from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS, usual_draw
+from routh.kernels.space_usual_rates import DrawWork, draw_work
 from routh.kernels.space_waves import (
     DREW,
     ELSEWHERE,
@@ -30,29 +34,30 @@ from routh.kernels.space_waves import (
     kind_drawn,
 )
 
-NOTHING = -(2**62)
 advanced = compiled(advance_sample)
 
 
 def forget(arrays):
     """What a thread of the GPU finds in its memory: anything."""
     for array in arrays:
-        array[...] = np.nan if array.dtype == np.float64 else (array.dtype == np.bool_ or NOTHING)
+        anything = np.iinfo(array.dtype).min // 2 if array.dtype.kind == "i" else True
+        array[...] = np.nan if array.dtype == np.float64 else anything
 
 
 def by_columns(
-    rows, draw, most_steps=10**6, one=lone_step, some=several_step, drawn=usual_draw, watched=np.asarray
-):
+    rows, draw, most_steps=10**6, one=lone_step, some=several_step, drawn=usual_draw,
+    before=begin_sample, after=end_sample, watched=np.asarray,
+):  # fmt: skip
     """Outputs of all samples, each step in memory that holds anything; steps of each kind; how many left."""
     nc = rows.contact.shape[2]
     outputs = make_outputs(rows, draw.n, elastic=False)
     work, lone, several, draws = workspace(nc), lone_work(nc), several_work(nc, nc), draw_work(nc)
-    states = np.full((state_rows(nc), 3), np.nan)
+    states, totals = np.full((state_rows(nc), 3), np.nan), np.zeros(3 * nc)
     taken, left, undrawn = np.zeros(KINDS, dtype=int), 0, 0
     for number in range(len(rows.nc) * draw.n):
         kind, steps, row = FRESH, 0, number // draw.n
         while kind != ELSEWHERE:
-            forget([*work[:4], *several, *lone, *draws])
+            forget([*work[:4], *several, *lone, *draws, totals])
             taken[kind] += 1
             steps += 1
             at = watched(states), 1, int(rows.nc[row]), watched(rows.G), watched(rows.contact), row
@@ -71,6 +76,12 @@ def by_columns(
                 pushing = drawn(column, DrawWork(*map(watched, draws)), draw, number - row * draw.n)
                 undrawn += pushing == LEFT
                 kind = kind_drawn(pushing)
+            elif kind == FRESH and steps <= most_steps:
+                kind = DREW if before(column, watched(rows.start)) == UNENDED else ENDED
+            elif kind == ENDED and steps <= most_steps:
+                at_the_end = Rows(*map(watched, rows)), Outputs(*map(watched, outputs)), watched(totals)
+                after(column, *at_the_end, number - row * draw.n)
+                kind = ELSEWHERE
             else:
                 rest = TO_THE_END if steps > most_steps else 1
                 kind = advanced(rows, draw, outputs, work, states, 1, kind, number, rest)
@@ -123,6 +134,39 @@ def test_other_draws(rates, persistence):
     same(rows, 1, rates=rates, persistence=persistence, tolerance=1e-9)
 
 
+def test_draws_that_are_usual():
+    """Contacts at rest that are driven, or held together; fewer roles after that; rates of further pieces."""
+    seen = set()
+
+    def noted(column, work, draw, sample):
+        state = int(column.states[course_row(column.nc, NEXT), column.slot])
+        steps = column.states[global_row(column.nc, STEPS), column.slot]
+        pushing = usual_draw(column, work, draw, sample)
+        sweeps = (column.states[global_row(column.nc, STEPS), column.slot] - steps) / SWEEP_COST
+        names = {LEFT: "left", ENDS: "ends", AGAIN: "again"}
+        what = names.get(pushing, "held" if pushing > AND_HELD else "driven")
+        seen.add((state, what, min(sweeps, 2.0)))
+        if sweeps == MOST_SWEEPS and pushing == AGAIN:
+            seen.add((state, NO_RATES))
+        return pushing
+
+    for seed in (37, 148):
+        rng = np.random.default_rng(seed)
+        same(make_rows([random_problem(rng, nt=2, nc=5, nv=6, mu=1.5) for _ in range(10)]), 4, drawn=noted)
+    assert seen >= {
+        *((DRAWS, "again", sweeps) for sweeps in range(3)),
+        (DRAWS, NO_RATES),
+        (DRAWS, "held", 2),
+        (REDRAWS, "again", 0),
+        (REDRAWS, "driven", 0),
+        (REDRAWS, "left", 0),
+        (RATES_AGAIN, "driven", 0),
+        (RATES_AGAIN, "held", 1),
+        (RATES_AGAIN, "held", 2),
+        (RATES_AGAIN, "again", 2),
+    }
+
+
 def test_rows_of_different_sizes_and_one_that_nothing_approaches():
     rng = np.random.default_rng(8)
     problems = [random_problem(rng, nt=2, nc=4, nv=9, mu=0.5) for _ in range(4)]
@@ -152,6 +196,8 @@ def test_no_index_is_negative():
             one=interpreted(lone_step),
             some=interpreted(several_step),
             drawn=interpreted(usual_draw),
+            before=interpreted(begin_sample),
+            after=interpreted(end_sample),
             watched=lambda array: array.view(FromTheFront),
         )
     assert taken[LONE] > 0

@@ -23,13 +23,14 @@ SHARE = 0.02  # of samples whose path may be another one: at ties rounding choos
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 import sys
-from routh.kernels import events_cuda, gpu_memory, plane_cuda, space_cuda
+from routh.kernels import events_cuda, gpu_memory, plane_cuda, space_cuda, space_wave_kernels
 gpu_memory.PAGE, gpu_memory.SENT_PAGE, gpu_memory.SMALL, gpu_memory.LARGE = 4096, 8192, 4096, 2**19
 events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
 space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 8
+space_cuda.CURVE_BLOCK = space_wave_kernels.CURVE_BLOCK = 32
 import gpu_cases
 gpu_cases.few()
-space_cuda.SORT_FROM, space_cuda.TURNS, space_cuda.SELDOM = 1, 24, 2
+space_cuda.SORT_FROM, space_cuda.TURNS, space_cuda.LOOK_FROM = 1, 24, 16
 space_cuda.MANY, space_cuda.OFTEN, space_cuda.AT_ONCE = 3, 4, 2
 gpu_cases.waves()
 sys.setswitchinterval(1e-5)
@@ -99,7 +100,7 @@ def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
 
 
 @on_gpu
-@pytest.mark.parametrize(("turns", "many"), [(5, 12), (112, 2)])
+@pytest.mark.parametrize(("turns", "many"), [(5, 12), (400, 2)])
 def test_the_gpu_gives_the_cpus_outcomes_in_turns_and_runs(turns, many, monkeypatch):
     from routh.kernels import space_cuda
 

@@ -132,9 +132,10 @@ def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **o
     return _rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
 
 
-def interpreted(function: Plain) -> Foreign:
-    """A kernel as plain Python, all the way down."""
-    return _rebuilt(function, lambda copy: copy, {})
+def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
+    """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
+    made = {getattr(original, "py_func", original): other for original, other in instead}
+    return _rebuilt(function, lambda copy: copy, made)
 
 
 def is_ready(function: Foreign, *arguments: Foreign) -> bool:

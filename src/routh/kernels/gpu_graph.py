@@ -11,6 +11,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from routh.compiling import find_cuda, is_simulated
 from routh.kernels.gpu_memory import DeviceArray
 
 LOG = logging.getLogger("routh.kernels")
@@ -55,11 +56,24 @@ class _Graph:
             self._driver.cuGraphExecDestroy(self._made)
 
 
+def make_stream(*, urgent: bool) -> DeviceArray:
+    """A stream that does not wait for the default one; ``urgent``: its kernels come before those of others.
+
+    Without NVIDIA's bindings it waits, and none comes before others.
+    """
+    driver = _bindings()
+    if driver is None:
+        return find_cuda().stream()
+    failed, least, most = driver.cuCtxGetStreamPriorityRange()
+    _checked((failed,))
+    flags = int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
+    handle = _checked(driver.cuStreamCreateWithPriority(flags, most if urgent else least))
+    return find_cuda().external_stream(int(handle))
+
+
 def _bindings() -> ModuleType | None:
     """NVIDIA's own, which numba-cuda uses, too; None in a simulator, or with a numba-cuda before them."""
-    from numba import config
-
-    if config.ENABLE_CUDASIM:
+    if is_simulated():
         return None
     try:
         from cuda.bindings import driver

@@ -260,6 +260,27 @@ def lone_event(
 
 
 @written_out
+def add_impulse(of: Column, work: LoneWork, i: int, p: Three, event: int) -> None:
+    """Velocities after an impulse, and those in all; ``event``: whose normal velocity is zero then.
+
+    All is read before anything is written: a GPU then waits once for all of it.
+    """
+    states, slot, after, total = of.states, of.slot, work.normals, TOTALS * of.nc + 3 * i
+    t0, t1, t2 = states[total, slot], states[total + 1, slot], states[total + 2, slot]
+    for j in range(work.points.shape[1]):
+        if j < of.nc:
+            y = work.points[BEFORE, j] + normal_change(work, j, p)
+            after[j, 0] = 0.0 if j == event else y
+            after[j, 1] = states[3 * j + 1, slot] + lone_effect(of, i, 3 * j + 1, p)
+            after[j, 2] = states[3 * j + 2, slot] + lone_effect(of, i, 3 * j + 2, p)
+    for j in range(work.points.shape[1]):
+        if j < of.nc:
+            for part in range(3):
+                states[3 * j + part, slot] = after[j, part]
+    states[total, slot], states[total + 1, slot], states[total + 2, slot] = t0 + p[0], t1 + p[1], t2 + p[2]
+
+
+@written_out
 def lone_step(of: Column, work: LoneWork) -> int:
     """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed."""
     states, slot, G, row, i = of.states, of.slot, of.G, of.row, pusher(of, 0)
@@ -292,11 +313,5 @@ def lone_step(of: Column, work: LoneWork) -> int:
         return LEFT
     turns = not mu**2 * (g[1] ** 2 + g[3] ** 2) <= g[0] ** 2
     h, event, who, p = lone_event(of, work, i, weight, push, h, turns)
-    for j in range(of.nc):
-        y = states[3 * j, slot] + lone_effect(of, i, 3 * j, p)
-        states[3 * j, slot] = 0.0 if event and j == who else y
-        states[3 * j + 1, slot] += lone_effect(of, i, 3 * j + 1, p)
-        states[3 * j + 2, slot] += lone_effect(of, i, 3 * j + 2, p)
-    for part in range(3):
-        states[TOTALS * of.nc + at + part, slot] += p[part]
+    add_impulse(of, work, i, p, who if event else -1)
     return step_taken(of, p[0] / weight, TAIL * last * h**degree, not event, -1)

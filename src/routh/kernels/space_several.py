@@ -179,28 +179,40 @@ def find_clock(work: SeveralWork, crew: Crew, m: int) -> tuple[int, float, float
 
 @written_out
 def add_impulses(of: Column, work: SeveralWork, crew: Crew, m: int, event: int) -> None:
-    """Velocities after the impulses TRY, and those in all; ``event``: whose normal velocity is zero then."""
-    states, slot, push, column = of.states, of.slot, work.push, crew.column
+    """Velocities after the impulses TRY, and those in all; ``event``: whose normal velocity is zero then.
+
+    All is read before anything is written, as in `routh.kernels.space_lone.add_impulse`.
+    """
+    states, slot, push, column, after = of.states, of.slot, work.push, crew.column, work.normals
     for q in range(work.points.shape[1]):
         j = crew.first + crew.apart * q
         if j < of.nc:
             change = normal_effect(work, crew, q, m)
             y = work.points[BEFORE, q] if role(of, j) == HELD else work.points[BEFORE, q] + change
-            states[3 * j, slot] = 0.0 if j == event else y
-            x, z = 0.0, 0.0
+            x, z, g, h = 0.0, 0.0, 3 * j + 1, 3 * j + 2
             for b in range(m):
-                at, g, h = 3 * work.who[b], 3 * j + 1, 3 * j + 2
+                at = 3 * work.who[b]
                 p0, p1, p2 = push[3 * b, column], push[3 * b + 1, column], push[3 * b + 2, column]
                 x += of.G[of.row, at, g] * p0 + of.G[of.row, at + 1, g] * p1 + of.G[of.row, at + 2, g] * p2
                 z += of.G[of.row, at, h] * p0 + of.G[of.row, at + 1, h] * p1 + of.G[of.row, at + 2, h] * p2
-            states[3 * j + 1, slot] += x
-            states[3 * j + 2, slot] += z
+            after[q, 0] = 0.0 if j == event else y
+            after[q, 1], after[q, 2] = states[g, slot] + x, states[h, slot] + z
     for o in range(own_of(work)):
         a = crew.first + crew.apart * o
         if a < m:
             for part in range(3):
-                total = TOTALS * of.nc + 3 * pusher(of, a) + part
-                states[total, slot] += work.numbers[TRY, 3 * o + part]
+                total = states[TOTALS * of.nc + 3 * pusher(of, a) + part, slot]
+                work.numbers[PUSH, 3 * o + part] = total + work.numbers[TRY, 3 * o + part]
+    for q in range(work.points.shape[1]):
+        j = crew.first + crew.apart * q
+        if j < of.nc:
+            for part in range(3):
+                states[3 * j + part, slot] = after[q, part]
+    for o in range(own_of(work)):
+        a = crew.first + crew.apart * o
+        if a < m:
+            for part in range(3):
+                states[TOTALS * of.nc + 3 * pusher(of, a) + part, slot] = work.numbers[PUSH, 3 * o + part]
 
 
 @kernel

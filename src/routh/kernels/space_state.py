@@ -1,8 +1,8 @@
 """A sample in space between two steps: a column of a matrix, so that any thread can take its next step.
 
 `routh.kernels.events_space.advance` takes it in a workspace; `space_usual_draws`, `space_lone` and
-`space_several` take the usual steps in the column itself, and touch less memory: on a GPU that is what steps
-wait for.
+`space_several` take the usual steps in the column itself, `space_ends` what comes before and after them, and
+touch less memory: on a GPU that is what steps wait for.
 """
 
 from __future__ import annotations
@@ -79,13 +79,11 @@ def state_rows(nc: int) -> int:
 
 
 @kernel
-def save_state(work: SpaceWork, nc: int, states: Array, slot: int, fresh: bool) -> None:
+def save_state(work: SpaceWork, nc: int, states: Array, slot: int) -> None:
     """The workspace into a column; of the impulse what has been added since `load_state`."""
     values, marks = work.values, work.marks
     for column in range(3 * nc):
         states[column, slot] = values[C, column]
-        if fresh:
-            states[TOTALS * nc + column, slot] = 0.0
         if values[TOTAL, column] != 0.0:
             states[TOTALS * nc + column, slot] += values[TOTAL, column]
     at = CONTACTS * nc
@@ -174,6 +172,18 @@ def friction_of(of: Column, i: int) -> float:
 
 
 @kernel
+def keep_weights(of: Column) -> None:
+    """The weights of a stage for the next one; four are read at a time."""
+    states, slot, at, last = of.states, of.slot, CONTACTS * of.nc, of.nc - 1
+    for i in range(0, of.nc, 4):
+        i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+        w0, w1 = states[at + EACH * i + WEIGHTS, slot], states[at + EACH * i1 + WEIGHTS, slot]
+        w2, w3 = states[at + EACH * i2 + WEIGHTS, slot], states[at + EACH * i3 + WEIGHTS, slot]
+        states[at + EACH * i + KEEPS, slot], states[at + EACH * i1 + KEEPS, slot] = w0, w1
+        states[at + EACH * i2 + KEEPS, slot], states[at + EACH * i3 + KEEPS, slot] = w2, w3
+
+
+@kernel
 def step_taken(of: Column, pushed: float, error: float, goes_on: bool, let_go: int) -> int:
     """Write down a step of a curve whose first contact has pushed so much: what comes next.
 
@@ -181,19 +191,19 @@ def step_taken(of: Column, pushed: float, error: float, goes_on: bool, let_go: i
     held contact whose event it was and that is free now, or -1.
     """
     states, slot, nc = of.states, of.slot, of.nc
-    may_end, taken = move_row(nc, MAY_END), states[move_row(nc, TAKEN), slot] + 1.0
-    states[global_row(nc, ERROR), slot] += error
-    if states[may_end, slot] > 0.0:
-        states[global_row(nc, STEPS), slot] += 1.0
+    # all is read before anything is written: a GPU then waits once for all of it
+    errors, steps = states[global_row(nc, ERROR), slot], states[global_row(nc, STEPS), slot]
+    may_end, taken = states[move_row(nc, MAY_END), slot], states[move_row(nc, TAKEN), slot] + 1.0
     left = states[global_row(nc, CUT), slot] - pushed
-    states[global_row(nc, CUT), slot], states[move_row(nc, TAKEN), slot], states[may_end, slot] = (
-        left,
-        taken,
-        1.0,
-    )
+    piece, pieces = states[course_row(nc, PIECE), slot] + 1.0, states[course_row(nc, PIECES), slot]
+    event = states[course_row(nc, EVENT), slot]
+    states[global_row(nc, ERROR), slot] = errors + error
+    if may_end > 0.0:
+        states[global_row(nc, STEPS), slot] = steps + 1.0
+    states[global_row(nc, CUT), slot], states[move_row(nc, TAKEN), slot] = left, taken
+    states[move_row(nc, MAY_END), slot] = 1.0
     if goes_on and taken < (STEP_LIMIT if of.tolerance > FINE else FINE_LIMIT):
         return CURVES
-    piece = states[course_row(nc, PIECE), slot] + 1.0
     states[course_row(nc, PIECE), slot] = piece
     following = DRAWS
     if let_go >= 0:
@@ -201,9 +211,8 @@ def step_taken(of: Column, pushed: float, error: float, goes_on: bool, let_go: i
         if not left <= 0.0 and piece < MOST_PIECES:
             following = RATES
     if following == DRAWS:
-        for i in range(nc):
-            states[CONTACTS * nc + EACH * i + KEEPS, slot] = weight_of(of, i)
-        states[course_row(nc, PIECES), slot] += piece
-        states[course_row(nc, EVENT), slot] += 1.0
+        keep_weights(of)
+        states[course_row(nc, PIECES), slot] = pieces + piece
+        states[course_row(nc, EVENT), slot] = event + 1.0
     states[course_row(nc, NEXT), slot] = following
     return following

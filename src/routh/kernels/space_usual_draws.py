@@ -1,4 +1,4 @@
-"""Draws after which all contacts that push slide, and at most one of them is held: most draws.
+"""Draws, and rates of further pieces, after which all contacts that push slide: most of them.
 
 What `routh.kernels.events_space.advance` does, to the bit; other draws are left to that.
 """
@@ -6,11 +6,10 @@ What `routh.kernels.events_space.advance` does, to the bit; other draws are left
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import inlined, kernel, written_out
+from routh.compiling import kernel, written_out
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM, Draw
 from routh.kernels.events_space import ALONE as ALONE_STAGES
 from routh.kernels.events_space import DRAWN, FINE_BUDGET, SOLVED, STEP_BUDGET
@@ -43,22 +42,20 @@ from routh.kernels.space_names import (
     JAMMED,
     MAY_END,
     NEXT,
-    NO_FRICTION,
     PIECE,
+    PIECES,
     PUSHING,
+    RATES,
     REDRAWN,
+    REDRAWS,
     SHARE,
     SLIDE,
     STAYS,
     STEPS,
-    SWEEPS_LEFT,
     TAKEN,
-    ZERO,
 )
-from routh.kernels.space_pieces import FARTHER, JAMMING
-from routh.kernels.space_rates import PAINLEVE, SWEEP_COST
+from routh.kernels.space_rates import SWEEP_COST
 from routh.kernels.space_state import (
-    CONTACTS,
     KEEPS,
     LEFT,
     MARKS,
@@ -68,38 +65,25 @@ from routh.kernels.space_state import (
     WEIGHTS,
     Column,
     course_row,
-    friction_of,
     global_row,
+    keep_weights,
     move_row,
+    role,
 )
-from routh.kernels.space_state import EACH as ROWS_OF_EACH
 from routh.kernels.space_straight import NOTHING
-from routh.validation import Array
+from routh.kernels.space_usual_rates import (
+    DrawWork,
+    entry_row,
+    find_slips,
+    jamming_rate,
+    straight_length,
+    sweeps,
+)
 
-# what a draw returns that finds nothing to do, and what it adds to the number of contacts that push
-ENDS, AND_HELD = 0, 2**20
-
-
-class DrawWork(NamedTuple):
-    """Scratch of one thread."""
-
-    roles: np.ndarray  # (nc,) int64
-    slips: np.ndarray  # (nc,) int64
-    weights: Array  # (nc,)
-    along: Array  # (nc, 2): directions of slip
-    rates: Array  # (nc, 3)
-
-
-def draw_work(nc: int) -> DrawWork:
-    """Scratch for so many contacts."""
-    roles, slips = np.zeros(nc, dtype=np.int64), np.zeros(nc, dtype=np.int64)
-    return DrawWork(roles, slips, np.zeros(nc), np.zeros((nc, 2)), np.zeros((nc, 3)))
-
-
-@inlined
-def entry_row(of: Column, i: int, entry: int) -> int:
-    """The row with an entry of contact i."""
-    return CONTACTS * of.nc + ROWS_OF_EACH * i + entry
+# what a draw returns that finds nothing to do, or after which there is another one, and what it adds to the
+# number of contacts that push
+ENDS, AGAIN, AND_HELD = 0, 2**21, 2**20
+ALL_SLIDE = 20 * SLIDE  # marks of a contact whose role is not added yet: how those that push slip, and go on
 
 
 @written_out
@@ -113,28 +97,28 @@ def has_ended(of: Column, work: DrawWork) -> bool:
 
 
 @written_out
-def choose_roles(of: Column, work: DrawWork, key: np.uint64, drawn: bool) -> int:
-    """Drive what approaches and hold one contact, see `routh.kernels.space_draws.draw_roles`.
+def choose_roles(of: Column, work: DrawWork, key: np.uint64, state: int, drawn: bool) -> bool:
+    """Drive what approaches and hold or drive what rests: whether anything approaches.
 
-    How many are held; LEFT: more, or nothing approaches, or what hardly does.
+    See `routh.kernels.space_draws.draw_roles` and `fewer_roles` there; RATES: roles stay.
     """
-    sure, held, usual = 0, 0, True
+    sure = False
     for i in range(work.roles.shape[0]):
         work.roles[i] = FREE
         if i < of.nc:
             y = of.states[3 * i, of.slot]
-            usual = usual and not (y < 0.0 and y >= -NOTHING)
-            if y < 0.0:
+            sure = sure or y < 0.0
+            if state == RATES:
+                work.roles[i] = role(of, i)
+            elif y < 0.0:
                 work.roles[i] = DRIVEN
-                sure += 1
-            elif y == 0.0:
+            elif y == 0.0 and state == DRAWS:
                 number = event_number(key, PER_CONTACT + EACH * i) if drawn else 0.0
                 if number < HOLD:
                     work.roles[i] = HELD
-                    held += 1
                 elif number < PUSH:
-                    usual = False
-    return held if usual and sure > 0 and held <= 1 else LEFT
+                    work.roles[i] = DRIVEN
+    return sure
 
 
 @written_out
@@ -147,9 +131,9 @@ def choose_one(work: DrawWork, key: np.uint64) -> None:
             if number < lowest:
                 chosen, lowest = i, number
     for i in range(work.roles.shape[0]):
-        if work.roles[i] == DRIVEN:
-            work.roles[i] = DRIVEN if i == chosen else FREE
-            work.weights[i] = 1.0
+        work.weights[i] = 1.0
+        if work.roles[i] == DRIVEN and i != chosen:
+            work.roles[i] = FREE
 
 
 @written_out
@@ -169,186 +153,152 @@ def share_weights(work: DrawWork) -> bool:
 
 
 @written_out
-def keep_weights(of: Column, work: DrawWork) -> bool:
-    """WEIGHTS of the stage before, whether there are any: see `routh.kernels.space_draws.keep_weights`."""
+def load_weights(of: Column, work: DrawWork, entry: int) -> float:
+    """WEIGHTS, or those of the stage before, KEEPS: their sum."""
     total = 0.0
     for i in range(work.roles.shape[0]):
         if work.roles[i] == DRIVEN:
-            work.weights[i] = of.states[entry_row(of, i, KEEPS), of.slot]
+            work.weights[i] = of.states[entry_row(of, i, entry), of.slot]
             total += work.weights[i]
-    return total > 0.0
+    return total
 
 
-@written_out
-def draw_weights(work: DrawWork, rates: int, key: np.uint64, kind: float) -> None:
+@kernel
+def draw_weights(of: Column, work: DrawWork, rates: int, key: np.uint64, kind: float) -> None:
     """Of all contacts, see `routh.kernels.space_draws.draw_weights`."""
     power = 4.0 if kind < FACE else 1.0
-    for i in range(work.roles.shape[0]):
+    for i in range(of.nc):
         number = event_number(key, PER_CONTACT + EACH * i + 1)
         work.weights[i] = number if rates == UNIFORM else (-math.log(number)) ** power
 
 
 @written_out
-def find_slips(of: Column, work: DrawWork) -> int:
-    """How contacts slip, and rates of those driven: how many; LEFT: not all that push slide.
-
-    See `routh.kernels.space_straight.classify` and `routh.kernels.space_rates.begin_rates`.
-    """
-    m, usual = 0, True
+def list_roles(of: Column, work: DrawWork) -> int:
+    """Marks: roles, and who pushes, those driven first; how many. And normal velocities to ``changes``."""
+    m = 0
     for i in range(work.roles.shape[0]):
+        work.marks[i] = work.roles[i] + ALL_SLIDE
         if i < of.nc:
-            mu = friction_of(of, i)
-            t0, t1 = of.states[3 * i + 1, of.slot], of.states[3 * i + 2, of.slot]
-            length = math.sqrt(t0 * t0 + t1 * t1)
-            slides = not length <= NOTHING
-            work.slips[i] = NO_FRICTION if not mu > 0.0 else (SLIDE if slides else ZERO)
-            usual = usual and (work.slips[i] == SLIDE or work.roles[i] == FREE)
-            normal = work.weights[i] if work.roles[i] == DRIVEN else 0.0
-            m += 1 if work.roles[i] == DRIVEN else 0
-            work.along[i, 0], work.along[i, 1] = (t0 / length, t1 / length) if slides else (0.0, 0.0)
-            work.rates[i, 0], work.rates[i, 1], work.rates[i, 2] = (
-                normal,
-                -mu * normal * work.along[i, 0],
-                -mu * normal * work.along[i, 1],
-            )
-    return m if usual else LEFT
-
-
-@written_out
-def normal_change(of: Column, work: DrawWork, j: int) -> float:
-    """Rate of the normal velocity of contact j, see `routh.kernels.space_rates.refresh`."""
-    rate, G, row = 0.0, of.G, of.row
-    for i in range(work.roles.shape[0]):
-        if work.roles[i] != FREE:
-            rate += G[row, 3 * i, 3 * j] * work.rates[i, 0]
-            rate += G[row, 3 * i + 1, 3 * j] * work.rates[i, 1] + G[row, 3 * i + 2, 3 * j] * work.rates[i, 2]
-    return rate
-
-
-@written_out
-def hold(of: Column, work: DrawWork) -> float:
-    """Rates of the contact that is held, which is free if it need not push: its normal rate; LEFT: none.
-
-    See `routh.kernels.space_rates.one_contact`.
-    """
-    found = 0.0
-    for i in range(work.roles.shape[0]):
-        if work.roles[i] == HELD:
-            change, at, u0, u1 = normal_change(of, work, i), 3 * i, work.along[i, 0], work.along[i, 1]
-            diagonal, mu = of.G[of.row, at, at], friction_of(of, i)
-            pushes = diagonal - mu * (of.G[of.row, at, at + 1] * u0 + of.G[of.row, at, at + 2] * u1)
-            normal = 0.0
-            if not change >= 0.0:
-                normal = -change / pushes if pushes > PAINLEVE * diagonal else float(LEFT)
-            work.rates[i, 0], work.rates[i, 1], work.rates[i, 2] = (
-                normal,
-                -mu * normal * u0,
-                -mu * normal * u1,
-            )
-            work.roles[i] = HELD if normal > 0.0 else FREE
-            found = normal if normal < math.inf else float(LEFT)
-    return found
-
-
-@written_out
-def straight_length(of: Column, work: DrawWork) -> float:
-    """See `routh.kernels.space_straight.normal_length`; LEFT: rates are not finite."""
-    least, finite = math.inf, True
-    for j in range(work.roles.shape[0]):
-        if j < of.nc:
-            y, rate = of.states[3 * j, of.slot], normal_change(of, work, j)
-            finite = finite and abs(rate) < math.inf
-            if abs(y) > NOTHING and y * rate < 0.0:
-                least = min(least, -y / rate)
-    return least if finite else float(LEFT)
+            work.changes[i] = of.states[3 * i, of.slot]
+    for chosen in range(DRIVEN, HELD + 1):
+        for i in range(work.roles.shape[0]):
+            for a in range(work.roles.shape[0]):
+                if work.roles[i] == chosen and a == m:
+                    work.marks[a] += 64 * i
+            m += 1 if work.roles[i] == chosen else 0
+    return m
 
 
 @written_out
 def write_contacts(of: Column, work: DrawWork, every: bool) -> int:
     """Roles, slips and weights into the column, ``every``: of all contacts; how many push.
 
-    What is rounding becomes zero.
+    What is rounding becomes zero. All has been read before anything is written.
     """
-    states, slot, nc, m = of.states, of.slot, of.nc, 0
+    states, slot, m = of.states, of.slot, list_roles(of, work)
     for i in range(work.roles.shape[0]):
-        if i < nc:
-            at = 3 * i
-            if abs(states[at, slot]) <= NOTHING:
-                states[at, slot] = 0.0
-            t0, t1 = states[at + 1, slot], states[at + 2, slot]
-            length = math.sqrt(t0 * t0 + t1 * t1)
-            if length <= NOTHING:
-                states[at + 1, slot], states[at + 2, slot] = 0.0, 0.0
+        if i < of.nc:
+            if abs(work.changes[i]) <= NOTHING:
+                states[3 * i, slot] = 0.0
+            u0, u1 = work.along[i, 0], work.along[i, 1]
+            if u0 == 0.0 and u1 == 0.0:
+                states[3 * i + 1, slot], states[3 * i + 2, slot] = 0.0, 0.0
             else:
-                states[entry_row(of, i, SLIDES0), slot] = t0 / length
-                states[entry_row(of, i, SLIDES1), slot] = t1 / length
+                states[entry_row(of, i, SLIDES0), slot], states[entry_row(of, i, SLIDES1), slot] = u0, u1
             if every or work.roles[i] == DRIVEN:
                 states[entry_row(of, i, WEIGHTS), slot] = work.weights[i]
-            states[entry_row(of, i, MARKS), slot] = float(work.roles[i] + 20 * work.slips[i])
-    for role in range(DRIVEN, HELD + 1):
-        for i in range(work.roles.shape[0]):
-            if work.roles[i] == role:
-                states[entry_row(of, m, MARKS), slot] += 64.0 * i
-                m += 1
+            states[entry_row(of, i, MARKS), slot] = float(work.marks[i])
     return m
 
 
 @kernel
-def usual_draw(of: Column, work: DrawWork, draw: Draw, sample: int) -> int:
-    """A draw: how many contacts push along a curve then; ENDS: the sample has; LEFT: nothing has changed.
+def choose(
+    of: Column, work: DrawWork, draw: Draw, sample: int, state: int, first: bool
+) -> tuple[float, bool]:
+    """Who pushes, with which weights, and the share of the stage, 1: all of it; LEFT: this is not usual.
 
-    AND_HELD is added where one of them is held.
+    And whether weights of all contacts are drawn. ``first``: the sample is in its first phase.
+    """
+    event = int(of.states[course_row(of.nc, EVENT), of.slot])
+    key = event_key(draw.seed, draw.row + of.row, sample, event)
+    if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
+        key = draw.keys[sample, event]
+    drawn = first and draw.rates != UNIFORM and draw.rates != CUSTOM
+    sure = choose_roles(of, work, key, state, drawn)
+    kind = event_number(key, KIND)
+    keeps = state == DRAWS and drawn and event_number(key, KEEP) < KEEP_CHANCE
+    kept, every = False, False
+    if keeps or state == RATES:
+        kept = load_weights(of, work, KEEPS if keeps else WEIGHTS) > 0.0
+    if state == RATES:
+        return 1.0, False
+    if not kept and (state == REDRAWS or not first or (drawn and (kind < ALONE or draw.rates == EXTREME))):
+        choose_one(work, key)
+    else:
+        if not kept:
+            draw_weights(of, work, draw.rates, key, kind)
+            every = True
+        sure = share_weights(work) and sure
+    if state == REDRAWS:
+        return of.states[course_row(of.nc, SHARE), of.slot], every
+    if not sure:
+        return float(LEFT), every
+    is_cut = first and event_number(key, IS_CUT) > draw.persistence
+    return event_number(key, CUT_AT) if is_cut else 1.0, every
+
+
+@kernel
+def usual_draw(of: Column, work: DrawWork, draw: Draw, sample: int) -> int:
+    """A draw, or rates of the next piece: how many contacts push along a curve then.
+
+    AND_HELD is added where some of them are held. ENDS: the sample has ended; AGAIN: another draw follows;
+    LEFT: nothing has changed.
     """
     states, slot, nc = of.states, of.slot, of.nc
     scale = max(1.0, nc / 4.0)
     budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
-    as_drawn, event = int(scale * DRAWN), int(states[course_row(nc, EVENT), slot])
-    late = event >= as_drawn + int(scale * ALONE_STAGES) or states[global_row(nc, STEPS), slot] > budget
-    if states[course_row(nc, NEXT), slot] != DRAWS or late:
+    as_drawn, event = int(scale * DRAWN), states[course_row(nc, EVENT), slot]
+    steps = states[global_row(nc, STEPS), slot]
+    late = event >= as_drawn + int(scale * ALONE_STAGES) or steps > budget
+    state, first = int(states[course_row(nc, NEXT), slot]), event < as_drawn
+    if state > RATES or (state == DRAWS and late):
         return LEFT
-    if has_ended(of, work):
+    if state == DRAWS and has_ended(of, work):
         states[move_row(nc, STATUS), slot] = SOLVED
         return ENDS
-    key = event_key(draw.seed, draw.row + of.row, sample, event)
-    if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
-        key = draw.keys[sample, event]
-    first = event < as_drawn
-    drawn = first and draw.rates != UNIFORM and draw.rates != CUSTOM
-    held = choose_roles(of, work, key, drawn)
-    if held == LEFT:
+    share, every = choose(of, work, draw, sample, state, first)
+    driven, held = find_slips(of, work)
+    if share < 0.0 or driven < 0:
         return LEFT
-    kind = event_number(key, KIND)
-    kept = drawn and event_number(key, KEEP) < KEEP_CHANCE and keep_weights(of, work)
-    alone = not kept and (not first or (drawn and (kind < ALONE or draw.rates == EXTREME)))
-    if alone:
-        choose_one(work, key)
-    else:
-        if not kept:
-            draw_weights(work, draw.rates, key, kind)
-        if not share_weights(work):
-            return LEFT
-    m, share, cut, jams = find_slips(of, work), 1.0, math.inf, JAMMING
-    if m <= 0:
-        return LEFT
-    if held > 0:
-        normal = hold(of, work)
-        if normal < 0.0:
-            return LEFT
-        while jams < 2.0 * normal:
-            jams *= FARTHER
-    if first and event_number(key, IS_CUT) > draw.persistence:
-        share, length = event_number(key, CUT_AT), straight_length(of, work)
-        if length < 0.0:
-            return LEFT
-        cut = share * min(length, 4.0) if share < 1.0 else math.inf
-    pushes = write_contacts(of, work, not (kept or alone))
-    states[global_row(nc, CUT), slot], states[global_row(nc, JAMMED), slot] = cut, jams
-    states[global_row(nc, STAYS), slot] = 1.0 if first else 0.0
-    states[global_row(nc, AIMED_BY), slot] = AIMS if draw.tolerance > FINE else FINE_AIMS
-    if held > 0:
-        states[global_row(nc, STEPS), slot] += SWEEP_COST
-    states[course_row(nc, SHARE), slot], states[course_row(nc, REDRAWN), slot] = share, 0.0
-    states[course_row(nc, PIECE), slot], states[course_row(nc, SWEEPS_LEFT), slot] = 0.0, -float(held)
-    states[course_row(nc, NEXT), slot], states[move_row(nc, PUSHING), slot] = CURVES, pushes
+    piece, taken, length, following = 1.0, 0.0, math.inf, DRAWS
+    if driven > 0:  # otherwise nothing approaches any more, and the stage ends at once
+        piece = states[course_row(nc, PIECE), slot] if state == RATES else 0.0
+        if held > 0:
+            taken = sweeps(of, work, held)
+        length = straight_length(of, work, share < 1.0) if taken >= 0.0 else float(LEFT)
+        if length >= 0.0:
+            following = CURVES
+        elif piece == 0.0:
+            following = REDRAWS
+            if state != DRAWS:
+                return LEFT
+    pushes = write_contacts(of, work, every)
+    if following == DRAWS:
+        keep_weights(of)
+    states[course_row(nc, NEXT), slot] = following
+    states[global_row(nc, STEPS), slot] = steps + SWEEP_COST * abs(taken)
+    if state == DRAWS:
+        states[course_row(nc, SHARE), slot] = share
+        states[global_row(nc, STAYS), slot] = 1.0 if first else 0.0
+        states[global_row(nc, AIMED_BY), slot] = AIMS if draw.tolerance > FINE else FINE_AIMS
+    if state != RATES:
+        states[course_row(nc, REDRAWN), slot], states[course_row(nc, PIECE), slot] = float(state), 0.0
+        states[global_row(nc, CUT), slot] = share * min(length, 4.0) if share < 1.0 else math.inf
+    if following == DRAWS:
+        states[course_row(nc, PIECES), slot] += piece
+        states[course_row(nc, EVENT), slot] += 1.0
+    if following != CURVES:
+        return AGAIN
+    states[global_row(nc, JAMMED), slot], states[move_row(nc, PUSHING), slot] = jamming_rate(work), pushes
     states[move_row(nc, TAKEN), slot], states[move_row(nc, MAY_END), slot] = 0.0, 1.0
-    return pushes if pushes == m else pushes + AND_HELD
+    return pushes if pushes == driven else pushes + AND_HELD

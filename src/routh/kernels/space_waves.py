@@ -11,7 +11,6 @@ from routh.kernels.gpu_memory import DeviceArray
 from routh.kernels.space_names import (
     COURSE,
     CURVES,
-    DRAWS,
     FREE,
     GRAM,
     HELD,
@@ -33,11 +32,12 @@ from routh.kernels.space_names import (
     SpaceWork,
 )
 from routh.kernels.space_state import LEFT, STATUS, load_state, save_state
-from routh.kernels.space_usual_draws import AND_HELD, ENDS
+from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS
 
 # kinds of a sample's next step: a curve of four or more contacts that slide, of three, of two, each without
 # and with some held; another curve; a sweep; rates or a draw that is not usual; before the first draw; the
-# results; a curve of one; a draw; a long curve of one, of two, of three, of four or more
+# results; a curve of one; a draw, or rates after a contact was let go; a long curve of one, of two, of three,
+# of four or more
 SEVERAL, HARD, SWEPT, REDREW, FRESH, ENDED, LONE, DREW, LONG = 0, 6, 7, 8, 9, 10, 11, 12, 13
 ELSEWHERE = -1  # it has ended and is written, or is in a run
 MOST = 4  # contacts that push by which kinds differ
@@ -51,24 +51,24 @@ class Waves(NamedTuple):
     """Samples between their steps."""
 
     states: DeviceArray  # (rows, samples), see `routh.kernels.space_state`
-    kinds: DeviceArray  # (samples,) int8
-    turn: DeviceArray  # (1,) int32
+    kinds: DeviceArray  # (samples,) int32
+    turn: DeviceArray  # (2,) int32: turns so far, samples that have begun and not ended
     counts: DeviceArray  # (turns + 1 + runs, KINDS) int32: samples of each kind in a turn, or a run
-    lists: DeviceArray  # (KINDS + MOST + 1, samples) int32: which in a turn; then those of runs
+    lists: DeviceArray  # (lists, samples) int32: which, of each kind in a turn; then those of runs
 
 
-def load_problem(rows: Rows, row: int, work: SpaceWork, kind: int) -> None:
-    """What of a problem a step needs: of G the columns of contacts that push, or may."""
+def load_problem(rows: Rows, row: int, work: SpaceWork, kind: int, whole: bool) -> None:
+    """What of a problem a step needs: of G the columns of contacts that push, or may, or the ``whole``."""
     values, nc = work.values, rows.nc[row]
     drawn = kind == REDREW and values[COURSE, NEXT] != RATES
     for i in range(nc):
         values[MU, i] = rows.contact[row, ROW_MU, i]
         pushes = values[C, 3 * i] <= 0.0 if drawn else work.marks[ROLE, i] != FREE
-        if kind == ENDED or (pushes and kind != FRESH):
+        if whole or pushes:
             for a in range(3 * nc):
                 for b in range(3 * i, 3 * i + 3):
                     values[GRAM + a, b] = rows.G[row, b, a]
-        if kind == ENDED or kind == FRESH:
+        if whole:
             for a in range(3 * i, 3 * i + 3):
                 values[START, a] = rows.start[row, a]
 
@@ -79,7 +79,7 @@ def kind_of(work: SpaceWork) -> int:
     if values[COURSE, NEXT] == SWEEPS:
         return SWEPT
     if values[COURSE, NEXT] != CURVES:
-        return DREW if values[COURSE, NEXT] == DRAWS else REDREW
+        return REDREW if values[COURSE, NEXT] == RATES else DREW
     m, held = int(values[MOVE, PUSHING]), 0
     for a in range(m):
         i = marks[LIST, a]
@@ -94,13 +94,16 @@ def advance_sample(
     rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, states: DeviceArray, slot: int, kind: int,
     number: int, steps: int,
 ) -> int:  # fmt: skip
-    """So many steps of a sample, or, where they are more than one, all that it takes: its next kind."""
+    """A step of a sample, or, where they are more than one, all that it takes: its next kind.
+
+    That of a FRESH or ENDED one alone is another kernel's.
+    """
     row = number // draw.n
     sample = number - row * draw.n
-    nc, last = rows.nc[row], kind == ENDED or steps > 1
+    nc, last = rows.nc[row], steps > 1
     if kind != FRESH:
         load_state(work, nc, states, slot, last)
-    load_problem(rows, row, work, ENDED if last else kind)
+    load_problem(rows, row, work, kind, last)
     status = int(work.values[MOVE, STATUS]) if kind == ENDED else UNENDED
     if kind == FRESH:
         for i in range(nc):  # a thread's memory holds whatever was there before
@@ -108,7 +111,6 @@ def advance_sample(
             for mark in range(ROLE, MOVES + 1):
                 work.marks[mark, i] = 0
         status = begin(work, nc)
-        steps -= 1  # the first draw is another step
     while status == UNENDED and steps > 0:
         status = advance(work, nc, None, None, None, draw, None, draw.row + row, sample)
         steps -= 1
@@ -116,7 +118,7 @@ def advance_sample(
         write_sample(rows, outputs, work, None, row, sample, status)
         return ELSEWHERE
     work.values[MOVE, STATUS] = status
-    save_state(work, nc, states, slot, kind == FRESH)
+    save_state(work, nc, states, slot)
     return kind_of(work) if status == UNENDED else ENDED
 
 
@@ -141,7 +143,7 @@ def kind_after(following: int, kind: int) -> int:
         return HARD
     if following == CURVES:
         return kind
-    return DREW if following == DRAWS else REDREW
+    return DREW
 
 
 def kind_drawn(pushing: int) -> int:
@@ -150,6 +152,8 @@ def kind_drawn(pushing: int) -> int:
         return REDREW
     if pushing == ENDS:
         return ENDED
+    if pushing == AGAIN:
+        return DREW
     held = 1 if pushing > AND_HELD else 0
     pushing -= held * AND_HELD
     return LONE if pushing == 1 else SEVERAL + 2 * (MOST - min(pushing, MOST)) + held
