@@ -10,7 +10,8 @@ from importlib.util import find_spec
 import numba
 import pytest
 
-from routh.compiling import gpu_cache, numba_inside
+from routh.compiling import announced_to, compile_seconds, gpu_cache, numba_inside
+from routh.compiling.clock import ANNOUNCEMENT
 
 on_gpu = pytest.mark.skipif(
     not (os.path.exists("/dev/nvidia0") and find_spec("numba_cuda")), reason="no GPU, or no numba-cuda"
@@ -65,6 +66,34 @@ def test_a_kernel_is_found_by_what_its_code_depends_on(folder):
     keep(made(4, "registers=80"), "four")
     assert made(3, "registers=80").load_overload(TYPES, CONTEXT) == "three"
     assert made(4, "registers=80").load_overload(TYPES, CONTEXT) == "four"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_it_is_said_while_a_kernel_is_compiled_and_not_while_it_is_read(folder, kept):
+    def announced(cache):
+        def compile_or_load(sig):
+            word = cache.load_overload(sig, CONTEXT)
+            if word is None:
+                told.append("compiled")
+                keep(cache, "word")
+            return word or "word"
+
+        kernel = types.SimpleNamespace(_cache=cache, compile=compile_or_load)
+        gpu_cache.announce(kernel, "a_kernel")
+        told, before = [], compile_seconds()
+        with announced_to(told.append):
+            assert kernel.compile(TYPES) == "word"
+        return told, compile_seconds() - before
+
+    compiled = [ANNOUNCEMENT, "compiled", None]
+    if not kept:  # no folder can be written to
+        nothing = types.SimpleNamespace(load_overload=lambda *key: None, save_overload=lambda *key: None)
+        assert announced(nothing)[0] == compiled
+        return
+    told, seconds = announced(made(3))
+    assert told == compiled
+    assert seconds > 0.0
+    assert announced(made(3)) == ([], 0.0)
 
 
 def test_a_change_of_any_source_makes_it_old(folder, monkeypatch):

@@ -126,9 +126,14 @@ def waves():
     """Samples in space sorted by their steps; those not wanted among them; up to four and five contacts."""
     batch(spatial_batch(), 2, seed=1)
     for nc in (4, 5):
-        problem = random_problem(np.random.default_rng(nc), nt=2, nc=nc, nv=3 * nc, mu=0.5)
-        to_all = -np.linalg.pinv(problem.Jn) @ np.ones(nc)  # all contacts approach
-        single(problem.replace(v=to_all + 0.1 * problem.v), 2, rates="uniform", seed=1)
+        single(all_approach(nc), 2, rates="uniform", seed=1)
+
+
+def all_approach(nc):
+    """A body in space with so many contacts, all of which approach."""
+    problem = random_problem(np.random.default_rng(nc), nt=2, nc=nc, nv=3 * nc, mu=0.5)
+    to_all = -np.linalg.pinv(problem.Jn) @ np.ones(nc)
+    return problem.replace(v=to_all + 0.1 * problem.v)
 
 
 def few():

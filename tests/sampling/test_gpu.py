@@ -110,6 +110,7 @@ def test_the_gpu_gives_the_cpus_outcomes_in_turns_and_runs(turns, many, monkeypa
     gpu_cases.batch(gpu_cases.spatial_batch(64), 16, SHARE, seed=1)
     problem = random_problem(np.random.default_rng(3), nt=2, nc=4, nv=9, mu=1.0)
     gpu_cases.single(problem, 2**12, SHARE)
+    gpu_cases.single(gpu_cases.all_approach(6), 2**10, SHARE, rates="uniform")
 
 
 @on_gpu

@@ -213,7 +213,7 @@ def cuda_kernel(
     cuda = function.__globals__["cuda"] = find_cuda()
     if is_simulated():
         return cuda.jit(function)
-    from routh.compiling.gpu_cache import keep_on_disk
+    from routh.compiling.gpu_cache import announce, keep_on_disk
 
     settings = tuple(f"{key}={value}" for key, value in sorted(options.items()))
     settings += f"fused={fused}", f"rolled={rolled}", f"cleared={cleared}", f"long={long}"
@@ -222,6 +222,7 @@ def cuda_kernel(
     # with lto products and sums would be fused again at link time
     made = cuda.jit(function, **(options if fused else {"lto": False, **options}))
     keep_on_disk(made, function, settings)
+    announce(made, function.__qualname__.split(".")[0])
     if fused:
         return _Launched(made)
     _do_not_fuse()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from importlib.metadata import version
+from threading import RLock
 
 from numba.cuda.dispatcher import CUDACache
 
+from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.numba_inside import CheckedFile, digest_of_sources, forgiving, say_once
 
@@ -29,6 +32,7 @@ class GpuKernelCache(CUDACache):
     def __init__(self, function: Plain, settings: tuple[str, ...]) -> None:
         super().__init__(function)
         self._settings = settings
+        self.missed = lambda: None  # called when a kernel is not there: it will be compiled
         base = f"{self._impl.filename_base}.gpu"
         self._cache_file = _GpuFile(self._cache_path, base, digest_of_sources())
 
@@ -37,9 +41,12 @@ class GpuKernelCache(CUDACache):
 
     def load_overload(self, sig: Foreign, target_context: Foreign) -> Foreign:
         """The compiled kernel, or None."""
-        return forgiving(
+        found = forgiving(
             lambda: super(GpuKernelCache, self).load_overload(sig, target_context), self._name, None
         )
+        if found is None:
+            self.missed()
+        return found
 
     def save_overload(self, sig: Foreign, data: Foreign) -> None:
         """Keep it where there is a place for it."""
@@ -57,6 +64,21 @@ def keep_on_disk(made: Foreign, function: Plain, settings: tuple[str, ...]) -> N
         made._cache = GpuKernelCache(function, (*settings, *captured))
     except (RuntimeError, OSError):
         say_once("no folder for compiled GPU kernels can be written to: every process compiles them anew")
+
+
+def announce(made: Foreign, name: str) -> None:
+    """Let it be said, and measured, while a kernel is compiled; not while it is read from disk."""
+    compile_or_load, alone = made.compile, RLock()
+
+    def compile_it(sig: Foreign) -> Foreign:
+        with alone, ExitStack() as said:
+            if isinstance(made._cache, GpuKernelCache):
+                made._cache.missed = lambda: said.enter_context(compiling(name))
+            else:
+                said.enter_context(compiling(name))
+            return compile_or_load(sig)
+
+    made.compile = compile_it
 
 
 def _described(captured: Foreign) -> str:
