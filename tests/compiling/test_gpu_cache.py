@@ -69,7 +69,10 @@ def test_a_kernel_is_found_by_what_its_code_depends_on(folder):
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_it_is_said_while_a_kernel_is_compiled_and_not_while_it_is_read(folder, kept):
+def test_it_is_said_while_a_kernel_is_compiled_and_not_while_it_is_read(folder, kept, monkeypatch):
+    def refused(*given):
+        raise OSError
+
     def announced(cache):
         def compile_or_load(sig):
             word = cache.load_overload(sig, CONTEXT)
@@ -87,8 +90,10 @@ def test_it_is_said_while_a_kernel_is_compiled_and_not_while_it_is_read(folder, 
 
     compiled = [ANNOUNCEMENT, "compiled", None]
     if not kept:  # no folder can be written to
-        nothing = types.SimpleNamespace(load_overload=lambda *key: None, save_overload=lambda *key: None)
-        assert announced(nothing)[0] == compiled
+        monkeypatch.setattr(gpu_cache, "GpuKernelCache", refused)
+        nowhere = types.SimpleNamespace()
+        gpu_cache.keep_on_disk(nowhere, announced, ())
+        assert announced(nowhere._cache)[0] == compiled
         return
     told, seconds = announced(made(3))
     assert told == compiled
@@ -127,7 +132,7 @@ def test_without_a_folder_or_room_kernels_are_compiled(folder, caplog, monkeypat
         monkeypatch.setattr(type(cache._impl), "_locator_classes", [])
         kernel = types.SimpleNamespace()
         gpu_cache.keep_on_disk(kernel, made, ())
-    assert not hasattr(kernel, "_cache")
+    assert kernel._cache.load_overload(TYPES, CONTEXT) is None
     assert "every process compiles them anew" in caplog.text
 
 

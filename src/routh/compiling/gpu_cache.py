@@ -13,13 +13,27 @@ from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.numba_inside import CheckedFile, digest_of_sources, forgiving, say_once
 
 try:
-    from numba.cuda.core.caching import IndexDataCacheFile
+    from numba.cuda.core.caching import IndexDataCacheFile, NullCache
 except ImportError:  # older releases of numba-cuda take numba's
-    from numba.core.caching import IndexDataCacheFile
+    from numba.core.caching import IndexDataCacheFile, NullCache
 
 
 class _GpuFile(CheckedFile, IndexDataCacheFile):
     """Files of one GPU kernel."""
+
+
+def _nothing() -> None:
+    pass
+
+
+class NoFolder(NullCache):
+    """Where no folder can be written to: nothing is ever there."""
+
+    missed = staticmethod(_nothing)
+
+    def load_overload(self, sig: Foreign, target_context: Foreign) -> None:
+        """None."""
+        self.missed()
 
 
 class GpuKernelCache(CUDACache):
@@ -32,7 +46,7 @@ class GpuKernelCache(CUDACache):
     def __init__(self, function: Plain, settings: tuple[str, ...]) -> None:
         super().__init__(function)
         self._settings = settings
-        self.missed = lambda: None  # called when a kernel is not there: it will be compiled
+        self.missed = _nothing  # called when a kernel is not there: it will be compiled
         base = f"{self._impl.filename_base}.gpu"
         self._cache_file = _GpuFile(self._cache_path, base, digest_of_sources())
 
@@ -63,20 +77,24 @@ def keep_on_disk(made: Foreign, function: Plain, settings: tuple[str, ...]) -> N
     try:
         made._cache = GpuKernelCache(function, (*settings, *captured))
     except (RuntimeError, OSError):
+        made._cache = NoFolder()
         say_once("no folder for compiled GPU kernels can be written to: every process compiles them anew")
 
 
 def announce(made: Foreign, name: str) -> None:
-    """Let it be said, and measured, while a kernel is compiled; not while it is read from disk."""
-    compile_or_load, alone = made.compile, RLock()
+    """Let it be said, and measured, while a kernel is compiled; not while it is read from disk.
+
+    It is said when the cache has missed it: numba's lock is then held, as it is where CPU kernels say so.
+    """
+    compile_or_load, alone, cache = made.compile, RLock(), made._cache
 
     def compile_it(sig: Foreign) -> Foreign:
         with alone, ExitStack() as said:
-            if isinstance(made._cache, GpuKernelCache):
-                made._cache.missed = lambda: said.enter_context(compiling(name))
-            else:
-                said.enter_context(compiling(name))
-            return compile_or_load(sig)
+            cache.missed = lambda: said.enter_context(compiling(name))
+            try:
+                return compile_or_load(sig)
+            finally:
+                cache.missed = _nothing
 
     made.compile = compile_it
 

@@ -118,7 +118,9 @@ class WaveLauncher:
                 advance_kernel(self.nc)[everywhere, BLOCK, stream](*all_of, number)
             end_kernel()[1, 1, stream](waves, number)
 
-        self._follow(DEFAULT, OWN)
+        for stream in range(len(self.streams)):  # an interrupted call may have left work in any of them
+            if stream != OWN:
+                self._follow(stream, OWN)
         most = max(count, waves.counts.shape[0])
         begin_kernel()[-(-most // BLOCK), BLOCK, own](wanted, draw.n, waves, begin, end)
         runs: dict[int, Callable[[], None]] = {}
