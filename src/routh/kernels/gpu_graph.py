@@ -21,7 +21,7 @@ def repeated(launches: Callable[[], None], stream: DeviceArray) -> Callable[[], 
     """What does the same as ``launches`` with the same arguments, whose kernels have run before.
 
     They begin and end in a stream. Where it cannot be recorded it is the function itself: without NVIDIA's
-    bindings, as in a simulator, or when memory is freed, or the default stream used, at the wrong moment.
+    bindings, as in a simulator, or when memory is freed at the wrong moment.
     """
     driver = _bindings()
     if driver is None:

@@ -149,15 +149,9 @@ class WaveLauncher:
     def _make_room(self, count: int, states: int) -> None:
         if len(self.waves.kinds) < count or self.waves.states.shape[1] < states:
             lists = lists_of_run(RUNS - 1) + FRESH
-            shapes = [
-                (state_rows(self.nc), states),
-                (count,),
-                (2,),
-                (TURNS + 1 + RUNS, KINDS),
-                (lists, count),
-            ]
-            kinds = [np.float64, np.int32, np.int32, np.int32, np.int32]
-            self.waves = Waves(*allocate(list(zip(shapes, kinds, strict=True))))
+            whole = [(count,), (2,), (TURNS + 1 + RUNS, KINDS), (lists, count)]
+            shapes = [((state_rows(self.nc), states), np.float64), *((shape, np.int32) for shape in whole)]
+            self.waves = Waves(*allocate(shapes))
 
     def _have_ended(self) -> bool:
         """Whether all samples have; waits for the turns so far."""

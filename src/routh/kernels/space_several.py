@@ -116,10 +116,7 @@ def note_slips(of: Column, work: SeveralWork, crew: Crew, m: int) -> None:
     for o in range(own_of(work)):
         a, at = crew.first + crew.apart * o, ROWS * o
         if a < m:
-            d0, d1 = (
-                pushed(work, crew, 3 * o + 1, m),
-                pushed(work, crew, 3 * o + 2, m),
-            )
+            d0, d1 = pushed(work, crew, 3 * o + 1, m), pushed(work, crew, 3 * o + 2, m)
             rate = d0**2 + d1**2
             numbers[D0, o], numbers[D1, o] = d0, d1
             notes[NOTES * a, column], notes[NOTES * a + 1, column] = powers[0, at + S], rate
@@ -150,10 +147,8 @@ def a_slip_ends(work: SeveralWork, crew: Crew, m: int, distance: float, allowed:
                 if b != a:
                     turning = max(turning, work.notes[NOTES * b + 3, crew.column])
                 else:
-                    g11, g12 = (
-                        gram[3 * o + 1, 3 * b + 1, crew.thread],
-                        gram[3 * o + 1, 3 * b + 2, crew.thread],
-                    )
+                    g11 = gram[3 * o + 1, 3 * b + 1, crew.thread]
+                    g12 = gram[3 * o + 1, 3 * b + 2, crew.thread]
                     g22 = gram[3 * o + 2, 3 * b + 2, crew.thread]
             u, d = (powers[0, at + U], powers[0, at + W]), (numbers[D0, o], numbers[D1, o])
             push = numbers[MU, o] * numbers[PUSH, 3 * o]

@@ -123,9 +123,7 @@ def advance_sample(
 
 
 def listed(counts: DeviceArray, turn: int, chunk: int, each: int, first: int, last: int) -> tuple[int, int]:
-    """The kind of a warp's samples, from ``first`` to before ``last``, and where in the list they begin.
-
-    A warp takes ``each`` of them.
+    """The kind of a warp's ``each`` samples, from ``first`` to before ``last``; where in the list they begin.
 
     Kinds come one after the other, each with the warps that it needs; ``last``: there are no more.
     """
