@@ -12,12 +12,30 @@ from routh.kernels.events_space import run_range
 from routh.kernels.space_crew import Crew, SeveralWork, several_work
 from routh.kernels.space_ends import begin_sample, end_sample
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
-from routh.kernels.space_names import DRAWS, NEXT, NO_RATES, PUSHING, REDRAWS, STEPS, UNENDED, workspace
+from routh.kernels.space_names import (
+    CURVES,
+    DRAWS,
+    NEXT,
+    NO_RATES,
+    PUSHING,
+    REDRAWS,
+    STEPS,
+    UNENDED,
+    workspace,
+)
 from routh.kernels.space_names import RATES as RATES_AGAIN
 from routh.kernels.space_rates import MOST_SWEEPS, SWEEP_COST
 from routh.kernels.space_several import several_step
-from routh.kernels.space_state import LEFT, Column, course_row, global_row, move_row, state_rows
-from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS, usual_draw
+from routh.kernels.space_state import (
+    LEFT,
+    Column,
+    course_row,
+    global_row,
+    move_row,
+    state_rows,
+)
+from routh.kernels.space_stops import StopWork, stop_step, stop_work, straight_draw
+from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS, STANDS, usual_draw
 from routh.kernels.space_usual_rates import DrawWork, draw_work
 from routh.kernels.space_waves import (
     DREW,
@@ -28,6 +46,8 @@ from routh.kernels.space_waves import (
     KINDS,
     LONE,
     SEVERAL,
+    STOOD,
+    STOPS,
     TO_THE_END,
     advance_sample,
     kind_after,
@@ -46,25 +66,33 @@ def forget(arrays):
 
 def by_columns(
     rows, draw, most_steps=10**6, one=lone_step, some=several_step, drawn=usual_draw,
-    before=begin_sample, after=end_sample, watched=np.asarray,
+    before=begin_sample, after=end_sample, stops=stop_step, stood=straight_draw, watched=np.asarray,
+    at_once=1,
 ):  # fmt: skip
-    """Outputs of all samples, each step in memory that holds anything; steps of each kind; how many left."""
+    """Outputs of all samples, each step in memory that holds anything; steps of each kind; how many left.
+
+    ``at_once``: steps that are not usual, one after the other.
+    """
     nc = rows.contact.shape[2]
     outputs = make_outputs(rows, draw.n, elastic=False)
     work, lone, several, draws = workspace(nc), lone_work(nc), several_work(nc, nc), draw_work(nc)
+    equations = stop_work()
     states, totals = np.full((state_rows(nc), 3), np.nan), np.zeros(3 * nc)
     taken, left, undrawn = np.zeros(KINDS, dtype=int), 0, 0
     for number in range(len(rows.nc) * draw.n):
         kind, steps, row = FRESH, 0, number // draw.n
         while kind != ELSEWHERE:
-            forget([*work[:4], *several, *lone, *draws, totals])
+            forget([*work[:4], *several, *lone, *draws, *equations, totals])
             taken[kind] += 1
             steps += 1
             at = watched(states), 1, int(rows.nc[row]), watched(rows.G), watched(rows.contact), row
             column = Column(*at, draw.tolerance)
-            if kind == LONE or SEVERAL <= kind < HARD:
+            if kind in (LONE, STOPS) or SEVERAL <= kind < HARD:
                 if kind == LONE:
                     following = one(column, LoneWork(*map(watched, lone)))
+                elif kind == STOPS:
+                    scratch = LoneWork(*map(watched, lone)), StopWork(*map(watched, equations))
+                    following = stops(column, *scratch)
                 else:
                     pushing = int(states[move_row(rows.nc[row], PUSHING), 1])
                     following = some(
@@ -72,9 +100,10 @@ def by_columns(
                     )
                 left += following == LEFT
                 kind = kind_after(following, kind)
-            elif kind == DREW:
-                pushing = drawn(column, DrawWork(*map(watched, draws)), draw, number - row * draw.n)
-                undrawn += pushing == LEFT
+            elif kind in (DREW, STOOD):
+                one_draw = drawn if kind == DREW else stood
+                pushing = one_draw(column, DrawWork(*map(watched, draws)), draw, number - row * draw.n)
+                undrawn += kind == DREW and pushing == LEFT
                 kind = kind_drawn(pushing)
             elif kind == FRESH and steps <= most_steps:
                 kind = DREW if before(column, watched(rows.start)) == UNENDED else ENDED
@@ -83,7 +112,7 @@ def by_columns(
                 after(column, *at_the_end, number - row * draw.n)
                 kind = ELSEWHERE
             else:
-                rest = TO_THE_END if steps > most_steps else 1
+                rest = TO_THE_END if steps > most_steps else at_once
                 kind = advanced(rows, draw, outputs, work, states, 1, kind, number, rest)
     assert np.isnan(states[:, [0, 2]]).all()  # nobody else's columns
     assert undrawn < taken[DREW] or np.all(rows.contact[:, ROW_MU] == 0.0) or taken[DREW] == 0
@@ -143,7 +172,7 @@ def test_draws_that_are_usual():
         steps = column.states[global_row(column.nc, STEPS), column.slot]
         pushing = usual_draw(column, work, draw, sample)
         sweeps = (column.states[global_row(column.nc, STEPS), column.slot] - steps) / SWEEP_COST
-        names = {LEFT: "left", ENDS: "ends", AGAIN: "again"}
+        names = {LEFT: "left", STANDS: "stands", ENDS: "ends", AGAIN: "again"}
         what = names.get(pushing, "held" if pushing > AND_HELD else "driven")
         seen.add((state, what, min(sweeps, 2.0)))
         if sweeps == MOST_SWEEPS and pushing == AGAIN:
@@ -159,12 +188,49 @@ def test_draws_that_are_usual():
         (DRAWS, "held", 2),
         (REDRAWS, "again", 0),
         (REDRAWS, "driven", 0),
-        (REDRAWS, "left", 0),
+        (REDRAWS, "stands", 0),
         (RATES_AGAIN, "driven", 0),
         (RATES_AGAIN, "held", 1),
         (RATES_AGAIN, "held", 2),
         (RATES_AGAIN, "again", 2),
     }
+
+
+def test_one_contact_that_stops():
+    """It stops, or another event comes first, or it does not; then it sticks or slips, or is left."""
+    seen = set()
+
+    def noted_stop(column, work, equations):
+        following = stop_step(column, work, equations)
+        seen.add(("stops", int(following)))
+        return following
+
+    def noted_draw(column, work, draw, sample):
+        state = int(column.states[course_row(column.nc, NEXT), column.slot])
+        pushing = straight_draw(column, work, draw, sample)
+        seen.add((state, int(pushing)))
+        return pushing
+
+    for seed, nc, nv, mu in ((0, 3, 6, 1.5), (1, 3, 6, 20.0), (18, 3, 4, 0.7)):
+        rng = np.random.default_rng(seed)
+        rows = make_rows([random_problem(rng, nt=2, nc=nc, nv=nv, mu=mu) for _ in range(12)])
+        same(rows, 4, stops=noted_stop, stood=noted_draw)
+        rows.start[:6, 1:3] = 0.0
+        same(rows, 4, stops=noted_stop, stood=noted_draw)
+    assert seen == {
+        *(("stops", int(after)) for after in (RATES_AGAIN, DRAWS, CURVES)),
+        *((int(state), int(AGAIN)) for state in (DRAWS, REDRAWS, RATES_AGAIN)),
+        (int(DRAWS), int(LEFT)),
+    }
+
+
+@pytest.mark.parametrize("at_once", [4, 16])
+def test_several_steps_that_are_not_usual_in_one_go(at_once):
+    rng = np.random.default_rng(12)
+    rows = make_rows([random_problem(rng, nt=2, nc=4, nv=6, mu=1.5) for _ in range(16)])
+    taken, _ = same(rows, 4, at_once=at_once)
+    one_by_one, _ = same(rows, 4)
+    assert taken[HARD:FRESH].sum() < one_by_one[HARD:FRESH].sum()
 
 
 def test_rows_of_different_sizes_and_one_that_nothing_approaches():
@@ -196,9 +262,11 @@ def test_no_index_is_negative():
             one=interpreted(lone_step),
             some=interpreted(several_step),
             drawn=interpreted(usual_draw),
+            stops=interpreted(stop_step),
+            stood=interpreted(straight_draw),
             before=interpreted(begin_sample),
             after=interpreted(end_sample),
             watched=lambda array: array.view(FromTheFront),
         )
-    assert taken[LONE] > 0
+    assert np.all(taken[[LONE, STOPS, STOOD]] > 0)
     assert taken[SEVERAL:HARD].sum() > 0

@@ -13,7 +13,7 @@ from routh.kernels.arrays import make_rows
 from routh.kernels.space_crew import Crew, SeveralWork, several_work, wait
 from routh.kernels.space_cuda import WIDEST
 from routh.kernels.space_several import several_step
-from routh.kernels.space_wave_kernels import CURVE_BLOCK
+from routh.kernels.space_step_kernels import CURVE_BLOCK
 from routh.kernels.space_waves import HARD, MOST, SEVERAL, WARP
 
 BOARD = SeveralWork._fields.index("pace")  # from here on all threads of a crew have the same arrays

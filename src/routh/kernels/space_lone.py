@@ -1,7 +1,7 @@
 """A step along the curve of one driven contact that slides while no other pushes: most steps of most paths.
 
-What `routh.kernels.space_curve.step_curve` does, to the bit; what is seldom, such as a slip that ends,
-is left to that. All loops over powers, and over contacts, are as long as they can be, so that a GPU's
+What `routh.kernels.space_curve.step_curve` does, to the bit; what is seldom is left to that, a slip that ends
+to `space_stops`. All loops over powers, and over contacts, are as long as they can be, so that a GPU's
 compiler writes them out and has all of a series in registers; powers that are not needed are zero.
 """
 
@@ -75,12 +75,18 @@ def lone_push(powers: Array, weight: float, push: float, k: int) -> Three:
 
 
 @inlined
-def lone_energy(g: Block, p: Three) -> float:
-    """See `routh.kernels.space_powers.energy_norm`."""
+def lone_square(g: Block, p: Three) -> float:
+    """``p^T G p`` of one contact."""
     x = g[0] * p[0] + g[1] * p[1] + g[3] * p[2]
     y = g[1] * p[0] + g[2] * p[1] + g[4] * p[2]
     z = g[3] * p[0] + g[4] * p[1] + g[5] * p[2]
-    total = p[0] * x + p[1] * y + p[2] * z
+    return p[0] * x + p[1] * y + p[2] * z
+
+
+@inlined
+def lone_energy(g: Block, p: Three) -> float:
+    """See `routh.kernels.space_powers.energy_norm`."""
+    total = lone_square(g, p)
     return math.sqrt(max(total, 0.0)) if total == total else math.inf
 
 
@@ -123,24 +129,31 @@ def lone_distance(of: Column, work: LoneWork, r: Three) -> float:
     return least
 
 
+@inlined
+def across_slip(g: Three, u: Two) -> float:
+    """What friction across a slip of direction u changes it by; g: 11, 12 and 22 of the contact's block."""
+    return u[1] * (g[0] * u[1] - 2.0 * g[1] * u[0]) + g[2] * u[0] * u[0]
+
+
 @kernel
 def slip_ends(
     g: Three, push: float, length: float, u: Two, d: Two, turning: float, distance: float, allowed: float
-) -> bool:
-    """Whether a slip goes straight on to its end, see `routh.kernels.space_curve.look_at_slips`.
+) -> tuple[bool, float, float]:
+    """Whether a slip goes straight on to its end, how far that is, and by how much it misses zero.
 
-    g: 11, 12 and 22 of the contact's block; u, d: direction and rate of the slip; ``push``: friction;
-    ``turning``: how quickly the slips of others turn, 0 where there are none.
+    See `routh.kernels.space_curve.look_at_slips`. g: 11, 12 and 22 of the contact's block; u, d: direction
+    and rate of the slip; ``push``: friction; ``turning``: how quickly the slips of others turn, 0 where there
+    are none.
     """
     closing, aside = -(u[0] * d[0] + u[1] * d[1]), abs(u[0] * d[1] - u[1] * d[0])
-    yields = push * (u[1] * (g[0] * u[1] - 2.0 * g[1] * u[0]) + g[2] * u[0] * u[0])
-    missed = turned_aside(length, closing, aside, yields)
+    missed = turned_aside(length, closing, aside, push * across_slip(g, u))
     ahead = length / closing if closing > 0.0 else (0.0 if length <= TINY else math.inf)
     if missed <= allowed:
         missed = max(missed, aside * min(min(ahead, FAR), distance))
     if missed <= allowed and turning > 0.0 and ahead > 0.0:
         missed += ahead * ahead * turning
-    return missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY
+    ends = missed <= allowed or (closing > 0.0 and length <= LAST * allowed) or length <= TINY
+    return ends, ahead, missed
 
 
 @kernel
@@ -280,15 +293,18 @@ def add_impulse(of: Column, work: LoneWork, i: int, p: Three, event: int) -> Non
     states[total, slot], states[total + 1, slot], states[total + 2, slot] = t0 + p[0], t1 + p[1], t2 + p[2]
 
 
+@inlined
+def only_slows(g: Block, mu: float) -> bool:
+    """See `routh.kernels.space_events.only_slows`."""
+    return mu**2 * (g[1] ** 2 + g[3] ** 2) <= g[0] ** 2
+
+
 @written_out
-def lone_step(of: Column, work: LoneWork) -> int:
-    """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed."""
-    states, slot, G, row, i = of.states, of.slot, of.G, of.row, pusher(of, 0)
-    at, mu, weight, allowed = 3 * i, friction_of(of, i), weight_of(of, i), LOCAL * of.tolerance
-    t0, t1, push, powers = states[at + 1, slot], states[at + 2, slot], -mu * weight, work.powers
-    length = math.sqrt(t0 * t0 + t1 * t1)
-    if not length > 0.0:
-        return LEFT
+def gather_lone(
+    of: Column, work: LoneWork, i: int, mu: float, weight: float, u: Two
+) -> tuple[Block, Three, Two, float]:
+    """Fill the scratch: the contact's block, rates, slip rates, and how far the next event is by them."""
+    states, slot, G, row, at = of.states, of.slot, of.G, of.row, 3 * i
     g10, g11, g20 = G[row, at + 1, at], G[row, at + 1, at + 1], G[row, at + 2, at]
     g = G[row, at, at], g10, g11, g20, G[row, at + 2, at + 1], G[row, at + 2, at + 2]
     for j in range(work.points.shape[1]):
@@ -296,14 +312,26 @@ def lone_step(of: Column, work: LoneWork) -> int:
             work.points[BEFORE, j] = states[3 * j, slot]
             for part in range(3):
                 work.normals[j, part] = G[row, at + part, 3 * j]
-    u = t0 / length, t1 / length
     r = weight, -mu * (weight * u[0]), -mu * (weight * u[1])
     d = g[1] * r[0] + g[2] * r[1] + g[4] * r[2], g[3] * r[0] + g[4] * r[1] + g[5] * r[2]
-    distance = lone_distance(of, work, r)
-    if states[move_row(of.nc, MAY_END), slot] > 0.0 and slip_ends(
-        (g[2], g[4], g[5]), mu * weight, length, u, d, 0.0, distance, allowed
-    ):
+    return g, r, d, lone_distance(of, work, r)
+
+
+@written_out
+def lone_step(of: Column, work: LoneWork) -> int:
+    """One step: what comes next, CURVES or DRAWS; LEFT: nothing has changed."""
+    states, slot, i, allowed, powers = of.states, of.slot, pusher(of, 0), LOCAL * of.tolerance, work.powers
+    mu, weight = friction_of(of, i), weight_of(of, i)
+    t0, t1, push = states[3 * i + 1, slot], states[3 * i + 2, slot], -mu * weight
+    length = math.sqrt(t0 * t0 + t1 * t1)
+    if not length > 0.0:
         return LEFT
+    u = t0 / length, t1 / length
+    g, _, d, distance = gather_lone(of, work, i, mu, weight, u)
+    if states[move_row(of.nc, MAY_END), slot] > 0.0:
+        block = g[2], g[4], g[5]
+        if slip_ends(block, mu * weight, length, u, d, 0.0, distance, allowed)[0]:
+            return LEFT
     reach = by_clock(max(FARTHER * distance, NEAREST), length, u[0] * d[0] + u[1] * d[1])
     least = min(allowed, math.sqrt(allowed) * min(1.0, length))
     powers[T, 0], powers[R, 0], powers[S, 0] = t0, t1, length
@@ -311,7 +339,6 @@ def lone_step(of: Column, work: LoneWork) -> int:
     h = step_end(degree, reach, last, second, least)
     if not h > 0.0:
         return LEFT
-    turns = not mu**2 * (g[1] ** 2 + g[3] ** 2) <= g[0] ** 2
-    h, event, who, p = lone_event(of, work, i, weight, push, h, turns)
+    h, event, who, p = lone_event(of, work, i, weight, push, h, not only_slows(g, mu))
     add_impulse(of, work, i, p, who if event else -1)
-    return step_taken(of, p[0] / weight, TAIL * last * h**degree, not event, -1)
+    return step_taken(of, p[0] / weight, TAIL * last * h**degree, not event, False)

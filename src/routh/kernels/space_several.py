@@ -64,6 +64,7 @@ from routh.kernels.space_state import (
     Column,
     friction_of,
     global_row,
+    let_go,
     move_row,
     pusher,
     role,
@@ -152,7 +153,7 @@ def a_slip_ends(work: SeveralWork, crew: Crew, m: int, distance: float, allowed:
                     g22 = gram[3 * o + 2, 3 * b + 2, crew.thread]
             u, d = (powers[0, at + U], powers[0, at + W]), (numbers[D0, o], numbers[D1, o])
             push = numbers[MU, o] * numbers[PUSH, 3 * o]
-            if slip_ends((g11, g12, g22), push, powers[0, at + S], u, d, turning, distance, allowed):
+            if slip_ends((g11, g12, g22), push, powers[0, at + S], u, d, turning, distance, allowed)[0]:
                 ends = True
     return ends
 
@@ -256,7 +257,9 @@ def several_step(of: Column, work: SeveralWork, crew: Crew, m: int, going: bool)
     wait()
     if moves and crew.first == 0:
         error, spent = TAIL * last * h**degree, numbers[TRY, 0] / numbers[WEIGHT, 0]
-        following = step_taken(of, spent, error, kind == GO_ON, who if kind == LET_GO else -1)
+        if kind == LET_GO:
+            let_go(of, who)
+        following = step_taken(of, spent, error, kind == GO_ON, kind == LET_GO)
         work.nearest[0, crew.column] = float(following)
     wait()
     return int(work.nearest[0, crew.column]) if moves else LEFT

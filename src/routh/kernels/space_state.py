@@ -1,8 +1,8 @@
 """A sample in space between two steps: a column of a matrix, so that any thread can take its next step.
 
-`routh.kernels.events_space.advance` takes it in a workspace; `space_usual_draws`, `space_lone` and
-`space_several` take the usual steps in the column itself, `space_ends` what comes before and after them, and
-touch less memory: on a GPU that is what steps wait for.
+`routh.kernels.events_space.advance` takes it in a workspace; `space_usual_draws`, `space_lone`,
+`space_several` and `space_stops` take the usual steps in the column itself, `space_ends` what comes before
+and after them, and touch less memory: on a GPU that is what steps wait for.
 """
 
 from __future__ import annotations
@@ -80,12 +80,10 @@ def state_rows(nc: int) -> int:
 
 @kernel
 def save_state(work: SpaceWork, nc: int, states: Array, slot: int) -> None:
-    """The workspace into a column; of the impulse what has been added since `load_state`."""
+    """The workspace into a column."""
     values, marks = work.values, work.marks
     for column in range(3 * nc):
-        states[column, slot] = values[C, column]
-        if values[TOTAL, column] != 0.0:
-            states[TOTALS * nc + column, slot] += values[TOTAL, column]
+        states[column, slot], states[TOTALS * nc + column, slot] = values[C, column], values[TOTAL, column]
     at = CONTACTS * nc
     for i in range(nc):
         states[at + WEIGHTS, slot], states[at + KEEPS, slot] = values[WEIGHT, i], values[KEPT, i]
@@ -104,12 +102,11 @@ def save_state(work: SpaceWork, nc: int, states: Array, slot: int) -> None:
 
 
 @kernel
-def load_state(work: SpaceWork, nc: int, states: Array, slot: int, whole: bool) -> None:
-    """A column into the workspace; of the impulse nothing, unless ``whole``."""
+def load_state(work: SpaceWork, nc: int, states: Array, slot: int) -> None:
+    """A column into the workspace."""
     values, marks = work.values, work.marks
     for column in range(3 * nc):
-        values[C, column] = states[column, slot]
-        values[TOTAL, column] = states[TOTALS * nc + column, slot] if whole else 0.0
+        values[C, column], values[TOTAL, column] = states[column, slot], states[TOTALS * nc + column, slot]
     at = CONTACTS * nc
     for i in range(nc):
         values[WEIGHT, i], values[KEPT, i] = states[at + WEIGHTS, slot], states[at + KEEPS, slot]
@@ -184,11 +181,17 @@ def keep_weights(of: Column) -> None:
 
 
 @kernel
-def step_taken(of: Column, pushed: float, error: float, goes_on: bool, let_go: int) -> int:
+def let_go(of: Column, i: int) -> None:
+    """Of a held contact."""
+    of.states[CONTACTS * of.nc + EACH * i + MARKS, of.slot] -= HELD
+
+
+@kernel
+def step_taken(of: Column, pushed: float, error: float, goes_on: bool, stays: bool) -> int:
     """Write down a step of a curve whose first contact has pushed so much: what comes next.
 
-    See `step_curve`, `step_on` and `after_piece`. ``goes_on``: there was no event; ``let_go``: the
-    held contact whose event it was and that is free now, or -1.
+    See `step_curve`, `step_on` and `after_piece`. ``goes_on``: there was no event; ``stays``: there was one
+    with which the stage goes on.
     """
     states, slot, nc = of.states, of.slot, of.nc
     # all is read before anything is written: a GPU then waits once for all of it
@@ -205,11 +208,7 @@ def step_taken(of: Column, pushed: float, error: float, goes_on: bool, let_go: i
     if goes_on and taken < (STEP_LIMIT if of.tolerance > FINE else FINE_LIMIT):
         return CURVES
     states[course_row(nc, PIECE), slot] = piece
-    following = DRAWS
-    if let_go >= 0:
-        states[CONTACTS * nc + EACH * let_go + MARKS, slot] -= HELD
-        if not left <= 0.0 and piece < MOST_PIECES:
-            following = RATES
+    following = RATES if stays and not left <= 0.0 and piece < MOST_PIECES else DRAWS
     if following == DRAWS:
         keep_weights(of)
         states[course_row(nc, PIECES), slot] = pieces + piece

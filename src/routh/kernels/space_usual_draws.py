@@ -53,6 +53,7 @@ from routh.kernels.space_names import (
     STAYS,
     STEPS,
     TAKEN,
+    named,
 )
 from routh.kernels.space_rates import SWEEP_COST
 from routh.kernels.space_state import (
@@ -83,6 +84,7 @@ from routh.kernels.space_usual_rates import (
 # what a draw returns that finds nothing to do, or after which there is another one, and what it adds to the
 # number of contacts that push
 ENDS, AGAIN, AND_HELD = 0, 2**21, 2**20
+(STANDS,) = named(1, -2)  # one contact pushes, and it does not slide: `routh.kernels.space_stops`
 ALL_SLIDE = 20 * SLIDE  # marks of a contact whose role is not added yet: how those that push slip, and go on
 
 
@@ -248,34 +250,41 @@ def choose(
 
 
 @kernel
+def is_first_phase(of: Column) -> bool:
+    """Whether stages are as drawn so far, see `routh.kernels.events_space.draw_stage`."""
+    return of.states[course_row(of.nc, EVENT), of.slot] < int(max(1.0, of.nc / 4.0) * DRAWN)
+
+
+@kernel
 def usual_draw(of: Column, work: DrawWork, draw: Draw, sample: int) -> int:
     """A draw, or rates of the next piece: how many contacts push along a curve then.
 
     AND_HELD is added where some of them are held. ENDS: the sample has ended; AGAIN: another draw follows;
-    LEFT: nothing has changed.
+    STANDS, LEFT: nothing has changed.
     """
     states, slot, nc = of.states, of.slot, of.nc
     scale = max(1.0, nc / 4.0)
     budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
-    as_drawn, event = int(scale * DRAWN), states[course_row(nc, EVENT), slot]
-    steps = states[global_row(nc, STEPS), slot]
-    late = event >= as_drawn + int(scale * ALONE_STAGES) or steps > budget
-    state, first = int(states[course_row(nc, NEXT), slot]), event < as_drawn
+    event, steps = states[course_row(nc, EVENT), slot], states[global_row(nc, STEPS), slot]
+    late = event >= int(scale * DRAWN) + int(scale * ALONE_STAGES) or steps > budget
+    state, first = int(states[course_row(nc, NEXT), slot]), is_first_phase(of)
     if state > RATES or (state == DRAWS and late):
         return LEFT
     if state == DRAWS and has_ended(of, work):
         states[move_row(nc, STATUS), slot] = SOLVED
         return ENDS
     share, every = choose(of, work, draw, sample, state, first)
-    driven, held = find_slips(of, work)
-    if share < 0.0 or driven < 0:
+    driven, held, slide, rough = find_slips(of, work)
+    if share < 0.0 or not rough:
         return LEFT
+    if not slide:
+        return STANDS if driven == 1 and held == 0 else LEFT
     piece, taken, length, following = 1.0, 0.0, math.inf, DRAWS
     if driven > 0:  # otherwise nothing approaches any more, and the stage ends at once
         piece = states[course_row(nc, PIECE), slot] if state == RATES else 0.0
         if held > 0:
             taken = sweeps(of, work, held)
-        length = straight_length(of, work, share < 1.0) if taken >= 0.0 else float(LEFT)
+        length = straight_length(of, work, share < 1.0)[0] if taken >= 0.0 else float(LEFT)
         if length >= 0.0:
             following = CURVES
         elif piece == 0.0:

@@ -41,12 +41,14 @@ def entry_row(of: Column, i: int, entry: int) -> int:
 
 
 @written_out
-def find_slips(of: Column, work: DrawWork) -> tuple[int, int]:
-    """Directions of slip, and rates of those driven: how many, and how many held; LEFT: one does not slide.
+def find_slips(of: Column, work: DrawWork) -> tuple[int, int, bool, bool]:
+    """Directions of slip, and rates of those driven: how many, how many held.
+
+    And whether all slide, and whether all have friction.
 
     See `routh.kernels.space_straight.classify` and `routh.kernels.space_rates.begin_rates`.
     """
-    driven, held, usual = 0, 0, True
+    driven, held, slide, rough = 0, 0, True, True
     for i in range(work.roles.shape[0]):
         if i < of.nc:
             mu = friction_of(of, i)
@@ -54,7 +56,8 @@ def find_slips(of: Column, work: DrawWork) -> tuple[int, int]:
             length = math.sqrt(t0 * t0 + t1 * t1)
             slides = not length <= NOTHING
             u0, u1 = (t0 / length, t1 / length) if slides else (0.0, 0.0)
-            usual = usual and ((slides and mu > 0.0) or work.roles[i] == FREE)
+            slide = slide and (slides or work.roles[i] == FREE)
+            rough = rough and (mu > 0.0 or work.roles[i] == FREE)
             normal = work.weights[i] if work.roles[i] == DRIVEN else 0.0
             driven += 1 if work.roles[i] == DRIVEN else 0
             held += 1 if work.roles[i] == HELD else 0
@@ -64,7 +67,7 @@ def find_slips(of: Column, work: DrawWork) -> tuple[int, int]:
                 -mu * normal * u0,
                 -mu * normal * u1,
             )
-    return driven if usual else LEFT, held
+    return driven, held, slide, rough
 
 
 @written_out
@@ -139,12 +142,12 @@ def sweeps(of: Column, work: DrawWork, held: int) -> float:
 
 
 @written_out
-def straight_length(of: Column, work: DrawWork, wanted: bool) -> float:
-    """Length until a normal velocity reaches zero, if ``wanted``; LEFT: these rates cannot be.
+def straight_length(of: Column, work: DrawWork, wanted: bool) -> tuple[float, int]:
+    """Length until a normal velocity reaches zero, if ``wanted``, and whose; LEFT: these rates cannot be.
 
     See `routh.kernels.space_pieces.drop_idle` and `routh.kernels.space_straight.normal_length`.
     """
-    least, largest, can_be = math.inf, 0.0, True
+    least, who, largest, can_be = math.inf, -1, 0.0, True
     for i in range(work.roles.shape[0]):
         if work.roles[i] == HELD and not work.rates[i, 0] > 0.0:
             work.roles[i] = FREE
@@ -159,9 +162,9 @@ def straight_length(of: Column, work: DrawWork, wanted: bool) -> float:
             if wanted or at_rest:
                 rate = normal_change(of, work, j)
                 can_be = can_be and abs(rate) < math.inf and not (at_rest and rate > STILL * largest)
-                if abs(y) > NOTHING and y * rate < 0.0:
-                    least = min(least, -y / rate)
-    return least if can_be else float(LEFT)
+                if abs(y) > NOTHING and y * rate < 0.0 and -y / rate < least:
+                    least, who = -y / rate, j
+    return least if can_be else float(LEFT), who
 
 
 @written_out

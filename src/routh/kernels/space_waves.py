@@ -26,22 +26,25 @@ from routh.kernels.space_names import (
     SLIDE0,
     SLIDE1,
     START,
+    STEPS,
     SWEEPS,
+    TAKEN,
     UNENDED,
     C,
     SpaceWork,
 )
-from routh.kernels.space_state import LEFT, STATUS, load_state, save_state
-from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS
+from routh.kernels.space_state import LEFT, STATUS, Column, global_row, load_state, move_row, save_state
+from routh.kernels.space_usual_draws import AGAIN, AND_HELD, ENDS, STANDS
 
 # kinds of a sample's next step: a curve of four or more contacts that slide, of three, of two, each without
 # and with some held; another curve; a sweep; rates or a draw that is not usual; before the first draw; the
-# results; a curve of one; a draw, or rates after a contact was let go; a long curve of one, of two, of three,
-# of four or more
-SEVERAL, HARD, SWEPT, REDREW, FRESH, ENDED, LONE, DREW, LONG = 0, 6, 7, 8, 9, 10, 11, 12, 13
+# results; a curve of one; a draw, or rates after a contact was let go; the end of a slip of one that pushes
+# alone; a draw, or rates, of one without slip; a long curve of one, of two, of three, of four or more
+SEVERAL, HARD, SWEPT, REDREW, FRESH, ENDED, LONE, DREW, STOPS, STOOD, LONG = 0, *range(6, 16)
 ELSEWHERE = -1  # it has ended and is written, or is in a run
 MOST = 4  # contacts that push by which kinds differ
-KINDS = LONG + MOST
+SWIFT = LONG + MOST  # draws and curves of one contact of a sample that has had many steps
+KINDS = SWIFT + 1
 
 WARP = 32
 TO_THE_END = 2**31
@@ -94,15 +97,15 @@ def advance_sample(
     rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, states: DeviceArray, slot: int, kind: int,
     number: int, steps: int,
 ) -> int:  # fmt: skip
-    """A step of a sample, or, where they are more than one, all that it takes: its next kind.
+    """Steps of a sample, as many as are not usual and at most so many, or TO_THE_END: its next kind.
 
-    That of a FRESH or ENDED one alone is another kernel's.
+    FRESH and ENDED ones come here only TO_THE_END: otherwise they are another kernel's.
     """
     row = number // draw.n
     sample = number - row * draw.n
-    nc, last = rows.nc[row], steps > 1
+    nc, last = rows.nc[row], steps == TO_THE_END
     if kind != FRESH:
-        load_state(work, nc, states, slot, last)
+        load_state(work, nc, states, slot)
     load_problem(rows, row, work, kind, last)
     status = int(work.values[MOVE, STATUS]) if kind == ENDED else UNENDED
     if kind == FRESH:
@@ -114,12 +117,15 @@ def advance_sample(
     while status == UNENDED and steps > 0:
         status = advance(work, nc, None, None, None, draw, None, draw.row + row, sample)
         steps -= 1
+        if not last and status == UNENDED:
+            kind = kind_of(work)
+            steps = steps if is_unusual(kind) else 0
     if last:
         write_sample(rows, outputs, work, None, row, sample, status)
         return ELSEWHERE
     work.values[MOVE, STATUS] = status
     save_state(work, nc, states, slot)
-    return kind_of(work) if status == UNENDED else ENDED
+    return kind if status == UNENDED else ENDED
 
 
 def listed(counts: DeviceArray, turn: int, chunk: int, each: int, first: int, last: int) -> tuple[int, int]:
@@ -135,19 +141,31 @@ def listed(counts: DeviceArray, turn: int, chunk: int, each: int, first: int, la
     return last, 0
 
 
+def is_unusual(kind: int) -> bool:
+    """Whether a step of this kind has no kernel of its own."""
+    return HARD <= kind < FRESH
+
+
+def is_for_runs(kind: int) -> bool:
+    """Whether samples of this kind go on beside the turns."""
+    return kind >= LONG or is_unusual(kind)
+
+
 def kind_after(following: int, kind: int) -> int:
-    """Of the next step, after one that `lone_step` or `several_step` took."""
+    """Of the next step, after one that `lone_step`, `several_step` or `stop_step` took."""
     if following == LEFT:
-        return HARD
+        return STOPS if kind == LONE else HARD
     if following == CURVES:
-        return kind
-    return DREW
+        return LONE if kind == STOPS else kind
+    return STOOD if kind == STOPS and following == RATES else DREW
 
 
 def kind_drawn(pushing: int) -> int:
-    """Of the next step, after `usual_draw`."""
+    """Of the next step, after `usual_draw` or `straight_draw`."""
     if pushing == LEFT:
         return REDREW
+    if pushing == STANDS:
+        return STOOD
     if pushing == ENDS:
         return ENDED
     if pushing == AGAIN:
@@ -157,8 +175,11 @@ def kind_drawn(pushing: int) -> int:
     return LONE if pushing == 1 else SEVERAL + 2 * (MOST - min(pushing, MOST)) + held
 
 
-def kind_long(following: int, kind: int, taken: float, many: int) -> int:
-    """`kind_after`, or that of a long curve."""
-    if following != CURVES or taken < many:
-        return kind_after(following, kind)
-    return LONG if kind == LONE else LONG + MOST - 1 - (kind - SEVERAL) // 2
+def kind_long(of: Column, following: int, kind: int, many: int, haste: int) -> int:
+    """`kind_after`, or that of a long curve, of so many steps, or of a sample that has had others."""
+    hasty = following != LEFT and of.states[global_row(of.nc, STEPS), of.slot] >= haste
+    if hasty and (following != CURVES or kind == LONE):
+        return SWIFT
+    if following == CURVES and (hasty or of.states[move_row(of.nc, TAKEN), of.slot] >= many):
+        return LONG if kind == LONE else LONG + MOST - 1 - (kind - SEVERAL) // 2
+    return kind_after(following, kind)
