@@ -1,9 +1,16 @@
 """`routh precompile`: every family's call runs, and the command says what it did."""
 
+import os
+
+import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from routh.cli import precompile
 from routh.cli.app import app
+from routh.compiling import NoGPUError
+from routh.kernels import events_cuda, space_cuda
+from routh.sampling import sample
 
 
 def test_the_spatial_problem_approaches_at_two_contacts():
@@ -21,3 +28,40 @@ def test_the_command_names_each_family(monkeypatch):
     assert done == [1]
     assert "first" in result.output
     assert "on disk already" in result.output
+
+
+@pytest.mark.parametrize("contacts", [1, 4])
+def test_families_of_a_gpu_are_problems_of_so_many_contacts(contacts, monkeypatch):
+    """Here the CPU draws few of their samples."""
+    drawn = []
+
+    def on_the_cpu(given, n, *, device, method="events", friction="cone"):
+        assert (device, given.nc) == ("cuda", contacts)
+        drawn.append((given.nt, n, method, friction, bool(np.any(given.restitution))))
+        return sample(given, min(n, 8), method=method, friction=friction)
+
+    monkeypatch.setattr(precompile, "sample", on_the_cpu)
+    monkeypatch.setattr(precompile.two_body, "batch", lambda *arguments, device: drawn.append(device))
+    families = precompile.gpu_families(contacts)
+    for call in families.values():
+        call()
+    assert len(set(drawn)) == len(families)
+    assert "cuda" in drawn
+    assert (1, events_cuda.MANY, "events", "cone", False) in drawn
+    assert (2, space_cuda.SORT_FROM, "events", "cone", False) in drawn  # sorted: all kernels of the true cone
+
+
+@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="there is a GPU")
+def test_kernels_of_a_gpu_need_one():
+    result = CliRunner().invoke(app, ["precompile", "--device", "cuda", "--contacts", "2"])
+    assert isinstance(result.exception, NoGPUError)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [(["--device", "tpu"], "wanted cpu or cuda"), (["--contacts", "2"], "without --device cuda")],
+)
+def test_what_makes_no_sense_is_refused(options, why):
+    result = CliRunner().invoke(app, ["precompile", *options])
+    assert isinstance(result.exception, ValueError)
+    assert why in str(result.exception)

@@ -276,11 +276,26 @@ def view(
 
 
 @command("precompile")
-def precompile(output: Output) -> int:
-    """Compile all kernels now, once for this machine, so that no later command waits for it."""
+def precompile(
+    output: Output,
+    device: options.Device = "cpu",
+    contacts: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="With --device cuda: for how many contacts; repeatable. Default: 4."),
+    ] = None,
+) -> int:
+    """Compile all kernels now, once for this machine, so that no later command waits for it.
+
+    A GPU has others, for each number of contacts.
+
+    [bold]Examples:[/bold]
+
+      routh precompile
+      routh precompile --device cuda --contacts 2 --contacts 4
+    """
     from routh.cli.precompile import precompile as compile_all
 
-    return compile_all(output)
+    return compile_all(output, device, contacts or [])
 
 
 @command("reproduce")

@@ -1,20 +1,26 @@
-"""``routh precompile``: compile the kernels of every family once, so that no later call has to wait."""
+"""``routh precompile``: compile the kernels of every family once, so that no later call has to wait.
+
+Those of a GPU are compiled for each number of contacts, so it has to be told which.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from routh import systems, two_body
 from routh.batch import ImpactBatch
 from routh.cli.output import Output
-from routh.compiling import compile_seconds
+from routh.compiling import compile_seconds, find_cuda
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 
 SAMPLES = 2048  # enough for a table of vertices, whose loops are kernels of their own
+
+Families = dict[str, Callable[[], object]]
 
 
 def _spatial() -> ImpactProblem:
@@ -36,7 +42,7 @@ def _motion() -> object:
 
 
 #: Kinds of problems by name, each with a call that needs all of its kernels.
-FAMILIES: dict[str, Callable[[], object]] = {
+FAMILIES: Families = {
     "plane": lambda: sample(_plane(), 64),
     "plane, elastic": lambda: sample(_plane(0.5), 64),
     "space, polygons": lambda: sample(_spatial(), 64, friction="polyhedral"),
@@ -53,17 +59,61 @@ FAMILIES: dict[str, Callable[[], object]] = {
 }
 
 
-def precompile(output: Output) -> int:
+def _particles(contacts: int, nt: int, restitution: float = 0.0) -> ImpactProblem:
+    """Particles that hit the ground side by side, each with a contact."""
+    size, axes = nt + 1, np.eye((nt + 1) * contacts)
+    v = np.tile([*(0.3, 0.1)[:nt], -1.0], contacts)
+    Jt = axes.reshape(contacts, size, -1)[:, :nt]
+    return ImpactProblem(axes, axes[nt::size], Jt, np.full(contacts, 0.5), v, restitution=restitution)
+
+
+def gpu_families(contacts: int) -> Families:
+    """FAMILIES on a GPU: of problems with so many contacts, and samples that need all of its kernels."""
+    from routh.kernels.events_cuda import MANY
+    from routh.kernels.space_cuda import SORT_FROM
+
+    def drawn(
+        nt: int, n: int, restitution: float = 0.0, *, method: str = "events", friction: str = "cone"
+    ) -> Callable[[], object]:
+        problem = _particles(contacts, nt, restitution)
+        return lambda: sample(problem, n, method=method, friction=friction, device="cuda").summary()
+
+    many = ImpactBatch.from_problems([_particles(contacts, 2)] * 2)
+    families: Families = {
+        "plane": drawn(1, MANY),
+        "plane, elastic": drawn(1, MANY, 0.5),
+        "space, polygons": drawn(2, SAMPLES, friction="polyhedral"),
+        "space, polygons, elastic": drawn(2, SAMPLES, 0.5, friction="polyhedral"),
+        "space, true cone": drawn(2, SORT_FROM),
+        "space, cone, elastic": drawn(2, SAMPLES, 0.5),
+        "Algorithm 1, plane": drawn(1, SAMPLES, method="algorithm1"),
+        "Algorithm 1, polygons": drawn(2, SAMPLES, method="algorithm1", friction="polyhedral"),
+        "Algorithm 1, true cone": lambda: sample(many, 64, method="algorithm1", device="cuda").ambiguity,
+        "two bodies": partial(two_body.batch, np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5, device="cuda"),
+        "many problems": lambda: sample(many, 4, device="cuda").ambiguity,
+    }
+    return {f"{contacts} contacts, {name}": call for name, call in families.items()}
+
+
+def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()) -> int:
     """Compile every family, and say how long each took; the exit code."""
+    families = FAMILIES
+    if device == "cuda":
+        find_cuda()  # before any work
+        families = {name: call for nc in contacts or (4,) for name, call in gpu_families(nc).items()}
+    elif device != "cpu":
+        raise ValueError(f"--device: got {device!r}; wanted cpu or cuda")
+    elif contacts:
+        raise ValueError("--contacts: given without --device cuda; the CPU's kernels are for any number")
     rows = []
-    with output.counting(len(FAMILIES)) as next_one:
-        for name, call in FAMILIES.items():
+    with output.counting(len(families)) as next_one:
+        for name, call in families.items():
             next_one(name)
             before, start = compile_seconds(), time.process_time()
             call()
             rows.append((name, compile_seconds() - before, time.process_time() - start))
     for name, compiled, used in rows:
         done = f"compiled in {compiled:.1f} s" if compiled > 0.0 else "on disk already"
-        output.say(f"{name:24s} {done}  ({used:.1f} s of processor time)")
+        output.say(f"{name:{max(map(len, families))}s}  {done}  ({used:.1f} s of processor time)")
     output.emit(families=[{"name": name, "compile_seconds": compiled} for name, compiled, _ in rows])
     return 0

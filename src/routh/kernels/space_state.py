@@ -182,7 +182,7 @@ def keep_weights(of: Column) -> None:
 
 @kernel
 def let_go(of: Column, i: int) -> None:
-    """Of a held contact."""
+    """A held contact is free from now on."""
     of.states[CONTACTS * of.nc + EACH * i + MARKS, of.slot] -= HELD
 
 

@@ -15,7 +15,7 @@ from routh.kernels.space_ends import begin_sample, end_sample
 from routh.kernels.space_lone import LoneWork, lone_step, lone_work
 from routh.kernels.space_names import CURVES, NEXT, PUSHING, UNENDED, SpaceWork, workspace
 from routh.kernels.space_several import several_step
-from routh.kernels.space_state import Column, course_row, move_row
+from routh.kernels.space_state import course_row, move_row
 from routh.kernels.space_stops import StopWork, stop_step, stop_work, straight_draw
 from routh.kernels.space_usual_draws import usual_draw
 from routh.kernels.space_usual_rates import DrawWork, draw_work
@@ -37,6 +37,7 @@ from routh.kernels.space_waves import (
     WARP,
     Waves,
     advance_sample,
+    column_of,
     is_for_runs,
     kind_after,
     kind_drawn,
@@ -111,7 +112,7 @@ def advance_kernel(nc: int, apart: bool) -> CudaKernel:
 def lone_kernel(nc: int) -> CudaKernel:
     """Steps of one contact that slides: IN_TURN one, in a run more."""
     stepped, chosen, list_at = on_device(lone_step), on_device(kind_long), on_device(list_of)
-    for_runs = on_device(is_for_runs)
+    for_runs, column_at = on_device(is_for_runs), on_device(column_of)
     powers, events, normals, points = (array.shape for array in lone_work(nc))
 
     def entry(
@@ -128,8 +129,7 @@ def lone_kernel(nc: int) -> CudaKernel:
             count, of = waves.counts[waves.counts.shape[0] - 1 - run, LONG], list_at(LONG, run)
         for place in range(cuda.grid(1), count, cuda.gridsize(1)):
             slot = waves.lists[of, place]
-            row = (begin + slot) // draw.n
-            column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+            column = column_at(rows, draw, waves.states, begin, slot)
             following, steps = CURVES, most
             while following == CURVES and steps > 0:
                 following, steps = stepped(column, work), steps - 1
@@ -158,7 +158,7 @@ def several_kernel(nc: int, m: int) -> CudaKernel:
     threads, instead = (1, ()) if is_simulated() else (m, ((wait, _wait), (any_of, _any_of)))
     stepped, any_in_warp = on_device(several_step, instead), on_device(any_of, instead)
     chosen, chunked, list_at = on_device(kind_long), on_device(listed), on_device(list_of)
-    for_runs = on_device(is_for_runs)
+    for_runs, column_at = on_device(is_for_runs), on_device(column_of)
     widest, or_more = (nc, True) if m == MOST < nc else (m, False)
     crews, beside = WARP // threads, -(-WARP // threads)  # what is left of a warp's threads goes with it
     columns, in_block = beside * CURVE_BLOCK // WARP, 1 if or_more else CURVE_BLOCK
@@ -213,8 +213,7 @@ def several_kernel(nc: int, m: int) -> CudaKernel:
             count = waves.counts[turn, kind]
             mine = number // threads < crews and place < count
             slot = waves.lists[list_at(kind, run), min(place, count - 1)]
-            row = (begin + slot) // draw.n
-            column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+            column = column_at(rows, draw, waves.states, begin, slot)
             pushing = int(waves.states[move_row(column.nc, PUSHING), slot]) if or_more else m
             following, steps, going = CURVES, most, mine
             while any_in_warp(going):
@@ -236,7 +235,7 @@ def several_kernel(nc: int, m: int) -> CudaKernel:
 @cache
 def draw_kernel(nc: int) -> CudaKernel:
     """Draws, as far as they are usual."""
-    drawn, chosen = on_device(usual_draw), on_device(kind_drawn)
+    drawn, chosen, column_at = on_device(usual_draw), on_device(kind_drawn), on_device(column_of)
     roles, marks, weights, along, rates, changes = (array.shape for array in draw_work(nc))
 
     def entry(rows: Rows, draw: Draw, waves: Waves, begin: int) -> None:
@@ -250,10 +249,9 @@ def draw_kernel(nc: int) -> CudaKernel:
         )
         for place in range(cuda.grid(1), waves.counts[waves.turn[0], DREW], cuda.gridsize(1)):
             slot = waves.lists[DREW, place]
-            row = (begin + slot) // draw.n
-            column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+            column = column_at(rows, draw, waves.states, begin, slot)
             # what a run takes then has not been changed here, so none has to wait for it
-            waves.kinds[slot] = chosen(drawn(column, work, draw, begin + slot - row * draw.n))
+            waves.kinds[slot] = chosen(drawn(column, work, draw, begin + slot - column.row * draw.n))
 
     return cuda_kernel(entry, rolled=True, cleared=False, long=nc <= UNROLLED, max_registers=DRAW_REGISTERS)
 
@@ -265,7 +263,7 @@ def swift_kernel(nc: int) -> CudaKernel:
     IN_TURN those of all samples, in a run of those that have had many steps.
     """
     stepped, after_step, chosen = on_device(lone_step), on_device(kind_after), on_device(kind_long)
-    drawn, after_draw = on_device(usual_draw), on_device(kind_drawn)
+    drawn, after_draw, column_at = on_device(usual_draw), on_device(kind_drawn), on_device(column_of)
     chunked, list_at, for_runs = on_device(listed), on_device(list_of), on_device(is_for_runs)
     powers, events, normals, points = (array.shape for array in lone_work(nc))
     roles, marks, weights, along, rates, changes = (array.shape for array in draw_work(nc))
@@ -296,15 +294,14 @@ def swift_kernel(nc: int) -> CudaKernel:
             place += cuda.grid(1) % WARP
             if place < waves.counts[turn, kind]:
                 slot = waves.lists[list_at(kind, run), place]
-                row = (begin + slot) // draw.n
-                column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+                column = column_at(rows, draw, waves.states, begin, slot)
                 left = most
                 if run >= 0:
                     kind = LONE if waves.states[course_row(column.nc, NEXT), slot] == CURVES else DREW
                 while left > 0 and LONE <= kind <= DREW:
                     left -= 1
                     if kind == DREW:
-                        kind = after_draw(drawn(column, work, draw, begin + slot - row * draw.n))
+                        kind = after_draw(drawn(column, work, draw, begin + slot - column.row * draw.n))
                     if kind == LONE:
                         kind = after_step(stepped(column, lone), LONE)
                 if run >= 0 and LONE <= kind <= DREW:
@@ -323,7 +320,7 @@ def swift_kernel(nc: int) -> CudaKernel:
 def stops_kernel(nc: int) -> CudaKernel:
     """One contact that pushes and stops sliding, and what comes after that."""
     stepped, after, drawn = on_device(stop_step), on_device(kind_after), on_device(straight_draw)
-    chosen, chunked = on_device(kind_drawn), on_device(listed)
+    chosen, chunked, column_at = on_device(kind_drawn), on_device(listed), on_device(column_of)
     powers, events, normals, points = (array.shape for array in lone_work(nc))
     roles, marks, weights, along, rates, changes = (array.shape for array in draw_work(nc))
     values, pivots = (array.shape for array in stop_work())
@@ -353,12 +350,11 @@ def stops_kernel(nc: int) -> CudaKernel:
             place += cuda.grid(1) % WARP
             if place < waves.counts[turn, kind]:
                 slot = waves.lists[kind, place]
-                row = (begin + slot) // draw.n
-                column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+                column = column_at(rows, draw, waves.states, begin, slot)
                 if kind == STOPS:
                     kind = after(stepped(column, lone, equations), STOPS)
                 else:
-                    kind = chosen(drawn(column, work, draw, begin + slot - row * draw.n))
+                    kind = chosen(drawn(column, work, draw, begin + slot - column.row * draw.n))
                 waves.kinds[slot] = kind  # as in `draw_kernel`
             chunk += chunks
 
@@ -368,7 +364,8 @@ def stops_kernel(nc: int) -> CudaKernel:
 @cache
 def ends_kernel(nc: int) -> CudaKernel:
     """Samples before their first draw, and the results of those that have ended."""
-    begun, ended, chunked = on_device(begin_sample), on_device(end_sample), on_device(listed)
+    begun, ended = on_device(begin_sample), on_device(end_sample)
+    chunked, column_at = on_device(listed), on_device(column_of)
     size = 3 * nc
 
     def entry(rows: Rows, draw: Draw, outputs: Outputs, waves: Waves, begin: int) -> None:
@@ -381,11 +378,10 @@ def ends_kernel(nc: int) -> CudaKernel:
             place += cuda.grid(1) % WARP
             if place < waves.counts[turn, kind]:
                 slot = waves.lists[kind, place]
-                row = (begin + slot) // draw.n
-                column = Column(waves.states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+                column = column_at(rows, draw, waves.states, begin, slot)
                 following = ELSEWHERE
                 if kind == ENDED:
-                    ended(column, rows, outputs, totals, begin + slot - row * draw.n)
+                    ended(column, rows, outputs, totals, begin + slot - column.row * draw.n)
                 else:
                     following = DREW if begun(column, rows.start) == UNENDED else ENDED
                 waves.kinds[slot] = following

@@ -60,6 +60,12 @@ class Waves(NamedTuple):
     lists: DeviceArray  # (lists, samples) int32: which, of each kind in a turn; then those of runs
 
 
+def column_of(rows: Rows, draw: Draw, states: DeviceArray, begin: int, slot: int) -> Column:
+    """The sample in a slot, of which the first is number ``begin``."""
+    row = (begin + slot) // draw.n
+    return Column(states, slot, rows.nc[row], rows.G, rows.contact, row, draw.tolerance)
+
+
 def load_problem(rows: Rows, row: int, work: SpaceWork, kind: int, whole: bool) -> None:
     """What of a problem a step needs: of G the columns of contacts that push, or may, or the ``whole``."""
     values, nc = work.values, rows.nc[row]
