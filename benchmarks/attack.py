@@ -34,6 +34,7 @@ def options(arguments):
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
     parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands, and of cells")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of interrupted commands")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1, help="of the parts physics and slow")
     return parser.parse_args(arguments)
@@ -63,7 +64,7 @@ def attack(given):
         for method, friction in part("slow").ROWS:
             yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)
     if "interrupts" in only:
-        yield part("interrupts").attack(number(given.interrupts), given.seed)
+        yield part("interrupts").attack(number(given.interrupts), given.seed, given.device)
     if "notebooks" in only:
         yield part("notebooks").attack(number(given.interrupts), given.seed)
 

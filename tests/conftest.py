@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import signal
 import sys
 
 import numpy as np
@@ -24,6 +25,14 @@ def _nan_meets_no_arithmetic(request):
         return
     with np.errstate(all="raise"):
         yield
+
+
+@pytest.fixture
+def interruptible():
+    """Processes started here hear of Ctrl-C; a shell's background jobs, and their children, ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -22,21 +22,30 @@ COMMANDS = [
     ["animate", "rocking-block", "--futures", "4", "--out", "frames"],
     ["scan", "rocking-block", "--over", "mu=0:1:500", "--out", "a.png"],
     ["reproduce", "--quick", "--out", "results"],
+    ["sweep", "rocking-block", "--over", "mu=0:1:20000", "--out", "study"],
+    ["precompile"],
     ["impact", "robot.xml", "--qvel", "2:-1", "--samples", "100000", "--out", "a.png"],
     ["audit", "robot.xml", "--duration", "20", "--out", "a.html"],
+]
+ON_A_GPU = [
+    ["run", "rocking-block", "--samples", "1000000", "--out", "a.png"],
+    ["run", "disk-stack", "--samples", "3000000", "--out", "a.png"],
+    ["run", "box-drop", "--samples", "200000", "--out", "a.png"],
+    ["precompile", "--contacts", "3"],
 ]
 ROBOT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.1"><freejoint/>
   <geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
 
 
-def attack(count, seed):
+def attack(count, seed, device="cpu"):
     """Interrupt ``count`` commands."""
+    commands = COMMANDS if device == "cpu" else [[*command, "--device", device] for command in ON_A_GPU]
     # a shell's background jobs ignore Ctrl-C, and so would every command that is started from here
     signal.signal(signal.SIGINT, signal.default_int_handler)
     found = Found("interrupts of commands", limit=WITHIN)
     for k in range(count):
         rng = random.Random(f"{seed}-{k}")
-        command, after = rng.choice(COMMANDS), rng.uniform(0.3, 8.0)
+        command, after = rng.choice(commands), rng.uniform(0.3, 8.0)
         with tempfile.TemporaryDirectory() as folder:
             seconds, wrong = interrupted(Path(folder), command, after)
         case = f"routh {' '.join(command)} after {after:.2f} s"
@@ -67,7 +76,21 @@ def interrupted(folder, command, after):
         return seconds, f"a traceback: {errors.strip()[-200:]}"
     if seconds > WITHIN:
         return seconds, f"took {seconds:.2f} s"
-    return seconds, damage(folder)
+    return seconds, damage(folder) or (untrue(folder, errors) if run.returncode == 130 else "")
+
+
+def untrue(folder, errors):
+    """What is not true of what the command says that it kept, in words."""
+    told = errors.strip().splitlines()[-1]
+    if not told.startswith("interrupted; "):
+        return f"does not say what was kept: {errors.strip()[-200:]}"
+    results = [path for path in folder.rglob("*") if path.is_file() and path.name != "robot.xml"]
+    results = [path for path in results if path.read_bytes() != b"old"]
+    if "no result was written" in told and results:
+        return f"says {told!r} and left {results[0].name}"
+    if "kept: " in told and not (folder / told.split()[-1]).is_file():
+        return f"says {told!r}, which is not there"
+    return ""
 
 
 def damage(folder):

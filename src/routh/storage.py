@@ -16,6 +16,7 @@ import struct
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,6 +35,7 @@ _HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], tuple[tuple[int, ...], boo
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+_written: deque[tuple[Path, int]] = deque(maxlen=1000)  # files put in place, or nearly, with their inodes
 _NO_ANONYMOUS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -63,6 +65,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 if target.exists():
                     os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
                 os.fsync(descriptor)
+                _written.append((Path(path), os.fstat(descriptor).st_ino))
                 _take_place(descriptor, name, folder, target.name)
         except BaseException as error:
             if name is not None:
@@ -73,6 +76,17 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             raise
     finally:
         os.close(folder)
+
+
+def written_files() -> list[Path]:
+    """The last files, a thousand at most, that this process wrote and that are still there; oldest first."""
+    return list(dict.fromkeys(path for path, inode in tuple(_written) if _inode(path) == inode))
+
+
+def _inode(path: Path) -> int | None:
+    with suppress(OSError):
+        return path.stat().st_ino
+    return None
 
 
 def write_bytes(path: str | Path, content: bytes) -> Path:

@@ -176,6 +176,7 @@ LONG = {
 }
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("command", "after"), [(k, 0.7 + 0.5 * i) for i, k in enumerate(LONG)])
 def test_an_interrupt_ends_a_command_within_a_second(tmp_path, command, after):
     """Wherever it is: importing, compiling, in compiled code, drawing."""
@@ -188,6 +189,9 @@ def test_an_interrupt_ends_a_command_within_a_second(tmp_path, command, after):
     assert run.returncode in (130, -signal.SIGINT, 0)  # it may have been quicker than we
     assert time.monotonic() - began < 5.0  # one second, on a machine that does nothing else
     assert "Traceback" not in err or run.returncode == -signal.SIGINT
+    if run.returncode == 130:
+        assert err.splitlines()[-1].startswith("interrupted; ")  # and then what was kept
+        assert err.count("interrupted") == 1
     assert not list(tmp_path.rglob("*.part"))
     for picture in tmp_path.rglob("*.png"):
         assert picture.read_bytes() == b"old" or picture.read_bytes()[-8:-4] == b"IEND"

@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from routh.reproduce import runner
 from routh.reproduce.base import Entry, Exhibit, Row, Settings
 from routh.reproduce.report import difference, write_report
-from routh.reproduce.runner import choose, fingerprint, load, run
+from routh.reproduce.runner import choose, fingerprint, load
 from routh.status import MissingExtraError
 from routh.viz import style
 
@@ -32,6 +33,10 @@ class Counter:
             Row("word", "yes", "yes"),
         )
         return Exhibit({self.entry.name: fig}, rows, "First paragraph.\n\nSecond.")
+
+
+def run(*arguments, **settings):
+    return list(runner.run(*arguments, **settings))
 
 
 @pytest.fixture

@@ -9,10 +9,12 @@ import threading
 import time
 from contextlib import suppress
 
+from routh.cli.kept import what_is_kept
 from routh.cli.pipes import output_is_forgotten
 
 INTERRUPTED = 130
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
+_TOLD = threading.Event()  # that it was interrupted
 
 
 def main() -> None:
@@ -24,11 +26,11 @@ def main() -> None:
 
         app(prog_name="routh")
     except KeyboardInterrupt:
-        _say("interrupted")
+        _say_interrupted()
         sys.exit(INTERRUPTED)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            _say("interrupted")
+            _say_interrupted()
         if stop.code == 1 and not unread and output_is_forgotten():  # Rich's way with ``--help | head``
             sys.exit(0)
         raise
@@ -65,7 +67,8 @@ def _end_after_interrupt(ears: int, process: int) -> None:
         pass
     time.sleep(PATIENCE)
     if os.getpid() == process:
-        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"interrupted\n")
+        if not _TOLD.is_set():
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{_interrupted()}\n".encode())
         os._exit(INTERRUPTED)
 
 
@@ -92,6 +95,16 @@ def _print_anything() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _interrupted() -> str:
+    kept = what_is_kept()
+    return f"interrupted; {kept}" if kept else "interrupted"
+
+
+def _say_interrupted() -> None:
+    _TOLD.set()
+    _say(_interrupted())
 
 
 def _say(text: str) -> None:

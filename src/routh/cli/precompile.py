@@ -13,7 +13,8 @@ import numpy as np
 
 from routh import systems, two_body
 from routh.batch import ImpactBatch
-from routh.cli.output import Output
+from routh.cli.kept import GO_ON, when_interrupted
+from routh.cli.output import Output, plain_table
 from routh.compiling import compile_seconds, find_cuda
 from routh.problem import ImpactProblem
 from routh.sampling import sample
@@ -92,7 +93,8 @@ def gpu_families(contacts: int) -> Families:
         "two bodies": partial(two_body.batch, np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5, device="cuda"),
         "many problems": lambda: sample(many, 4, device="cuda").ambiguity,
     }
-    return {f"{contacts} contacts, {name}": call for name, call in families.items()}
+    number = "1 contact" if contacts == 1 else f"{contacts} contacts"
+    return {f"{number}, {name}": call for name, call in families.items()}
 
 
 def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()) -> int:
@@ -105,15 +107,17 @@ def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()
         raise ValueError(f"--device: got {device!r}; wanted cpu or cuda")
     elif contacts:
         raise ValueError("--contacts: given without --device cuda; the CPU's kernels are for any number")
-    rows = []
+    rows: list[tuple[str, float, float]] = []
+    when_interrupted(lambda: f"kernels of {len(rows)} of {len(families)} families are kept; {GO_ON}")
     with output.counting(len(families)) as next_one:
         for name, call in families.items():
             next_one(name)
             before, start = compile_seconds(), time.process_time()
             call()
             rows.append((name, compile_seconds() - before, time.process_time() - start))
+    table = plain_table("*|kernels of", ">compiling", ">processor time")
     for name, compiled, used in rows:
-        done = f"compiled in {compiled:.1f} s" if compiled > 0.0 else "on disk already"
-        output.say(f"{name:{max(map(len, families))}s}  {done}  ({used:.1f} s of processor time)")
+        table.add_row(name, f"{compiled:.1f} s" if compiled > 0.0 else "on disk already", f"{used:.1f} s")
+    output.show(table)
     output.emit(families=[{"name": name, "compile_seconds": compiled} for name, compiled, _ in rows])
     return 0

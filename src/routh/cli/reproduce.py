@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
 from routh.reproduce.report import difference, write_report
@@ -32,8 +33,12 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
     out.mkdir(parents=True, exist_ok=True)
     style.matplotlib()  # its absence is better said before an hour of work than after
     chosen = choose(load(), only)
+    results: list[Finished] = []
+    goes_on = GO_ON.replace("command", "command without --fresh") if fresh else GO_ON
+    when_interrupted(lambda: f"{len(results)} of {len(chosen)} exhibits are kept in {out}; {goes_on}")
     with output.counting(len(chosen)) as advance:
-        results = run(chosen, out, settings, fresh=fresh, announce=advance)
+        for result in run(chosen, out, settings, fresh=fresh, announce=advance):
+            results.append(result)  # one by one: they are told of if the next is interrupted
     report = write_report(out / "report.html", results, out / "figures", settings)
     output.show(_table(results))
     for result in results:

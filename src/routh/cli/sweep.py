@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
+from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.requests import SweepRequest
@@ -52,13 +53,14 @@ def run_sweep(
 
 def compute(made: Study, request: SweepRequest, output: Output) -> int:
     """Compute what a study still lacks; the exit code."""
+    points = len(made.plan.grid)
+    when_interrupted(lambda: f"{made.stored_points()} of {points} points are kept in {made.folder}; {GO_ON}")
     watched = None if output.watched else False
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     output.show(_table(made))
     output.say(_sentence(made, report))
     told = {"computed": report.computed, "mended": report.mended, "seconds": report.seconds}
-    points, statuses = len(made.plan.grid), made.status_counts()
-    output.emit(folder=str(made.folder), points=points, statuses=statuses, **told)
+    output.emit(folder=str(made.folder), points=points, statuses=made.status_counts(), **told)
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routh.cli import options
+from routh.cli.kept import when_interrupted
 from routh.cli.landings import ANGLES, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
@@ -38,6 +39,7 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
     """Serve the viewer; the exit code."""
     from routh.view import show
 
+    when_interrupted(lambda: "the viewer has ended")
     viewer = show(mechanism_of(source, start, robot), **serving)
     try:
         print(viewer.address, flush=True)  # alone on its line: terminals make it a link, scripts read it

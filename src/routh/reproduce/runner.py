@@ -8,7 +8,7 @@ import json
 import pkgutil
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -75,18 +75,16 @@ def run(
     *,
     fresh: bool = False,
     announce: Callable[[str], None] = lambda name: None,
-) -> list[Finished]:
+) -> Iterator[Finished]:
     """Make each exhibit, or take it from the folder where it was made by the same code and settings."""
     key = fingerprint(settings)
-    results = []
     for entry in chosen:
         announce(entry.name)
         kept = None if fresh else _read(out, entry, key)
         result = kept if kept is not None else _make(entry, out, settings)
         if kept is None:
             _write(out, result, key)
-        results.append(result)
-    return results
+        yield result
 
 
 def fingerprint(settings: Settings) -> str:

@@ -138,6 +138,10 @@ class Study(Drawable):
         codes, counts = np.unique(self.columns()["status"], return_counts=True)
         return {status_name(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
 
+    def stored_points(self) -> int:
+        """How many points are stored by now, by the names of files: none of them is read."""
+        return sum(len(chunk) for chunk in self._chunks or [] if self._path(chunk).exists())
+
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
         return export(self.table(), path)
