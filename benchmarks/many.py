@@ -4,6 +4,7 @@
     python benchmarks/many.py single                one problem on its own
     python benchmarks/many.py growth --largest 1000000
     python benchmarks/many.py memory
+    python benchmarks/many.py processes --states 100000     building in one, two, ... processes
 
 Times are processor time of one core in microseconds; mj_forward on the same states is the peer.
 """
@@ -11,12 +12,15 @@ Times are processor time of one core in microseconds; mj_forward on the same sta
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +107,20 @@ def one_outcome(batch: ImpactBatch, friction: str) -> str:
     return f"{spent:.1f}" + (f" ({unsolved} not solved)" if unsolved else "")
 
 
-def states(count: int) -> None:
-    robots = [
+def robots() -> list[tuple[str, Any, float]]:
+    """Names, models and the effort of their random controls."""
+    return [
         ("walker2d", load_mjcf("gymnasium/walker2d"), 1.0),
         ("humanoid", load_mjcf("gymnasium/humanoid"), 0.4),
         ("humanoid lying", load_mjcf("gymnasium/humanoidstandup"), 0.4),
         ("quadruped", quadruped(), 0.1),
     ]
+
+
+def states(count: int) -> None:
     print(f"{count} states of rollouts each; microseconds of one core")
     print(f"{'':20} mj_forward  problems  ratio  impacts  outcome (cone)  outcome (polyhedral)")
-    for name, model, effort in robots:
+    for name, model, effort in robots():
         qpos, qvel = rollout(model, count, effort=effort)
         adapter.problems(model, qpos[:300], qvel[:300])  # compiles
         forward = microseconds(lambda m=model, q=qpos, v=qvel: forward_all(m, q, v), count)
@@ -135,6 +143,38 @@ def states(count: int) -> None:
             building = microseconds(lambda m=model, q=q, v=v: adapter.problems(m, q, v), len(rows))
             print(f"  {text:18} {'':10} {building:9.1f} {'':6} {int(np.sum(chosen)):8d}"
                   f"  {one_outcome(some, 'cone'):>14}  {one_outcome(some, 'polyhedral'):>20}")  # fmt: skip
+
+
+def processes(count: int) -> None:
+    """Seconds by the clock, least of 3, with one process and then two, four, ... up to the cores."""
+    cores = len(os.sched_getaffinity(0))
+    numbers = sorted({min(2**k, cores) for k in range(cores.bit_length() + 1)})
+    print(f"{count} states; seconds by the clock with so many processes")
+    print(f"{'':16}" + "".join(f"{number:>8}" for number in numbers) + "   two threads   rows equal")
+    for name, model, effort in robots():
+        qpos, qvel = (np.resize(a, (count, a.shape[1])) for a in rollout(model, 10_000, effort=effort))
+        adapter.problems(model, qpos[:300], qvel[:300])  # compiles
+        one = adapter.problems(model, qpos, qvel)
+        line, equal = f"{name:16}", True
+        for number in numbers:
+            seconds, found = clocked(partial(adapter.problems, model, qpos, qvel, processes=number))
+            equal &= all(np.array_equal(getattr(one, a), getattr(found, a)) for a in ("M", "Jn", "Jt", "mu"))
+            line += f"{seconds:8.2f}"
+        halves = zip(np.array_split(qpos, 2), np.array_split(qvel, 2), strict=True)
+        with ThreadPoolExecutor(2) as pool:
+            calls = [partial(adapter.problems, model, *half) for half in halves]
+            seconds, _ = clocked(lambda calls=calls: [f.result() for f in [pool.submit(c) for c in calls]])
+        print(f"{line}{seconds:14.2f}   {equal}")
+
+
+def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds by the clock, the least of 3, and what was made."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        made = work()
+        times.append(time.perf_counter() - start)
+    return min(times), made
 
 
 def _sample_each(problems: list[routh.ImpactProblem]) -> None:
@@ -235,7 +275,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", nargs="?", default="states", choices=("states", "single", "growth", "memory", "_peak")
+        "what",
+        nargs="?",
+        default="states",
+        choices=("states", "single", "growth", "memory", "processes", "_peak"),
     )
     parser.add_argument("of", nargs="?", default="sample")
     parser.add_argument("--states", type=int, default=10_000)
@@ -243,6 +286,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "states":
         states(given.states)
+    elif given.what == "processes":
+        processes(given.states)
     elif given.what == "single":
         single()
     elif given.what == "growth":

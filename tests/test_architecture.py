@@ -21,6 +21,7 @@ ORDER = [
     "validation",
     "text",
     "progress",
+    "workers",
     "storage",
     "rng",
     "results",

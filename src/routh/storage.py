@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from routh.text import for_terminal
 from routh.validation import Options
 
+REMEMBERED = 1000  # files that `written_files` knows, at most
 MAX_BYTES = 2**30  # of all arrays of a file together, unpacked
 _MAX_MEMBERS = 1000
 _FORMAT = 1  # of `Stored`
@@ -35,7 +36,7 @@ _HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], tuple[tuple[int, ...], boo
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-_written: deque[tuple[Path, int]] = deque(maxlen=1000)  # files put in place, or nearly, with their inodes
+_written: deque[tuple[Path, int]] = deque(maxlen=REMEMBERED)  # put in place, or nearly, with inodes
 _NO_ANONYMOUS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -79,7 +80,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def written_files() -> list[Path]:
-    """The last files, a thousand at most, that this process wrote and that are still there; oldest first."""
+    """The last `REMEMBERED` files that this process wrote, where they are still there; the oldest first."""
     return list(dict.fromkeys(path for path, inode in tuple(_written) if _inode(path) == inode))
 
 

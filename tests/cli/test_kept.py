@@ -17,6 +17,7 @@ from routh.sweep.studies import open_study
 @pytest.fixture
 def nothing_told(monkeypatch):
     monkeypatch.setattr(kept, "_tellers", [])
+    monkeypatch.setattr(storage, "REMEMBERED", 5)
     monkeypatch.setattr(storage, "_written", type(storage._written)(maxlen=5))
 
 
@@ -30,9 +31,12 @@ def test_files_that_were_written_are_named(tmp_path, monkeypatch):
     assert kept.what_is_kept() == r"kept: a.txt, b\x1b.txt"
     (tmp_path / "a.txt").unlink()
     assert kept.what_is_kept() == r"kept: b\x1b.txt"
+    for k in range(3):
+        storage.write_text(f"{k}.txt", "")
+    assert kept.what_is_kept() == "kept: 4 files, the last of them 2.txt"
     for k in range(8):
         storage.write_text(f"{k}.txt", "")
-    assert kept.what_is_kept() == "kept: 5 files, the last of them 7.txt"
+    assert kept.what_is_kept() == "kept: at least 5 files, the last of them 7.txt"
 
 
 @pytest.mark.usefixtures("nothing_told")

@@ -29,9 +29,11 @@ def what_is_kept() -> str:
 
 
 def _files() -> str:
-    written: list[object] = getattr(sys.modules.get("routh.storage"), "written_files", list)()
+    storage = sys.modules.get("routh.storage")
+    written: list[object] = getattr(storage, "written_files", list)()
     if not written:
         return "no result was written"
     if len(written) > NAMED:
-        return f"kept: {len(written)} files, the last of them {written[-1]}"
+        few = len(written) < getattr(storage, "REMEMBERED", 0)
+        return f"kept: {'' if few else 'at least '}{len(written)} files, the last of them {written[-1]}"
     return f"kept: {', '.join(map(str, written))}"

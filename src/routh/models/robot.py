@@ -36,6 +36,9 @@ class NoContactError(ValueError):
         super().__init__(message)
         self.v, self.basis = v, basis
 
+    def __reduce__(self) -> tuple[type[NoContactError], tuple[str, Array, Array]]:
+        return type(self), (str(self), self.v, self.basis)
+
 
 @dataclass(frozen=True, eq=False)
 class RobotContact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -21,9 +22,11 @@ from routh.models.robot import (
 from routh.problem import ImpactProblem
 from routh.status import StateError
 from routh.validation import Array, frozen, real, real_array
+from routh.workers import in_processes, parts_of
 
 CONTACT, JOINT_LIMIT = 0, 1
 SIDES = ("lower", "upper")  # of a joint's range
+_SHARE = 256  # states of which a process makes problems before it sends them
 _PLACES = ("kind", "pair", "ordinal", "dist", "pos", "frame")
 
 Place = tuple[Array, Array]  # position (3,) m and frame (3, 3) of a contact
@@ -95,24 +98,20 @@ class RobotBatch(ImpactBatch):
 
     @classmethod
     def one_by_one(
-        cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem]
+        cls, q: Array, v: Array, nv: int, build: Callable[[Array, Array], RobotProblem], workers: int
     ) -> RobotBatch:
-        """States (n, nq) and (n, nv), each by the code for a single one.
+        """States (n, nq) and (n, nv), each by the code for a single one, in so many processes.
 
         ``nv`` is the robot's number of velocities, which bounds those of each row.
         """
-        rows: dict[int, RobotProblem | NoContactError] = {}
-        reasons: dict[int, str] = {}
-        for k, state in enumerate(zip(q, v, strict=True)):
-            if not all(np.isfinite(part).all() for part in state):
-                reasons[k] = NOT_FINITE
-                continue
-            try:
-                rows[k] = build(*state)
-            except NoContactError as nothing:
-                rows[k] = nothing
-            except StateError as refused:
-                reasons[k] = str(refused)
+        make, found = partial(_made_of, build, q, v), list[RobotProblem | NoContactError | str]()
+        if workers == 1:
+            found = make(range(len(q)))
+        else:
+            parts = parts_of(len(q), max(min(len(q) // (4 * workers), _SHARE), 1))
+            in_processes(make, parts, workers, found.extend)
+        rows = {k: row for k, row in enumerate(found) if not isinstance(row, str)}
+        reasons = {k: row for k, row in enumerate(found) if isinstance(row, str)}
         known = {k: row for k, row in rows.items() if isinstance(row, RobotProblem)}
         problems = [known.get(k) for k in range(len(q))]
         widest = max((row.basis.shape[1] for row in rows.values()), default=nv)
@@ -183,6 +182,24 @@ class RobotBatch(ImpactBatch):
         if known is not None:
             changed = [p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known)]
             object.__setattr__(self, "_problems", tuple(changed))
+
+
+def _made_of(
+    build: Callable[[Array, Array], RobotProblem], q: Array, v: Array, part: range
+) -> list[RobotProblem | NoContactError | str]:
+    """What becomes of some of the states; text: why one is refused."""
+    found: list[RobotProblem | NoContactError | str] = []
+    for k in part:
+        if not (np.isfinite(q[k]).all() and np.isfinite(v[k]).all()):
+            found.append(NOT_FINITE)
+            continue
+        try:
+            found.append(build(q[k], v[k]))
+        except NoContactError as nothing:
+            found.append(nothing)
+        except StateError as refused:
+            found.append(str(refused))
+    return found
 
 
 def state_arrays(given: Mapping[str, tuple[ArrayLike, int]]) -> list[Array]:

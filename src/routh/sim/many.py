@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import active_children
-from threading import Thread
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
@@ -21,6 +18,7 @@ from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, integer, real
+from routh.workers import in_processes, parts_of
 
 if TYPE_CHECKING:
     import pandas
@@ -154,52 +152,19 @@ def simulate_many(
     future = partial(_future, whole, deadline)
     if workers == 1:
         return Bundle(tuple(map(future, counted_through(range(count), "futures"))))
+    found: list[Trajectory] = []
     with counted(count, "futures") as tell:
-        return Bundle(tuple(_in_processes(future, count, workers, tell)))
+
+        def take(part: list[Trajectory]) -> None:
+            found.extend(part)
+            tell(len(found))
+
+        in_processes(partial(_part, future), parts_of(count, max(count // (4 * workers), 1)), workers, take)
+    return Bundle(tuple(found))
 
 
-def _in_processes(
-    future: Callable[[int], Trajectory], count: int, workers: int, tell: Callable[[int], None]
-) -> list[Trajectory]:
-    """The futures 0 to ``count - 1``; an interrupt ends the processes at once.
-
-    Only numbers travel to the processes: a long message that nobody reads any more would keep this one alive.
-    """
-    length = max(count // (4 * workers), 1)
-    parts = [range(first, min(first + length, count)) for first in range(0, count, length)]
-    others = set(active_children())
-    with ProcessPoolExecutor(workers, initializer=_OWN.append, initargs=(future,)) as pool:
-        begun: Future[Iterator[list[Trajectory]]] = Future()
-
-        def begin() -> None:
-            try:
-                begun.set_result(pool.map(_part, parts))
-            except BaseException as error:  # else nobody would hear of it, and wait
-                begun.set_exception(error)
-
-        # interrupts come to the main thread: a process that is just being made is not forgotten
-        beginning = Thread(target=begin)
-        try:
-            beginning.start()
-            found: list[Trajectory] = []
-            for part in begun.result():
-                found += part
-                tell(len(found))
-            return found
-        except KeyboardInterrupt:
-            beginning.join()
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(active_children()) - others:
-                worker.terminate()  # else the interrupt would wait for their futures
-            raise
-
-
-_OWN: list[Callable[[int], Trajectory]] = []  # of a worker process: what makes its futures
-
-
-def _part(numbers: range) -> list[Trajectory]:
-    """Futures of the worker's own."""
-    return [_OWN[0](i) for i in numbers]
+def _part(future: Callable[[int], Trajectory], numbers: range) -> list[Trajectory]:
+    return [future(i) for i in numbers]
 
 
 def _future(simulated: Callable[..., Trajectory], deadline: float | None, number: int) -> Trajectory:

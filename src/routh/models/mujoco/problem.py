@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ from routh.models.mujoco.engine import (
     mass_matrix,
     speed_bound,
     take_environment,
-    workspace,
 )
 from routh.models.robot import RobotContact, RobotProblem, assemble, impossible, tell_unrepresented
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
@@ -28,7 +28,7 @@ from routh.models.simultaneity import (
     PAST_LIMIT_OF_MANY,
     Rules,
 )
-from routh.validation import Array, real_array
+from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -112,6 +112,7 @@ def problems(
     deepest: float | None = DEEPEST_OF_MANY,
     past_limit: float | None = PAST_LIMIT_OF_MANY,
     data: MjData | None = None,
+    processes: int = 1,
 ) -> RobotBatch:
     """The impacts of many states: row k is `routh.models.mujoco.problem` of the k-th state, to rounding.
 
@@ -126,14 +127,17 @@ def problems(
     deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
         (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
     data : MjData with the mocap poses and active equality constraints of all states; default the model's own.
+    processes : that look at states, each at a share of them; the rows are the same to the bit. Worth it from
+        some 10^5 states on. (Threads would wait for each other: half of this is Python.)
 
     Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
     state by state, which is slower.
     """
     rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
     positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
+    workers = integer("processes", processes, at_least=1)
     build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
-    batch = build_batch(model, positions, velocities, data, rules)
+    batch = build_batch(model, positions, velocities, data, rules, workers)
     batch.set_restitution(restitution)
     tell_unrepresented("impacts", batch.unrepresented)
     return batch
@@ -148,39 +152,45 @@ def _can_watch(model: MjModel, data: MjData) -> bool:
     return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
 
 
-def _one_by_one(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+def _one_by_one(
+    model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules, workers: int
+) -> RobotBatch:
     """Each state by the code for a single one."""
     state = engine().MjData(model)
     if data is not None:
         take_environment(state, data)
-
-    def build_at(q: Array, v: Array) -> RobotProblem:
-        state.qpos[:], state.qvel[:] = q, v
-        return build(model, state, rules)
-
-    return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at)
+    build_at = partial(_build_at, model, state, rules)
+    return RobotBatch.one_by_one(qpos, qvel, int(model.nv), build_at, workers)
 
 
-def _watched(model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules) -> RobotBatch:
+def _build_at(model: MjModel, state: MjData, rules: Rules, q: Array, v: Array) -> RobotProblem:
+    state.qpos[:], state.qvel[:] = q, v
+    return build(model, state, rules)
+
+
+def _watched(
+    model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules, workers: int
+) -> RobotBatch:
     """All states through one workspace and compiled code."""
-    from routh.models.mujoco.watching import Watcher  # loads numba
+    from routh.models.mujoco.watching import Watch  # loads numba
 
-    own = workspace(model, float(np.nextafter(rules.gap, np.inf)))
-    engine().mj_resetData(own.wide, own.data)
-    if data is not None:
-        take_environment(own.data, data)
-    watcher = Watcher(own.wide, own.data, rules.gap, rules.limits)
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
+    states = np.flatnonzero(finite)
     M = np.zeros((len(qpos), model.nv, model.nv))
     reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
-    rows, labels = PaddedRows(len(qpos), model.nv), watcher.labels()
-    for piece in watcher.watch(qpos, np.flatnonzero(finite), M):
+    watch = Watch(model, data, rules.gap, rules.limits, qpos, states)
+    rows, labels = PaddedRows(len(qpos), model.nv), watch.watcher.labels()
+
+    def take(piece: WatchedRows) -> None:
         rows.add(piece)
-        reasons |= _impossible(piece, labels, rules)
+        M[piece.states] = piece.made.M
+        reasons.update(_impossible(piece, labels, rules))
+
+    watch.all_pieces(take, workers)
     arrays = rows.arrays | {"M": M, "v": qvel}
     arrays["size"][:, 0] = model.nv
     arrays["dist"][~arrays["present"]] = np.nan
-    return RobotBatch.from_places(arrays, watcher.labels(), dict(sorted(reasons.items())))
+    return RobotBatch.from_places(arrays, watch.watcher.labels(), dict(sorted(reasons.items())))
 
 
 def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,16 +18,18 @@ from routh.models.mujoco.contacts import (
     of_contact,
     single_joints,
 )
-from routh.models.mujoco.engine import check_capacity, engine
+from routh.models.mujoco.engine import check_capacity, engine, take_environment, workspace
 from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
 from routh.models.robot_batch import CONTACT, Labels
 from routh.validation import Array
+from routh.workers import in_processes, parts_of
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 
 STATES = 128  # looked at before compiled code makes rows of them: their arrays stay in the processor's cache
+SHARE = 32  # times so many at most make a message of a process
 _CONTACT_FIELDS = ("dist", "pos", "frame", "geom", "friction", "dim")
 
 
@@ -69,14 +72,14 @@ class Watcher:
         adhesion = tuple(adhesion_actuators(self.wide))
         return Labels(self.names, joint_names(self.wide), tuple(units), notes, adhesion)
 
-    def watch(self, qpos: Array, states: np.ndarray, M: Array) -> Iterator[WatchedRows]:
-        """Look at some states of ``qpos`` (n, nq); those that touch get a mass matrix in M (n, nv, nv)."""
-        near_limit = self._near_limit(qpos)
+    def watch(self, qpos: Array, states: np.ndarray) -> Iterator[WatchedRows]:
+        """Look at some states of ``qpos`` (n, nq), and make rows of those that touch."""
         for begin in range(0, len(states), STATES):
-            kept = self._look_at(qpos, states[begin : begin + STATES], near_limit)
+            looked_at = states[begin : begin + STATES]
+            kept = self._look_at(qpos, looked_at, self._near_limit(qpos[looked_at]))
             check_capacity(self.wide, self.data, self.gap)
             if len(kept):
-                piece = self._piece(kept, M)
+                piece = self._piece(kept)
                 self._judge(qpos, piece)
                 yield piece
 
@@ -94,13 +97,13 @@ class Watcher:
         collide = mujoco.mj_collision
         kept: list[int] = []
         count = 0
-        for state in states:
+        for state, near in zip(states, near_limit, strict=True):
             position[:] = qpos[state]
             kinematics(wide, data)
             centres(wide, data)
             collide(wide, data)
             found = data.ncon
-            if found or near_limit[state]:
+            if found or near:
                 self.take(len(kept), count, found)
                 kept.append(state)
                 count += found
@@ -127,12 +130,11 @@ class Watcher:
         self.seen = larger
         return larger
 
-    def _piece(self, kept: np.ndarray, M: Array) -> WatchedRows:
+    def _piece(self, kept: np.ndarray) -> WatchedRows:
         seen, nv = self.seen, self.wide.nv
         used = Seen(*(value[: len(kept)] if i < 4 else value for i, value in enumerate(seen)))
         made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
         make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
-        M[kept] = made.M
         rows = (values[: int(made.first[-1])] for values in made[3:])
         return WatchedRows(kept, Made(made.M, made.first, made.planar, *rows))
 
@@ -143,13 +145,60 @@ class Watcher:
         for key in set(np.unique(pairs[contact]).tolist()) - self.known:
             self.known.add(key)
             row = np.flatnonzero(contact & (pairs == key))[:1]
-            self._look_at(qpos, piece.states_of(row), np.ones(len(qpos), dtype=bool))
+            self._look_at(qpos, piece.states_of(row), np.ones(1, dtype=bool))
             for found in near_contacts(self.data):
                 first, second = (int(geom) for geom in found.geom)
                 if first * self.wide.ngeom + second == key:
                     for what in of_contact(found):
                         name = f"{self.names[second]}/{self.names[first]}"
                         self.notes.setdefault(what, set()).add(name)
+
+
+@dataclass(eq=False)
+class Watch:
+    """Looks at many states of a model, here or in processes, each of which has a workspace of its own."""
+
+    model: MjModel
+    data: MjData | None  # of the environment
+    gap: float
+    limits: bool
+    qpos: Array  # (n, nq)
+    states: np.ndarray  # (s,) int64: those to look at
+
+    @cached_property
+    def watcher(self) -> Watcher:
+        """This process's."""
+        own = workspace(self.model, float(np.nextafter(self.gap, np.inf)))
+        engine().mj_resetData(own.wide, own.data)
+        if self.data is not None:
+            take_environment(own.data, self.data)
+        return Watcher(own.wide, own.data, self.gap, self.limits)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the watcher, whose buffers are MuJoCo's own."""
+        return {name: value for name, value in self.__dict__.items() if name != "watcher"}
+
+    def all_pieces(self, take: Callable[[WatchedRows], None], workers: int) -> None:
+        """Give the rows of all states to ``take``, in their order."""
+        if workers == 1:
+            for piece in self.watcher.watch(self.qpos, self.states):
+                take(piece)
+            return
+        notes = self.watcher.notes
+
+        def take_share(share: tuple[list[WatchedRows], dict[str, set[str]]]) -> None:
+            for piece in share[0]:
+                take(piece)
+            for what, where in share[1].items():
+                notes.setdefault(what, set()).update(where)
+
+        size = min(-(-len(self.states) // (4 * workers * STATES)), SHARE) * STATES
+        in_processes(self._share, parts_of(len(self.states), max(size, STATES)), workers, take_share)
+
+    def _share(self, part: range) -> tuple[list[WatchedRows], dict[str, set[str]]]:
+        """The rows of some of the states, and what of their contacts no row can represent."""
+        states = self.states[part.start : part.stop]
+        return list(self.watcher.watch(self.qpos, states)), self.watcher.notes
 
 
 def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool) -> Tree:

@@ -32,7 +32,7 @@ from routh.models.simultaneity import (
     Rules,
 )
 from routh.models.spatial.rotations import contact_frames
-from routh.validation import Array, real, real_array
+from routh.validation import Array, integer, real, real_array
 
 if TYPE_CHECKING:
     from pinocchio import Data, GeometryModel, Model
@@ -103,6 +103,7 @@ def problems(
     restitution: float | Mapping[str, float] = 0.0,
     deepest: float | None = DEEPEST_OF_MANY,
     past_limit: float | None = PAST_LIMIT_OF_MANY,
+    processes: int = 1,
 ) -> RobotBatch:
     """The impacts of many states: row k is `routh.models.pinocchio.problem` of the k-th state.
 
@@ -114,14 +115,16 @@ def problems(
     restitution : a number, or a mapping from contact names.
     deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
         (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    processes : that make problems, each of a share of the states; the rows are the same to the bit.
 
     The others are those of `routh.models.pinocchio.problem`.
     """
     configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
+    workers = integer("processes", processes, at_least=1)
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
     rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
     build_at = partial(build, around, rules=rules)
-    batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at)
+    batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at, workers)
     batch.set_restitution(restitution)
     return batch
 
