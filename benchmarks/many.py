@@ -149,22 +149,30 @@ def processes(count: int) -> None:
     """Seconds by the clock, least of 3, with one process and then two, four, ... up to the cores."""
     cores = len(os.sched_getaffinity(0))
     numbers = sorted({min(2**k, cores) for k in range(cores.bit_length() + 1)})
-    print(f"{count} states; seconds by the clock with so many processes")
-    print(f"{'':16}" + "".join(f"{number:>8}" for number in numbers) + "   two threads   rows equal")
+    columns = "".join(f"{number:>8}" for number in numbers)
+    print(f"seconds by the clock with so many processes\n{'':16}  states{columns}   two threads   rows equal")
     for name, model, effort in robots():
-        qpos, qvel = (np.resize(a, (count, a.shape[1])) for a in rollout(model, 10_000, effort=effort))
-        adapter.problems(model, qpos[:300], qvel[:300])  # compiles
-        one = adapter.problems(model, qpos, qvel)
-        line, equal = f"{name:16}", True
-        for number in numbers:
-            seconds, found = clocked(partial(adapter.problems, model, qpos, qvel, processes=number))
-            equal &= all(np.array_equal(getattr(one, a), getattr(found, a)) for a in ("M", "Jn", "Jt", "mu"))
-            line += f"{seconds:8.2f}"
-        halves = zip(np.array_split(qpos, 2), np.array_split(qvel, 2), strict=True)
-        with ThreadPoolExecutor(2) as pool:
-            calls = [partial(adapter.problems, model, *half) for half in halves]
-            seconds, _ = clocked(lambda calls=calls: [f.result() for f in [pool.submit(c) for c in calls]])
-        print(f"{line}{seconds:14.2f}   {equal}")
+        _in_processes(name, model, rollout(model, 10_000, effort=effort), count, numbers)
+    model = load_mjcf("gymnasium/walker2d")
+    states = rollout(model, 10_000, effort=1.0)
+    _in_processes("one by one", model, states, count // 100, numbers, window=1e-3)
+
+
+def _in_processes(
+    name: str, model: Any, states: tuple[np.ndarray, ...], count: int, numbers: list[int], **rules: float
+) -> None:
+    qpos, qvel = (np.resize(array, (count, array.shape[1])) for array in states)
+    one = adapter.problems(model, qpos, qvel, **rules)  # compiles, too
+    line, equal = f"{name:16}{count:8d}", True
+    for number in numbers:
+        seconds, found = clocked(partial(adapter.problems, model, qpos, qvel, processes=number, **rules))
+        equal &= all(np.array_equal(getattr(one, a), getattr(found, a)) for a in ("M", "Jn", "Jt", "mu"))
+        line += f"{seconds:8.2f}"
+    halves = zip(np.array_split(qpos, 2), np.array_split(qvel, 2), strict=True)
+    calls = [partial(adapter.problems, model, *half, **rules) for half in halves]
+    with ThreadPoolExecutor(2) as pool:
+        seconds, _ = clocked(lambda: [future.result() for future in [pool.submit(call) for call in calls]])
+    print(f"{line}{seconds:14.2f}   {equal}")
 
 
 def clocked(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -156,6 +158,14 @@ def test_batches_agree_with_single_velocities(problem):
     np.testing.assert_allclose(
         problem.kinetic_energy(velocities), [problem.kinetic_energy(v) for v in velocities], rtol=1e-12
     )
+
+
+def test_a_problem_stays_frozen_through_a_pickle():
+    problem = routh.systems.impact("rocking-block")
+    again = pickle.loads(pickle.dumps(problem))
+    for name in ("M", "Jn", "Jt", "mu", "v", "restitution"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(problem, name))
+        assert not getattr(again, name).flags.writeable
 
 
 def test_saves_and_loads_without_pickle(tmp_path):

@@ -118,6 +118,11 @@ class ImpactProblem(Drawable):
         for name in (*_ARRAYS, "names", "_factor"):
             object.__setattr__(self, name, other.__dict__[name])
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Arrays come writable out of a pickle; a problem's are frozen."""
+        for name, value in state.items():
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+
     @property
     def nv(self) -> int:
         """Number of generalized velocities."""

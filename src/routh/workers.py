@@ -1,17 +1,31 @@
-"""Work in processes beside this one, part by part; Ctrl-C ends them at once.
+"""Work in processes beside this one, part by part.
 
-Python's threads share one lock: work that is half Python goes on faster in processes only.
+Python's threads share one lock: work that is half Python goes on faster in processes only. Each of them has a
+pipe of its own, so that one that is ended in the middle of a message disturbs nobody, and whatever ends the
+work here ends them at once. One whose parent is gone ends by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import active_children
-from threading import Thread
-from typing import Generic, TypeVar
+import multiprocessing
+import os
+import pickle
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TypeVar, cast
+
+from routh.status import RouthError
 
 Made = TypeVar("Made")
+_Answer = tuple[int, object, BaseException | None]  # number of a part, what was made of it, what was raised
+
+_AHEAD = 2  # parts that a process is given: the one under way, and the next
+_BEFORE = 4  # results for each process that may wait for an earlier one
+_WATCH = 1.0  # s between looks of a process that waits at whether its parent still lives
 
 
 def parts_of(count: int, size: int) -> list[range]:
@@ -24,41 +38,106 @@ def in_processes(
 ) -> None:
     """Give what ``work`` makes of each part to ``take``, in this process, in the order of the parts.
 
-    Only numbers travel to the processes: a long message that nobody reads any more would keep this one alive.
+    What ``work`` raises is raised here when its part's turn comes. Processes are made as multiprocessing is
+    set to make them: forked ones find ``work`` in their memory, others get it pickled.
     """
-    others = set(active_children())
-    with ProcessPoolExecutor(workers, initializer=_Own.begin, initargs=(work,)) as pool:
-        begun: Future[Iterator[Made]] = Future()
+    crew: dict[Connection, BaseProcess] = {}
+    try:
+        for _ in range(min(workers, len(parts))):
+            _hire(work, crew)
+        free, done = deque(list(crew) * _AHEAD), dict[int, _Answer]()
+        given = due = 0
+        while due < len(parts):
+            while free and given < min(len(parts), due + _BEFORE * len(crew)):
+                _told(free.popleft(), crew, (given, parts[given]))
+                given += 1
+            for connection in wait(list(crew)):
+                assert isinstance(connection, Connection)
+                answer = _heard(connection, crew)
+                done[answer[0]] = answer
+                free.append(connection)
+            while due in done:
+                _, made, error = done.pop(due)
+                if error is not None:
+                    raise error
+                take(cast("Made", made))
+                due += 1
+    finally:
+        for connection, process in crew.items():
+            process.kill()  # at once; it holds nothing that anybody else needs
+            connection.close()
+        for process in crew.values():
+            process.join()
 
-        def begin() -> None:
-            try:
-                begun.set_result(pool.map(_Own.make, parts))
-            except BaseException as error:  # else nobody would hear of it, and wait
-                begun.set_exception(error)
 
-        # interrupts come to the main thread: a process that is just being made is not forgotten
-        beginning = Thread(target=begin)
+def _hire(work: Callable[[range], Made], crew: dict[Connection, BaseProcess]) -> None:
+    """Add a process to the crew."""
+    context = multiprocessing.get_context()
+    forked = context.get_start_method() == "fork"
+    ours, theirs = context.Pipe()
+    given = (work, [ours, *crew]) if forked else (None, [])
+    process = context.Process(target=_serve, args=(theirs, *given))
+    process.start()
+    crew[ours] = process
+    theirs.close()  # else nobody would hear that the process has ended
+    if not forked:  # not as an argument: a process that dies while it is made would never read it
+        _told(ours, crew, work)
+
+
+def _told(connection: Connection, crew: dict[Connection, BaseProcess], message: object) -> None:
+    try:
+        connection.send(message)
+    except OSError:
+        raise _lost(crew[connection]) from None
+
+
+def _heard(connection: Connection, crew: dict[Connection, BaseProcess]) -> _Answer:
+    try:
+        answer: _Answer = connection.recv()
+    except (EOFError, OSError):
+        raise _lost(crew[connection]) from None
+    return answer
+
+
+def _lost(process: BaseProcess) -> RouthError:
+    process.join(1.0)
+    return RouthError(
+        f"processes: one of them ended with exit code {process.exitcode}; "
+        "was there enough memory? (fewer processes need less)"
+    )
+
+
+def _serve(
+    connection: Connection, work: Callable[[range], object] | None, others: Sequence[Connection]
+) -> None:
+    """What a process does: parts, as they come, until nobody is at the other end of its pipe."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C comes to all processes; the first one ends the others
+    parent = os.getppid()
+    for other in others:
+        other.close()  # the parent's ends, which a fork has too: they would hide that it is gone
+    try:
+        do: Callable[[range], object] = work or connection.recv()
+        while True:
+            while not connection.poll(_WATCH):
+                if os.getppid() != parent:
+                    return
+            number, part = connection.recv()
+            connection.send_bytes(_answer(do, number, part))
+    except (EOFError, OSError):
+        return
+
+
+def _answer(work: Callable[[range], object], number: int, part: range) -> bytes:
+    """A pickled result, or error, of a part."""
+    try:
+        return pickle.dumps((number, work(part), None), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        error.add_note(f"In a process:\n{traceback.format_exc()}")
         try:
-            beginning.start()
-            for made in begun.result():
-                take(made)
-        except BaseException:
-            beginning.join()
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(active_children()) - others:
-                worker.terminate()  # else the interrupt would wait for their work
-            raise
-
-
-class _Own(Generic[Made]):
-    """What a worker process does."""
-
-    work: Callable[[range], Made]
-
-    @classmethod
-    def begin(cls, work: Callable[[range], Made]) -> None:
-        cls.work = staticmethod(work)
-
-    @classmethod
-    def make(cls, part: range) -> Made:
-        return cls.work(part)
+            answer = pickle.dumps((number, None, error))
+            pickle.loads(answer)  # errors with arguments of their own may not come back
+        except Exception:
+            return pickle.dumps((number, None, RouthError(f"processes: {type(error).__name__}: {error}")))
+        return answer

@@ -62,7 +62,7 @@ def test_families_compiled_are_counted(routh_command, monkeypatch):
     monkeypatch.setattr(precompile, "FAMILIES", {"first": lambda: 0, "second": interrupt, "third": interrupt})
     code, _, err = routh_command("precompile")
     assert code == 130
-    assert err == f"interrupted; kernels of 1 of 3 families are kept; {kept.GO_ON}\n"
+    assert err == f"interrupted; 1 of 3 families were done, and their kernels are kept; {kept.GO_ON}\n"
 
 
 @pytest.mark.usefixtures("nothing_told")
@@ -74,7 +74,10 @@ def test_exhibits_made_are_counted(routh_command, tmp_path, monkeypatch, more, t
     monkeypatch.setattr("routh.cli.reproduce.load", lambda: exhibits)
     code, _, err = routh_command("reproduce", "--out", tmp_path / "results", *more)
     assert code == 130
-    assert f"interrupted; 1 of 2 exhibits are kept in {tmp_path / 'results'}; the same {then} on" in err
+    assert (
+        f"interrupted; 1 of 2 exhibits were done, and are kept in {tmp_path / 'results'}; the same {then} on"
+        in err
+    )
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -1,5 +1,6 @@
 """States of a robot in several processes: the same rows as in one, to the bit."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -36,6 +37,10 @@ def assert_equal(one, several):
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(several, name), getattr(one, name), err_msg=name)
     assert several.unrepresented == one.unrepresented
+    for k in np.flatnonzero(one.status == Status.SOLVED):
+        arrays = [value for value in vars(several[int(k)]).values() if isinstance(value, np.ndarray)]
+        assert len(arrays) > 6
+        assert not any(array.flags.writeable for array in arrays)
     for k in range(len(one)):
         assert several.reason(k) == one.reason(k)
         assert several.names_of(k) == one.names_of(k)
@@ -119,8 +124,9 @@ def test_processes_that_share_no_memory(tmp_path):
     paths = ":".join(path for path in sys.path if path)
     run = subprocess.run(
         [sys.executable, "-W", "ignore", str(script)],
-        env={"PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
+        timeout=120,
     )
     assert run.stdout == "equal\n", run.stderr

@@ -16,6 +16,7 @@ from routh import sweep
 from routh.sweep import chunks
 from routh.sweep.driver import Progress
 from routh.sweep.executors import InProcess, Processes, make_executor
+from routh.sweep.manifest import Plan
 
 pytest.importorskip("xarray")
 OVER = {"mu": [0.1, 0.3, 0.6], "speed": [0.5, 1.0]}
@@ -57,6 +58,31 @@ def test_a_study_from_beginning_to_end(tmp_path):
     again = sweep.open(tmp_path / "s")
     assert again.run("here").computed == 0  # nothing is left to do
     assert_same(again.table(), table)
+
+
+def test_a_plan_is_read_once_whatever_its_length(tmp_path, monkeypatch):
+    """Long axes took a quarter of a second for each chunk, and chunks were made small for it."""
+    read = []
+    from_data = Plan.from_data
+    monkeypatch.setattr(Plan, "from_data", lambda data: read.append(1) or from_data(data))
+    monkeypatch.setattr(chunks, "_PLANS", {})
+    study = fixed_size(made(tmp_path / "s"), 1)
+    study.run("here")
+    assert len(read) == 1
+    assert "digest" not in json.loads((tmp_path / "s" / "manifest.json").read_text())
+
+
+def test_points_are_counted_by_files(tmp_path):
+    study = fixed_size(made(tmp_path / "s"), 4)  # of six points: the second chunk is shorter
+    assert study.stored_points() == 0
+    study.run("here")
+    first, second = sorted(files_of(study), key=lambda path: path.stat().st_mtime_ns)
+    assert study.stored_points() == 6
+    second.unlink()
+    assert study.stored_points() == 4
+    study.run("here")
+    first.unlink()
+    assert study.stored_points() == 2
 
 
 def test_results_depend_neither_on_chunks_nor_on_the_executor(tmp_path):

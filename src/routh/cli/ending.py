@@ -67,8 +67,9 @@ def _end_after_interrupt(ears: int, process: int) -> None:
         pass
     time.sleep(PATIENCE)
     if os.getpid() == process:
+        told = f"{_interrupted()}\n".encode()
         if not _TOLD.is_set():
-            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{_interrupted()}\n".encode())
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, told)
         os._exit(INTERRUPTED)
 
 
@@ -103,8 +104,11 @@ def _interrupted() -> str:
 
 
 def _say_interrupted() -> None:
+    with suppress(ValueError):  # only the main thread can
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would end the sentence
+    told = _interrupted()
     _TOLD.set()
-    _say(_interrupted())
+    _say(told)
 
 
 def _say(text: str) -> None:

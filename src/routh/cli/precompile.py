@@ -108,7 +108,9 @@ def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()
     elif contacts:
         raise ValueError("--contacts: given without --device cuda; the CPU's kernels are for any number")
     rows: list[tuple[str, float, float]] = []
-    when_interrupted(lambda: f"kernels of {len(rows)} of {len(families)} families are kept; {GO_ON}")
+    when_interrupted(
+        lambda: f"{len(rows)} of {len(families)} families were done, and their kernels are kept; {GO_ON}"
+    )
     with output.counting(len(families)) as next_one:
         for name, call in families.items():
             next_one(name)

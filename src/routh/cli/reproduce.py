@@ -35,7 +35,9 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
     chosen = choose(load(), only)
     results: list[Finished] = []
     goes_on = GO_ON.replace("command", "command without --fresh") if fresh else GO_ON
-    when_interrupted(lambda: f"{len(results)} of {len(chosen)} exhibits are kept in {out}; {goes_on}")
+    when_interrupted(
+        lambda: f"{_done(results)} of {len(chosen)} exhibits were done, and are kept in {out}; {goes_on}"
+    )
     with output.counting(len(chosen)) as advance:
         for result in run(chosen, out, settings, fresh=fresh, announce=advance):
             results.append(result)  # one by one: they are told of if the next is interrupted
@@ -47,6 +49,10 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit(report=str(report), exhibits=[asdict(result) for result in results])
     return 1 if any(result.status == "failed" for result in results) else 0
+
+
+def _done(results: Sequence[Finished]) -> int:
+    return sum(result.status == "done" for result in results)
 
 
 def _table(results: Sequence[Finished]) -> Table:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ import numpy as np
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.storage import read_arrays, write_arrays
-from routh.sweep.manifest import Plan, fingerprint
+from routh.sweep.manifest import Plan, fingerprint, identity
 from routh.sweep.measures import Columns
 from routh.validation import Options
 
@@ -40,7 +38,7 @@ def compute(data: Options, chunk: Chunk) -> Computed:
     for name, here in fingerprint().items():
         if data.get(name) != here:
             raise RuntimeError(f"{name}: this worker has {here}, the study {data.get(name)}")
-    plan = _plan_of(json.dumps(data, sort_keys=True))
+    plan = _plan_of(data)
     make = plan.problems.resolve()
     status = np.full(len(chunk), int(Status.NO_CONTACT), dtype=np.int8)
     problems: list[ImpactProblem] = []
@@ -141,9 +139,17 @@ def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
     return Computed(columns, data["status"].astype(np.int8), messages)
 
 
-@lru_cache(maxsize=4)
-def _plan_of(text: str) -> Plan:
-    return Plan.from_data(json.loads(text))
+_PLANS: dict[str, Plan] = {}  # the last one, by the digest of its manifest: long axes take long to read
+
+
+def _plan_of(data: Options) -> Plan:
+    digest = str(data.get("digest") or identity(data))
+    plan = _PLANS.get(digest)
+    if plan is None:
+        plan = Plan.from_data(data)
+        _PLANS.clear()
+        _PLANS[digest] = plan
+    return plan
 
 
 def _told(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -90,6 +91,7 @@ class Study(Drawable):
             integer("workers", workers, at_least=1)
         data = self.plan.as_data()
         check_same(self.folder, data)
+        data["digest"] = self._identity
         missing, mended = self._missing()
         if missing is not None and not missing:
             return RunReport(0, len(self.plan.grid), mended, {}, 0.0)
@@ -139,8 +141,13 @@ class Study(Drawable):
         return {status_name(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
 
     def stored_points(self) -> int:
-        """How many points are stored by now, by the names of files: none of them is read."""
-        return sum(len(chunk) for chunk in self._chunks or [] if self._path(chunk).exists())
+        """How many points are stored by now, by the number of files: none of them is read."""
+        chunks = self._chunks or []
+        if not chunks or not (folder := self._path(chunks[0]).parent).is_dir():
+            return 0
+        files = sum(name.endswith(".npz") for name in os.listdir(folder))
+        shorter = len(chunks[0]) - len(chunks[-1]) if self._path(chunks[-1]).exists() else 0
+        return files * len(chunks[0]) - shorter
 
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
