@@ -64,10 +64,10 @@ def in_processes(
                 due += 1
     finally:
         for connection, process in crew.items():
-            process.kill()  # at once; it holds nothing that anybody else needs
-            connection.close()
-        for process in crew.values():
-            process.join()
+            connection.close()  # which ends one that an interrupt kept from being known, too
+            if process.pid is not None:
+                process.kill()  # at once; it holds nothing that anybody else needs
+                process.join()
 
 
 def _hire(work: Callable[[range], Made], crew: dict[Connection, BaseProcess]) -> None:
@@ -77,8 +77,8 @@ def _hire(work: Callable[[range], Made], crew: dict[Connection, BaseProcess]) ->
     ours, theirs = context.Pipe()
     given = (work, [ours, *crew]) if forked else (None, [])
     process = context.Process(target=_serve, args=(theirs, *given))
-    process.start()
     crew[ours] = process
+    process.start()
     theirs.close()  # else nobody would hear that the process has ended
     if not forked:  # not as an argument: a process that dies while it is made would never read it
         _told(ours, crew, work)
