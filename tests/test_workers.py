@@ -53,10 +53,11 @@ def test_an_error_in_a_process_is_raised_here():
 
 
 class Stubborn(Exception):
-    """An error that does not come out of a pickle again."""
+    """An error that does not go into a pickle."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
+        self.lock = threading.Lock()
 
 
 def refuse_stubbornly(part):

@@ -57,11 +57,12 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-@pytest.mark.usefixtures("nothing_told")
+@pytest.mark.usefixtures("nothing_told", "interruptible")
 def test_families_compiled_are_counted(routh_command, monkeypatch):
     monkeypatch.setattr(precompile, "FAMILIES", {"first": lambda: 0, "second": interrupt, "third": interrupt})
     code, _, err = routh_command("precompile")
     assert code == 130
+    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # this process goes on
     assert err == f"interrupted; 1 of 3 families were done, and their kernels are kept; {kept.GO_ON}\n"
 
 

@@ -14,6 +14,7 @@ from routh.cli.pipes import output_is_forgotten
 
 INTERRUPTED = 130
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
+_ALONE = threading.Event()  # in a process that does nothing else
 _TOLD = threading.Event()  # that it was interrupted
 
 
@@ -49,6 +50,7 @@ def stop_promptly() -> None:
     delay for long. A thread hears of it at once and waits a moment for a tidy end. Files are safe: they are
     written whole or not at all (`routh.storage`).
     """
+    _ALONE.set()
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
     signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
@@ -104,7 +106,7 @@ def _interrupted() -> str:
 
 
 def _say_interrupted() -> None:
-    with suppress(ValueError):  # only the main thread can
+    if _ALONE.is_set():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would end the sentence
     told = _interrupted()
     _TOLD.set()
