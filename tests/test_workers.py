@@ -65,8 +65,9 @@ def refuse_stubbornly(part):
 
 
 def test_an_error_that_cannot_travel_is_told_of():
-    with pytest.raises(RouthError, match="processes: Stubborn: 0 and more"):
+    with pytest.raises(RouthError, match="processes: Stubborn: 0 and more") as raised:
         in_processes(refuse_stubbornly, parts_of(4, 2), 2, lambda _: None)
+    assert "in refuse_stubbornly" in raised.value.__notes__[0]  # where it came from
 
 
 def make_what_cannot_travel(part):

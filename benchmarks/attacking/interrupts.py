@@ -1,6 +1,8 @@
 """Ctrl-C at random moments of random commands: how long until they end, and what they leave."""
 
+import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import time
 from pathlib import Path
 
 from attacking.report import Found
+from routh.sweep.studies import open_study
 
 WITHIN = 1.0  # s
 PATIENCE = 30.0  # s, until a command is killed
@@ -90,7 +93,22 @@ def untrue(folder, errors):
         return f"says {told!r} and left {results[0].name}"
     if "kept: " in told and not (folder / told.split()[-1]).is_file():
         return f"says {told!r}, which is not there"
+    counted = re.search(r"(\d+) of \d+ (points|exhibits)", told)
+    if counted:
+        there = points(folder / "study") if counted[2] == "points" else exhibits(folder / "results")
+        if int(counted[1]) > there:  # one more may have come while it was told
+            return f"says {told!r}, and {there} are there"
     return ""
+
+
+def points(study):
+    """How many points of a study can be read."""
+    return sum(count for name, count in open_study(study).status_counts().items() if name != "PENDING")
+
+
+def exhibits(folder):
+    """How many exhibits of a folder are done."""
+    return sum(json.loads(path.read_text())["status"] == "done" for path in folder.glob("data/*.json"))
 
 
 def damage(folder):

@@ -134,10 +134,15 @@ def _answer(work: Callable[[range], object], number: int, part: range) -> bytes:
     try:
         return pickle.dumps((number, work(part), None), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        error.add_note(f"In a process:\n{traceback.format_exc()}")
-        try:
-            answer = pickle.dumps((number, None, error))
-            pickle.loads(answer)  # errors with arguments of their own may not come back
-        except Exception:
-            return pickle.dumps((number, None, RouthError(f"processes: {type(error).__name__}: {error}")))
-        return answer
+        raised = _able_to_travel(error)
+        raised.add_note(f"In a process:\n{traceback.format_exc()}")
+        return pickle.dumps((number, None, raised))
+
+
+def _able_to_travel(error: Exception) -> Exception:
+    """The error itself, or its words where it does not go into a pickle and come out of it again."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its own arguments and fields do then
+        return RouthError(f"processes: {type(error).__name__}: {error}")
+    return error

@@ -1,6 +1,6 @@
 """What an interrupted command has kept, in words.
 
-The thread that ends the process may have to tell it while an import is under way: nothing is imported here.
+The thread that ends the process may have to tell it while an import is under way: nothing is imported then.
 """
 
 from __future__ import annotations
