@@ -65,7 +65,7 @@ LOOKS_DOWN = "routh.results"
 CIRCLES: set[tuple[str, str]] = set()
 LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS: dict[str, int] = {}  # room -> positional parameters that a function may have there
-MOST_LINES, MOST_PARAMETERS = 400, 9
+MOST_LINES, MOST_PARAMETERS = 700, 9
 MOST_ANY = 90  # how often the package may say Any
 
 
