@@ -122,13 +122,6 @@ def copies(bytes_each):
             np.testing.assert_array_equal(array, again)
 
 
-def waves():
-    """Samples in space sorted by their steps; those not wanted among them; up to four and five contacts."""
-    batch(spatial_batch(), 2, seed=1)
-    for nc in (4, 5):
-        single(all_approach(nc), 2, rates="uniform", seed=1)
-
-
 def all_approach(nc):
     """A body in space with so many contacts, all of which approach."""
     problem = random_problem(np.random.default_rng(nc), nt=2, nc=nc, nv=3 * nc, mu=0.5)
@@ -145,5 +138,7 @@ def few():
     batch(mixed_batch(), 2, seed=1)
     spatial = random_problem(np.random.default_rng(2), nt=2, nc=2, nv=6, mu=0.5)
     single(spatial, 2, seed=1)
+    single(all_approach(5), 2, rates="uniform", seed=1)
+    batch(spatial_batch(), 2, seed=1)
     single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)
     batch(spatial_batch(), 1, method="algorithm1", step=[[0.5, 0.7]] * 3, row=2)

@@ -23,19 +23,11 @@ SHARE = 0.02  # of samples whose path may be another one: at ties rounding choos
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 import sys
-from routh.kernels import events_cuda, gpu_memory, plane_cuda, space_cuda, space_step_kernels
+from routh.kernels import events_cuda, gpu_memory, plane_cuda
 gpu_memory.PAGE, gpu_memory.SENT_PAGE, gpu_memory.SMALL, gpu_memory.LARGE = 4096, 8192, 4096, 2**19
 events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
-space_cuda.BLOCK, space_cuda.BLOCKS, space_cuda.SORT_BLOCK = 32, 1, 8
-space_cuda.APART_BLOCKS = space_cuda.FEW_BLOCKS = 1
-space_cuda.CURVE_BLOCK = space_step_kernels.CURVE_BLOCK = 32
 import gpu_cases
 gpu_cases.few()
-space_cuda.SORT_FROM, space_cuda.TURNS, space_cuda.LOOK_FROM = 1, 24, 16
-space_cuda.RUNS_FROM, space_cuda.AHEAD = 4, 6
-space_cuda.EARLY = space_cuda.EARLY._replace(blocks=1, many=3, haste=6, often=4, at_once=2, others_often=4)
-space_cuda.LATE = space_cuda.LATE._replace(blocks=1)
-gpu_cases.waves()
 sys.setswitchinterval(1e-5)
 gpu_cases.copies(2**20)
 print("equal")
@@ -103,14 +95,7 @@ def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
 
 
 @on_gpu
-@pytest.mark.parametrize(("turns", "few"), [(5, 0), (400, 0), (1000, 384)])
-def test_the_gpu_gives_the_cpus_outcomes_in_turns_and_runs(turns, few, monkeypatch):
-    from routh.kernels import space_cuda
-
-    for name, value in {"SORT_FROM": 1, "TURNS": turns, "RUNS_FROM": 2, "LOOK_FROM": 16, "FEW": few}.items():
-        monkeypatch.setattr(space_cuda, name, value)
-    if few == 0:  # all that can go on in runs
-        monkeypatch.setattr(space_cuda, "EARLY", space_cuda.EARLY._replace(many=2, haste=6))
+def test_the_gpu_gives_the_cpus_outcomes_with_the_true_cone():
     gpu_cases.batch(gpu_cases.spatial_batch(64), 16, SHARE, seed=1)
     problem = random_problem(np.random.default_rng(3), nt=2, nc=4, nv=9, mu=1.0)
     gpu_cases.single(problem, 2**12, SHARE)

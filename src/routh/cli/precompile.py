@@ -71,7 +71,6 @@ def _particles(contacts: int, nt: int, restitution: float = 0.0) -> ImpactProble
 def gpu_families(contacts: int) -> Families:
     """FAMILIES on a GPU: of problems with so many contacts, and samples that need all of its kernels."""
     from routh.kernels.events_cuda import MANY
-    from routh.kernels.space_cuda import SORT_FROM
 
     def drawn(
         nt: int, n: int, restitution: float = 0.0, *, method: str = "events", friction: str = "cone"
@@ -85,7 +84,7 @@ def gpu_families(contacts: int) -> Families:
         "plane, elastic": drawn(1, MANY, 0.5),
         "space, polygons": drawn(2, SAMPLES, friction="polyhedral"),
         "space, polygons, elastic": drawn(2, SAMPLES, 0.5, friction="polyhedral"),
-        "space, true cone": drawn(2, SORT_FROM),
+        "space, true cone": drawn(2, SAMPLES),
         "space, cone, elastic": drawn(2, SAMPLES, 0.5),
         "Algorithm 1, plane": drawn(1, SAMPLES, method="algorithm1"),
         "Algorithm 1, polygons": drawn(2, SAMPLES, method="algorithm1", friction="polyhedral"),

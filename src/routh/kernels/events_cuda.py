@@ -1,7 +1,5 @@
 """Sampling by events on an NVIDIA GPU, compiled from the CPU's scalar source: one thread per sample.
 
-Many samples with the true cone share their threads, see `routh.kernels.space_cuda`.
-
 Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
 contacts. Problems of a batch are prepared on the GPU too.
 """
@@ -20,7 +18,6 @@ from routh.kernels import events_space
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane_cuda import Patterns, PlaneLauncher
-from routh.kernels.space_cuda import WaveLauncher
 from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, padded, prepare_row
 from routh.status import Status
@@ -204,11 +201,9 @@ class Sampler:
         along: DeviceArray = (),
     ) -> None:
         self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
-        self.launcher: PlaneLauncher | SpaceLauncher | WaveLauncher
+        self.launcher: PlaneLauncher | SpaceLauncher
         if self.nt == 1:
             self.launcher = PlaneLauncher(draw, nc, patterns, along)
-        elif corners is None and not elastic:
-            self.launcher = WaveLauncher(draw, nc, along)
         else:
             self.launcher = SpaceLauncher(draw, nc, corners, along, elastic=elastic)
         self.along = self.launcher.along
