@@ -18,7 +18,7 @@ import sys
 
 from attacking.report import show
 
-PARTS = ("physics", "slow", "models", "archives", "saving", "interrupts", "notebooks")
+PARTS = ("physics", "slow", "dependent", "models", "archives", "saving", "interrupts", "notebooks")
 
 
 def options(arguments):
@@ -30,13 +30,14 @@ def options(arguments):
     parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")
     parser.add_argument("--family", action="append", help="one of them, by the start of its name; repeatable")
     parser.add_argument("--slow", type=int, default=100, help="impacts with condition 1e5, for each sampler")
+    parser.add_argument("--dependent", type=int, default=1000, help="exact sets of nearly dependent rows")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
     parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands, and of cells")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of interrupted commands")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1, help="of the parts physics and slow")
+    parser.add_argument("--processes", type=int, default=1, help="of the parts physics, slow and dependent")
     return parser.parse_args(arguments)
 
 
@@ -63,6 +64,8 @@ def attack(given):
     if "slow" in only:
         for method, friction in part("slow").ROWS:
             yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)
+    if "dependent" in only:
+        yield part("dependent").attack(number(given.dependent), given.seed, given.processes)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed, given.device)
     if "notebooks" in only:

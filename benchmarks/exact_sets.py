@@ -6,6 +6,7 @@ python benchmarks/exact_sets.py general --count 300  # random M and J, nv = 2 nc
 python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 10
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
+python benchmarks/exact_sets.py membership           # velocities judged a second, inside and on the border
 python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
@@ -258,11 +259,36 @@ def bounds() -> None:
         print(f"{name:16} {'  '.join(cells)}", flush=True)
 
 
+def membership() -> None:
+    """How many velocities a second `ExactSet.contains` judges: samples, and all on the boundary itself."""
+    print("system: pieces; million samples a second, tol 1e-9; thousand vertices a second, tol 0; inside")
+    for name in SYSTEMS:
+        exact = routh.exact_set(systems.get(name).rational)
+        samples = routh.sample(exact.problem, 20_000, seed=1).v
+        corners = np.tile(np.array(exact.vertices(which="outer"), dtype=float), (50, 1))
+        rates, inside = [], []
+        for v, tol in ((samples, 1e-9), (corners, 0.0)):
+            spent = []
+            for _ in range(5):
+                started = time.process_time()
+                found = exact.contains(v, tol=tol)
+                spent.append(time.process_time() - started)
+            rates.append(len(v) / min(spent))
+            inside.append(float(np.mean(found)))
+        print(
+            f"{name:16} {len(exact.outer):3}; {1e-6 * rates[0]:6.2f}; {1e-3 * rates[1]:8.2f}; "
+            f"{100 * inside[0]:.0f} %, {100 * inside[1]:.0f} %",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["systems", "bodies", "general", "filling", "bounds", "stack"])
+    parser.add_argument(
+        "what", choices=["systems", "bodies", "general", "filling", "bounds", "membership", "stack"]
+    )
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument(
         "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"
@@ -279,6 +305,8 @@ def main() -> None:
         filling()
     elif options.what == "bounds":
         bounds()
+    elif options.what == "membership":
+        membership()
     elif options.what == "stack":
         stack(options.directions)
     else:

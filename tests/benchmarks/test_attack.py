@@ -31,6 +31,7 @@ from routh.step import make_step
             *["--family", "frictionless", "--family", "rough", "--family", "nearly", "--family", "grazing"],
         ],
         ["--only", "slow", "--slow", "1"],
+        ["--only", "dependent", "--dependent", "9", "--seed", "1"],
         ["--only", "interrupts", "--interrupts", "2"],
         ["--only", "notebooks", "--interrupts", "2"],
     ],
@@ -40,6 +41,8 @@ def test_nothing_gets_through(arguments, capsys):
     if "models" in arguments:
         pytest.importorskip("mujoco")
         pytest.importorskip("pinocchio")
+    if "dependent" in arguments:
+        pytest.importorskip("ppl")
     if "notebooks" in arguments:
         pytest.importorskip("ipykernel")
     code = main(arguments)

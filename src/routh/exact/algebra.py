@@ -68,6 +68,18 @@ def solve(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> M
     return tuple(tuple(row[n:]) for row in rows)
 
 
+def factors(A: Matrix) -> tuple[Matrix, Vector]:
+    """``(L, D)`` with ``A = L diag(D) L^T``, L unit lower triangular, for a positive definite A."""
+    zero, n = A[0][0] * 0, len(A)
+    L, D = [[zero + int(i == j) for j in range(n)] for i in range(n)], [zero] * n
+    for j in range(n):
+        scaled = [x * d for x, d in zip(L[j][:j], D[:j], strict=True)]
+        D[j] = A[j][j] - sum((x * y for x, y in zip(L[j][:j], scaled, strict=True)), zero)
+        for i in range(j + 1, n):
+            L[i][j] = (A[i][j] - sum((x * y for x, y in zip(L[i][:j], scaled, strict=True)), zero)) / D[j]
+    return tuple(map(tuple, L)), tuple(D)
+
+
 def independent_rows(A: Sequence[Sequence[Fraction]]) -> list[int]:
     """Indices of the first rows that span the row space."""
     return reduced(transpose(A), len(A))[1]

@@ -3,7 +3,8 @@
 With ``y_i = Jn_i v`` and ``t_i = Jt_i v`` the right-hand side of (39) is the same polytope throughout each
 cell of the arrangement of the hyperplanes ``y_i = 0`` and the walls of the friction fans of ``t_i``. Only the
 image of v under the independent rows of J moves by itself: ``z = B v``; v follows from z, because v changes
-only within the range of ``M^-1 J^T``.
+only within the range of ``M^-1 J^T``. Where a row nearly depends on others (heel and toe of one foot, with
+noise), B has what it adds to them in its place, scaled to its length: z stays a good coordinate.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from routh.exact.algebra import (
     transpose,
 )
 from routh.exact.rational import RationalProblem, friction_directions
-from routh.status import optional
+from routh.status import CapacityError, optional
 from routh.validation import Array
 
 Row = tuple[int, ...]
+
+_LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
+_NEAR = Fraction(1, 64)  # share of its length: a row this near to the span of others is not a coordinate
 
 
 @dataclass(frozen=True)
@@ -62,26 +66,36 @@ class Automaton:
     back: Matrix  # (nv, dim): v = base + back z
     base: Vector  # (nv,)
     rows: Matrix  # (dim, nv): z = rows v
-    gram: Array  # (dim, dim): B M^-1 B^T times the squared speed before, the dual norm of forms in z
+    mass: Matrix  # (nv, nv), M
+    metric: Matrix  # (dim, dim): B M^-1 B^T, the squared dual norm of forms in z
+    energy: Fraction  # v^T M v before, the squared speed; 1 where that is 0
+    gram: Array  # (dim, dim): metric times energy in floating point
 
 
 def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     """Translate a rational impact problem."""
     J, M, (v, mu) = _fast(problem.rows), _fast(problem.M), _fast([problem.v, problem.mu])
     chosen = independent_rows(J)
-    B = tuple(J[i] for i in chosen)
+    if len(chosen) > _LARGEST:
+        raise CapacityError(
+            f"problem: its contacts span {len(chosen)} dimensions; exact sets go up to {_LARGEST}, "
+            "and routh.outer_bound takes any problem"
+        )
     response = solve(M, transpose(J))  # M^-1 J^T, (nv, rows)
     delassus = product(J, response)
-    image = transpose([delassus[i] for i in chosen])  # per row of J: z' for a unit impulse along it
-    span = tuple(tuple(row[i] for i in chosen) for row in response)  # M^-1 B^T
-    gram = tuple(tuple(delassus[i][j] for j in chosen) for i in chosen)  # B M^-1 B^T
-    back = transpose(solve(gram, transpose(span)))
+    mix = _coordinates(tuple(tuple(delassus[i][j] for j in chosen) for i in chosen))
+    B = product(mix, [J[i] for i in chosen])
+    image = transpose(product(mix, [delassus[i] for i in chosen]))  # per row of J: z' for a unit impulse
+    span = transpose(product(mix, [transpose(response)[i] for i in chosen]))  # M^-1 B^T
+    metric = product(B, span)
+    back = transpose(solve(metric, transpose(span)))
     start = times(B, v)
     base = tuple(x - dot(row, start) for x, row in zip(v, back, strict=True))
     forms = product(J, back)  # every row of J as a linear form in z, since J_i base = 0
     width = 1 + problem.nt
     directions = _fast(friction_directions(problem.nt, facets))
-    speed = float(dot(v, times(M, v))) ** 0.5 or 1.0
+    energy = dot(v, times(M, v)) or v[0] * 0 + 1
+    speed = float(energy) ** 0.5
     modes, normals, units, stretches = [], [], [], []
     for i in range(problem.nc):
         first = i * width
@@ -103,8 +117,55 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
         back,
         base,
         B,
-        np.array([[float(x) for x in row] for row in gram]) * speed**2,
+        M,
+        metric,
+        energy,
+        np.array([[float(x * energy) for x in row] for row in metric]),
     )
+
+
+def _coordinates(gram: Matrix) -> Matrix:
+    """How to mix independent rows of the Gram matrix (n, n) so that none nearly depends on those before.
+
+    A row whose distance from the span of those before is below `_NEAR` of its length becomes what it adds to
+    them, up to a tenth, times a power of two that gives it its length again. All others stay as they are.
+    """
+    zero, n = gram[0][0] * 0, len(gram)
+    mix = tuple(tuple(zero + int(i == j) for j in range(n)) for i in range(n))
+    if _clearly_apart(gram):
+        return mix
+    for i in range(1, n):
+        now = product(product(mix, gram), transpose(mix))
+        before = [row[:i] for row in now[:i]]
+        weights = [w for (w,) in solve(before, [(x,) for x in now[i][:i]])]
+        new = now[i][i] - dot(weights, now[i][:i])  # squared distance from the span
+        if new >= _NEAR**2 * now[i][i]:
+            continue
+        steps = [_root(new / (100 * i * row[j])) for j, row in enumerate(before)]
+        rounded = [round(w / step) * step for w, step in zip(weights, steps, strict=True)]
+        known = times(transpose(mix[:i]), rounded)
+        length = _root(now[i][i] / new)
+        mix = (*mix[:i], tuple(length * x for x in difference(mix[i], known)), *mix[i + 1 :])
+    return mix
+
+
+def _clearly_apart(gram: Matrix) -> bool:
+    """Whether floating point already tells that no row nearly depends on those before it."""
+    lengths = [float(row[i]) ** 0.5 for i, row in enumerate(gram)]
+    cosines = [
+        [float(x) / (a * b) for x, b in zip(row, lengths, strict=True)]
+        for row, a in zip(gram, lengths, strict=True)
+    ]
+    try:
+        return bool(np.diag(np.linalg.cholesky(np.array(cosines))).min() > 2 * _NEAR)
+    except np.linalg.LinAlgError:  # they depend, up to rounding
+        return False
+
+
+def _root(square: Fraction) -> Fraction:
+    """A power of two within a factor of two of the root of a positive number."""
+    exponent = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return square * 0 + (Fraction(2) ** exponent)
 
 
 def _fast(rows: Sequence[Sequence[Fraction]]) -> Matrix:

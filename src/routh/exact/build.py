@@ -18,14 +18,13 @@ from routh.exact.result import ExactSet
 from routh.exact.snapping import Snapped, as_given
 from routh.exact.terminal import terminal_pieces
 from routh.problem import ImpactProblem
-from routh.status import CapacityError, Status
+from routh.status import Status
 from routh.validation import integer, real, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from ppl import C_Polyhedron
 
-_LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
@@ -73,11 +72,6 @@ def exact_set(
     pieces = integer("pieces", pieces, at_least=1)
     rational, snapped, shift = _in_rationals(problem, eta, as_given_only=states is not None)
     auto = automaton(rational, facets=facets)
-    if auto.dim > _LARGEST:
-        raise CapacityError(
-            f"problem: its contacts span {auto.dim} dimensions; exact sets go up to {_LARGEST}, "
-            "and routh.outer_bound takes any problem"
-        )
     rounded, used = rational.problem, facets if rational.nt == 2 else None
     frame = frame_of(auto, rounded)
     if all(dot(row, rational.v) >= 0 for row in rational.Jn):

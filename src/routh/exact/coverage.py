@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial import cKDTree
 
+from routh import tolerances
 from routh.exact.result import ExactSet
 from routh.sampling.filling import watch_directions
 from routh.sampling.outcomes import Outcomes
@@ -19,7 +20,7 @@ class Coverage:
 
     directions: Array = field(repr=False)  # (k, nv)
     missing: Array = field(repr=False)  # (k,): what the samples' support lacks, over the exact width
-    outside: float  # largest distance of a sample from the outer set, over the speed before
+    outside: float  # largest distance from the outer set that is proved, over the speed; 0 up to `RESIDUAL`
     holes: Array = field(repr=False)  # from points spread over the set to the nearest sample, over the speed
     samples: int  # terminated samples
 
@@ -46,7 +47,8 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
 
     ``directions`` (even) directions in contact velocity, in opposite pairs, are compared by support function;
     ``points`` points spread over the inner pieces look for their nearest sample. Directions in which the
-    set is flat are left out.
+    set is flat are left out. Samples are solved to `routh.tolerances.RESIDUAL` (`RESIDUAL_HUGE_FRICTION`):
+    ``outside`` is 0 where none is proved to be farther out than that.
     """
     v = outcomes.v[outcomes.terminated]
     if not len(v):
@@ -61,10 +63,13 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
     half = exact.outer[0].frame.half
     spread = _spread(exact, integer("points", points, at_least=1))
     distances, _ = cKDTree(v @ half.T).query(spread @ half.T)
+    huge = exact.problem.mu.max() > tolerances.HUGE_FRICTION
+    promised = tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
+    far = exact.outer.violation(v)
     return Coverage(
         rows[wide],
         missing,
-        float(np.max(exact.outer.violation(v))),
+        float(np.max(far, where=far > promised, initial=0.0)),
         distances / exact.outer[0].frame.speed,
         len(v),
     )

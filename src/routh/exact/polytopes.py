@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from routh.exact.algebra import times
 from routh.exact.automaton import Automaton
+from routh.exact.facets import Facet, Facets, exact_facets, rounded
 from routh.exact.pieces import Piece
 from routh.exact.rational import floats
 from routh.pointedness import hull_weights
@@ -66,23 +67,32 @@ class Polytope:
         """Vertices in floating point, (k, nv)."""
         return floats(self.vertices)
 
+    @cached_property
+    def facets(self) -> tuple[tuple[Facet, ...], np.ndarray]:
+        """The facets in v, exact, and which of them are equations, (m,) bool."""
+        return exact_facets(self.piece.poly, self.frame.automaton)
+
+    @cached_property
+    def _rounded(self) -> tuple[Array, Array]:
+        return rounded(self.facets[0], len(self.frame.base))
+
     @property
     def equal(self) -> np.ndarray:
         """Which of the m facets are equations, (m,) bool."""
-        return self.piece.facets[2]
+        return self.facets[1]
 
     def slack(self, v: Array) -> Array:
         """How far (..., nv) is inside each facet, (..., m), in the energy norm over the speed before."""
-        A, b, _ = self.piece.facets
-        return np.asarray(v @ self.frame.rows.T @ A.T + b)
+        forms, constants = self._rounded
+        return np.asarray(v @ forms.T + constants)
+
+    @cached_property
+    def _alone(self) -> PolytopeUnion:
+        return PolytopeUnion((self,))
 
     def violation(self, v: Array) -> Array:
-        """Largest distance by which (..., nv) violates a facet, in the energy norm over the speed before."""
-        slack = self.slack(v)
-        worst = np.max(np.where(self.equal, np.abs(slack), -slack), axis=-1, initial=0.0)
-        z = v @ self.frame.rows.T
-        beside = self.frame.norm(v - self.frame.base - z @ self.frame.back.T)  # off the reachable plane
-        return np.maximum(worst, beside)
+        """Distance by which (..., nv) violates a facet for certain: see `PolytopeUnion.violation`."""
+        return self._alone.violation(v)
 
     def distance(self, v: Array) -> float:
         """Distance of one velocity from the polytope, in the energy norm over the speed before."""
@@ -115,13 +125,41 @@ class PolytopeUnion(Sequence[Polytope]):
         """The vertices of all pieces without repetition, exact."""
         return tuple(dict.fromkeys(vertex for piece in self.pieces for vertex in piece.vertices))
 
-    def violation(self, v: ArrayLike) -> Array:
-        """For (..., nv): how far each velocity is outside every piece, 0 inside: see `Polytope.violation`."""
-        velocity = np.asarray(v, dtype=np.float64)
-        result = np.full(velocity.shape[:-1], np.inf)
+    @cached_property
+    def _facets(self) -> Facets:
+        frame = self.pieces[0].frame
+        each = []
         for piece in self.pieces:
-            result = np.minimum(result, piece.violation(velocity))
-        return np.maximum(result - self.radius, 0.0)
+            facets, equal = piece.facets
+            each.append((*facets, *(facets[k].other_side() for k in np.flatnonzero(equal))))
+        return Facets(frame.automaton, tuple(each))
+
+    def violation(self, v: ArrayLike) -> Array:
+        """For (..., nv): how far each velocity is outside every piece for certain, 0 where that is not clear.
+
+        The largest distance from a facet that it is on the wrong side of, or from the plane that impulses
+        can reach, in the energy norm as a share of the speed before; the least over the pieces, less what
+        rounding can have done to it and less the radius. It never exceeds the distance from the set. Infinite
+        where v is not finite.
+        """
+        velocity = np.asarray(v, dtype=np.float64)
+        if not self.pieces:
+            return np.full(velocity.shape[:-1], np.inf)
+        beyond = self._facets.violation(velocity.reshape(-1, velocity.shape[-1]))
+        return np.maximum(beyond - self.radius, 0.0).reshape(velocity.shape[:-1])
+
+    def contains(self, v: ArrayLike, tol: float = 0.0) -> np.ndarray:
+        """For (..., nv): whether a piece has it on the right side of all facets, to ``tol`` of the speed.
+
+        The distance is that of `violation`, without rounding: what floating point does not tell is decided
+        in fractions. False where v is not finite.
+        """
+        velocity = np.asarray(v, dtype=np.float64)
+        if not self.pieces:
+            return np.zeros(velocity.shape[:-1], dtype=bool)
+        limit = Fraction(tol) + Fraction(self.radius)
+        inside = self._facets.inside(velocity.reshape(-1, velocity.shape[-1]), limit)
+        return inside.reshape(velocity.shape[:-1])
 
     def support(self, direction: ArrayLike) -> Array:
         """Largest ``direction . v`` over the union, for (..., nv)."""
