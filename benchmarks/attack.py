@@ -6,10 +6,10 @@
     python benchmarks/attack.py --only physics --only slow --processes 16
 
 Answers are held against the papers' equations by code that shares nothing with the solvers, files outside a
-model's folder are watched by the kernel, and what was saved is read again. The table counts cases, wrong ones
-and failures that say so, and holds the slowest (for impacts: the slowest sample, processor time) against what
-is allowed. The exit code is 1 where anything is wrong or too slow. The parts "physics" and "slow" need NumPy,
-SciPy and Numba only.
+model's folder are watched by the kernel, what was saved is read again, and equal seeds have to give equal
+bits. The table counts cases, wrong ones and failures that say so, and holds the slowest (for impacts: the
+slowest sample, processor time) against what is allowed. The exit code is 1 where anything is wrong or too
+slow. The parts "physics", "bits" and "slow" need NumPy, SciPy and Numba only.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 
 from attacking.report import show
 
-PARTS = ("physics", "slow", "dependent", "models", "archives", "saving", "interrupts", "notebooks")
+PARTS = ("physics", "bits", "slow", "dependent", "models", "archives", "saving", "interrupts", "notebooks")
 
 
 def options(arguments):
@@ -29,6 +29,7 @@ def options(arguments):
     parser.add_argument("--share", type=float, default=1.0, help="of all counts below")
     parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")
     parser.add_argument("--family", action="append", help="one of them, by the start of its name; repeatable")
+    parser.add_argument("--bits", type=int, default=10**4, help="impacts compared bit by bit")
     parser.add_argument("--slow", type=int, default=100, help="impacts with condition 1e5, for each sampler")
     parser.add_argument("--dependent", type=int, default=1000, help="exact sets of nearly dependent rows")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
@@ -37,7 +38,7 @@ def options(arguments):
     parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands, and of cells")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of interrupted commands")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1, help="of the parts physics, slow and dependent")
+    parser.add_argument("--processes", type=int, default=1, help="of physics, bits, slow and dependent")
     return parser.parse_args(arguments)
 
 
@@ -61,6 +62,9 @@ def attack(given):
         chosen = tuple(given.family or [""])
         for name in (name for name in part("physics").FAMILIES if name.startswith(chosen)):
             yield part("physics").attack(name, number(given.problems), given.seed, given.processes)
+    if "bits" in only:
+        for name in part("bits").HYPOTHESES:
+            yield part("bits").attack(name, number(given.bits), given.seed, given.processes)
     if "slow" in only:
         for method, friction in part("slow").ROWS:
             yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)

@@ -46,6 +46,24 @@ def random_matrices(rng, nc=None):
     return colliding(ImpactProblem(M, J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv)))
 
 
+def feet(rng):
+    """Links that stand on heel and toe: tangents of a link are equal or depend on others' tangents."""
+    links, nv = int(rng.integers(2, 4)), int(rng.integers(5, 10))
+    root = rng.normal(size=(nv, nv))
+    Jt = np.repeat(rng.normal(size=(links, nv)), 2, axis=0)
+    if rng.random() < 0.3:
+        Jt = np.concatenate([Jt, Jt[:1] + Jt[-1:]])
+    Jt *= rng.choice([1.0, -1.0, 0.5], len(Jt))[:, None]
+    Jn = rng.normal(size=(len(Jt), nv))
+    v = rng.normal(size=nv)
+    if rng.random() < 0.7:  # it lands without slip, as from rest
+        v -= np.linalg.pinv(Jt) @ (Jt @ v)
+    Jn[Jn @ v > 0.0] *= -1.0
+    return ImpactProblem(
+        root @ root.T + nv * np.eye(nv), Jn, Jt[:, None], rng.choice([0.0, 0.5, 0.9, 1.9], len(Jt)), v
+    )
+
+
 def _redundant(rng):
     problem = planar_body(rng, int(rng.integers(2, 5)))
     order = [*range(problem.nc), *rng.integers(problem.nc, size=2)]
@@ -105,6 +123,7 @@ FAMILIES: dict[str, tuple[Callable[[np.random.Generator], ImpactProblem], str]] 
     "redundant contacts": (_redundant, "energetic"),
     "at rest, grazing": (_at_rest, "energetic"),
     "level feet": (_level, "energetic"),
+    "walking feet": (feet, "energetic"),
     "units to 1e6": (_units, "energetic"),
     "repeats, any friction": (lambda rng: colliding(random_problem(rng)), "energetic"),
     "energetic restitution": (_bounces, "energetic"),

@@ -67,9 +67,10 @@ class Path:
 
     def role(self, i, kind, *, slip=0, weight=1.0):
         """A role of contact i; ``slip`` counts where it does not slide."""
+        slides = int(np.sign(self.t[i])) if self.mu[i] > 0.0 else 0
         free = self.t[i] == 0.0 and self.mu[i] > 0.0
         ceiling = self.y[i] == 0.0 and not self.budget[i] > 0.0
-        return Role(kind, weight, slip if free else int(np.sign(self.t[i])), free, ceiling)
+        return Role(kind, weight, slip if free else slides, free, ceiling)
 
 
 def tell_apart(path):
@@ -118,7 +119,9 @@ def find_rates(path, roles, key):
     """
     roles = [replace(role) for role in roles]
     alike = [
-        -1 if role.kind == NONE else (role.kind, role.slip != 0, path.data[i], role.ceiling)
+        -1
+        if role.kind == NONE
+        else (role.kind, role.slip != 0, path.data[i], role.ceiling and role.kind != HELD)
         for i, role in enumerate(roles)
     ]
     pushing = sorted((i for i in range(path.nc) if roles[i].kind != NONE), key=lambda i: alike[i])
@@ -187,21 +190,23 @@ def rates_of(path, roles, order):
 
 
 def eliminate(A, b):
-    """Gauss; unknowns for which others can stand are zero. Whether there were none."""
-    m, regular = len(b), True
+    """Gauss; unknowns for which those before them can stand are zero. Whether there were none."""
+    m, rank, pivots = len(b), 0, []
     size = np.abs(A).max(axis=1, initial=0.0)
     A = np.column_stack([A, b]) / np.where(size > 0.0, size, 1.0)[:, None]
     for k in range(m):
-        best = k + int(np.argmax(np.abs(A[k:, k])))
-        A[[k, best]] = A[[best, k]]
-        if not abs(A[k, k]) > ROUNDING:
-            A[k, k], regular = 0.0, False
+        best = rank + int(np.argmax(np.abs(A[rank:, k])))
+        if not abs(A[best, k]) > ROUNDING:
             continue
-        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k + 1 :])
+        A[[rank, best]] = A[[best, rank]]
+        A[rank + 1 :, k + 1 :] -= np.outer(A[rank + 1 :, k] / A[rank, k], A[rank, k + 1 :])
+        pivots.append(k)
+        rank += 1
     x = np.zeros(m)
-    for k in reversed(range(m)):
-        x[k] = (A[k, m] - A[k, k + 1 : m] @ x[k + 1 :]) / A[k, k] if A[k, k] != 0.0 else 0.0
-    return x, regular
+    for row in reversed(range(rank)):
+        k = pivots[row]
+        x[k] = (A[row, m] - A[row, k + 1 : m] @ x[k + 1 :]) / A[row, k]
+    return x, rank == m
 
 
 def mended(path, role, i, r, change, noise):
@@ -221,6 +226,8 @@ def mended(path, role, i, r, change, noise):
         return None
     if role.slip == 0 and not abs(f) <= path.mu[i] * (n + tiny):
         return replace(role, slip=-1 if f > 0.0 else 1)
+    if role.slip == 0 and abs(slide) > still:  # the equations contradict each other
+        return replace(role, slip=1 if slide > 0.0 else -1)
     if role.free and role.slip * slide < -still:
         return replace(role, slip=0)
     return None
@@ -282,7 +289,7 @@ def cut_short(path, change, key, length, alone, corners, *, uncut):
     chosen = min(may, key=lambda i: event_number(key, 2000 + i))
     role = replace(path.role(chosen, DRIVEN), ceiling=False)
     starts = change[2 * chosen + 1]
-    if path.t[chosen] == 0.0 and starts != 0.0:  # it will slide by then
+    if path.t[chosen] == 0.0 and starts != 0.0 and path.mu[chosen] > 0.0:  # it will slide by then
         role = replace(role, slip=int(np.sign(starts)), free=False)
     then = find_rates(path, [role if i == chosen else Role() for i in range(path.nc)], key)
     if then is None:

@@ -10,6 +10,9 @@ from gradients import compare, errors_of, families, measure
 from problems import problem_of_size
 from routh import systems
 from routh.friction import facet_directions
+from routh.kernels.record import EVENT, LEAVES_CONE
+from routh.kernels.reverse import reverse
+from routh.kernels.reverse_rates import PUSH, STATE, Given, reverse_workspace
 from routh.sampling.gradients import differentiate, pull
 from routh.sampling.outcomes import DATA, Outcomes
 
@@ -75,6 +78,49 @@ def test_jacobians_agree_with_central_differences(family):
     assert row["samples"] * (1.0 - row["one-sided"]) > 24
     assert row["worst"] < 1e-6
     assert row["changed"] < 0.05
+
+
+def test_a_little_friction_acts_against_slip_that_turns_round():
+    """Without friction no pattern says where a contact slides to; its derivative by mu was dropped."""
+    rng, turned = np.random.default_rng(0), 0
+    for seed in range(40):
+        problem = random_matrices(rng, 1).replace(mu=0.0)
+        outcomes = routh.sample(problem, 80, seed=seed)
+        found = outcomes.jacobian(wrt="mu")
+        slip = problem.Jt[0, 0] @ np.stack([problem.v, outcomes.v[0]], axis=1)
+        turned += slip[0] * slip[1] < 0.0
+        rough = routh.sample(problem.replace(mu=1e-7), 1).v[0]
+        expected = (rough - outcomes.v[0]) / 1e-7
+        size = 1.0 + np.abs(expected).max()
+        assert not found["one_sided"].any()
+        np.testing.assert_allclose(found["mu"][:, :, 0], expected[None].repeat(80, 0), atol=1e-5 * size)
+    assert turned > 5
+
+
+def test_events_that_are_cut_short_of_together_are_told():
+    """Slip and approach end at once, beyond a cut: which is the first decides how long the piece is."""
+    Jn = [[2, -2, -2, 1], [-1, 1, 0, -1], [2, 0, -1, 0], [1, 2, 2, 1]]
+    Jt = [[-2, 2, 0, -2], [0, 1, 1, 1], [0, 0, -1, 2], [-1, -2, -2, 1]]
+    M, v = np.diag([4.0, 2.0, 2.0, 1.0]), [-2.0, 1.0, -2.0, 0.0]
+    problem = routh.ImpactProblem(M, Jn, Jt, [1.0, 0.0, 0.0, 1.0], v, restitution=0.4)
+    errors, one_sided, none, solved = compare(problem, 70, 12, np.random.default_rng(0))
+    sure = solved & ~one_sided & ~none
+    assert sure.sum() > 20
+    assert np.nanmax(errors[sure]) < 1e-6
+
+
+def test_an_event_that_is_not_known_leaves_no_derivative():
+    problem = random_matrices(np.random.default_rng(3), 2)
+    record = record_of(routh.sample(problem, 1), 0)
+    scaled = Scaled(**{name: getattr(problem, name) for name in DATA})
+    given = Given(scaled.G, problem.mu, problem.restitution, facet_directions(1), 0)
+    own = reverse_workspace(problem.nc, 2)
+    own.bars[PUSH] = 1.0
+    reverse(record, given, own, None)
+    assert np.isfinite(own.bars[STATE]).all()
+    record.head[0, EVENT] = LEAVES_CONE  # of curves in space
+    reverse(record, given, own, None)
+    assert np.isnan(own.bars[STATE]).any()
 
 
 def test_curves_of_many_steps_are_followed_to_their_end():

@@ -119,7 +119,7 @@ def cut_short(
     drive(work, chosen, DRIVEN, STUCK)
     marks[CEILING, chosen] = 0  # where it rests it will approach by then
     starts = rates[at, 2 * nc + 2 * chosen + 1]
-    if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0:  # it will slide by then
+    if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0 and values[MU, chosen] > 0.0:  # it will slide
         marks[SLIP, chosen] = 1 if starts > 0.0 else -1
         marks[FREE, chosen] = 0
     then = find_known_rates(work, nc, chosen >= 0, at, key)

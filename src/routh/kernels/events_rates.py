@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import inlined, kernel
 from routh.kernels.dictionary import wide
 from routh.kernels.random import event_number
 from routh.validation import Array
@@ -77,11 +77,12 @@ def tell_apart(work: PlaneWork, nc: int) -> None:
 
 @kernel
 def order_contacts(work: PlaneWork, nc: int) -> None:
-    """KIND of contacts, and ORDER by it."""
+    """KIND of contacts, and ORDER by it: by what `pattern_name` tells, and by nothing else."""
     marks = work.marks
     for i in range(nc):
         slides = int(marks[SLIP, i] != 0)
-        kind = KINDS * (2 * marks[ROLE, i] + slides) + 2 * marks[DATA, i] + marks[CEILING, i]
+        ceiling = marks[CEILING, i] if marks[ROLE, i] != HELD else 0
+        kind = KINDS * (2 * marks[ROLE, i] + slides) + 2 * marks[DATA, i] + ceiling
         marks[KIND, i] = kind if marks[ROLE, i] != NONE else -1
         at = i
         while at > 0 and marks[KIND, marks[ORDER, at - 1]] > marks[KIND, i]:
@@ -120,11 +121,22 @@ def are_alike(work: PlaneWork, nc: int) -> bool:
     return False
 
 
+@inlined
+def subtract_row(A: Array, a: int, at: int, k: int, m: int) -> None:
+    """Take as much of row ``at`` from row ``a`` as leaves nothing in column k."""
+    factor = A[a, k] / A[at, k]
+    if factor != 0.0:
+        for b in range(k + 1, m + 1):
+            A[a, b] -= factor * A[at, b]
+
+
 @kernel
 def solve_linear(values: Array, first: int, m: int) -> bool:
     """Gauss with row pivoting for the rows (m, m + 1) from ``first`` on; the last column is the solution.
 
-    Unknowns whose pivots vanish are set to zero: whoever asked verifies the equations. Whether none did.
+    Unknowns whose pivots vanish, for which those before them can stand, are zero: whoever asked verifies the
+    equations. Whether none did. The row that such an unknown leaves over, of zero at its own place, may be
+    the only one that tells a later unknown, so it stays in the game.
     """
     A, end, regular = values, first + m, True
     for a in range(first, end):  # rows of unit size, so that a pivot of the size of rounding can be told
@@ -140,6 +152,10 @@ def solve_linear(values: Array, first: int, m: int) -> bool:
         for a in range(at + 1, end):
             if abs(A[a, k]) > abs(A[best, k]):
                 best = a
+        if not regular:
+            for a in range(first, at):
+                if A[a, a - first] == 0.0 and abs(A[a, k]) > abs(A[best, k]):
+                    best = a
         if best != at:
             for b in range(k, m + 1):
                 A[at, b], A[best, b] = A[best, b], A[at, b]
@@ -148,10 +164,11 @@ def solve_linear(values: Array, first: int, m: int) -> bool:
             regular = False
             continue
         for a in range(at + 1, end):
-            factor = A[a, k] / A[at, k]
-            if factor != 0.0:
-                for b in range(k + 1, m + 1):
-                    A[a, b] -= factor * A[at, b]
+            subtract_row(A, a, at, k, m)
+        if not regular:
+            for a in range(first, at):
+                if A[a, a - first] == 0.0:
+                    subtract_row(A, a, at, k, m)
     for k in range(m - 1, -1, -1):
         value = 0.0
         if A[first + k, k] != 0.0:
@@ -242,6 +259,9 @@ def breaks_law(work: PlaneWork, nc: int, at: int, i: int, tiny: float) -> bool:
         return False
     if slip == 0 and not abs(friction) <= values[MU, i] * (normal + tiny):
         marks[SLIP, i] = -1 if friction > 0.0 else 1
+        return True
+    if slip == 0 and abs(slide) > still:  # equations that contradict each other: what is held lets it go
+        marks[SLIP, i] = 1 if slide > 0.0 else -1
         return True
     if marks[FREE, i] == 1 and slip * slide < -still:
         marks[SLIP, i] = 0

@@ -59,11 +59,14 @@ TABLE_SHIFT = np.uint64(64 - TABLE_BITS)
 
 @kernel
 def drive(work: PlaneWork, i: int, role: int, slip: int) -> None:
-    """Give a contact its role; ``slip`` is the first guess where its slip is zero and friction free."""
+    """Give a contact its role; ``slip`` is the first guess where its slip is zero and friction free.
+
+    Without friction it makes no difference where a contact slides to, so SLIP is zero.
+    """
     values, marks = work.values, work.marks
-    t = values[NOW, 2 * i + 1]
-    sliding = int(t > 0.0) - int(t < 0.0)
-    free = int(sliding == 0 and values[MU, i] > 0.0)
+    t, rough = values[NOW, 2 * i + 1], values[MU, i] > 0.0
+    sliding = int(rough and t > 0.0) - int(rough and t < 0.0)
+    free = int(rough and sliding == 0)
     marks[ROLE, i] = role
     marks[SLIP, i] = slip if free == 1 else sliding
     marks[FREE, i] = free
@@ -126,13 +129,14 @@ def choose_roles(
 
 @kernel
 def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
-    """Roles, slips and ceilings of at most NAMED contacts: four bits a contact."""
+    """Roles, slips and ceilings of at most NAMED contacts: four bits a contact.
+
+    All that `find_rates` reads of the marks is in it; a ceiling says nothing about one that is held.
+    """
     marks = work.marks
     name = np.uint64(0)
     for i in range(nc):
         role, slip = marks[ROLE, i], marks[SLIP, i]
-        if work.values[MU, i] == 0.0:
-            slip = 0
         code = 0
         if role == DRIVEN:
             code = 2 + slip + 3 * marks[CEILING, i]  # 1 to 6

@@ -43,10 +43,12 @@ from routh.kernels.record import (
     ENTRIES,
     EVENT,
     FACE,
+    LENGTH,
     MARGIN,
     OTHER,
     ROLE,
     SETTER,
+    SHARE,
     TIED,
     WHO,
     Record,
@@ -196,8 +198,14 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
         clear_bars(own)
         for a in range(own.bars.shape[1]):
             own.bars[PUSH, a] = 0.0
-        own.bars[STATE, record.ties[tie, 1]] = 1.0
-        back_from(record, here.given, own, curved, record.ties[tie, 0])
+        k, a = record.ties[tie, 0], record.ties[tie, 1]
+        length, share = record.numbers[k, LENGTH], record.numbers[k, SHARE]
+        if a < 0:  # on to the event
+            a = -1 - a
+            record.numbers[k, LENGTH], record.numbers[k, SHARE] = length / share, 1.0
+        own.bars[STATE, a] = 1.0
+        back_from(record, here.given, own, curved, k)
+        record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, share
         pull_S(here.frame, task.nothing, total, own, pull)
         if largest_of_data(here.frame, own, pull) > PERSISTS:
             note_margin(record, 0.0)

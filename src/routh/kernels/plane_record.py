@@ -6,7 +6,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels import events_rates as plane
-from routh.kernels.events_pieces import ZERO
+from routh.kernels.events_pieces import FOREVER, ZERO
 from routh.kernels.events_rates import BUDGET, CODES, CUT_AT, MU, NOW, SLIPS, START, THEN, PlaneWork
 from routh.kernels.record import (
     AHEAD,
@@ -58,13 +58,21 @@ def begin_plane(record: Record, work: PlaneWork, nc: int) -> None:
 
 
 @kernel
-def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int) -> None:
-    """Roles, directions of friction and rates of the place ``at``, into entry k."""
+def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: int) -> None:
+    """Roles, directions of friction and rates of the place ``at``, into entry k.
+
+    ``now`` is the place of the rates of the piece. Where a contact without friction slides to is no part of a
+    pattern, yet a little friction would act against it.
+    """
     values, known = work.values, work.known
     for i in range(nc):
         code = int(known[at, 4 * nc + CODES + i])
         role, slip = code // SLIPS, code % SLIPS - 1
         face = STICKS if role != FREE and values[MU, i] > 0.0 else FRICTIONLESS
+        if values[MU, i] == 0.0:
+            t = values[NOW, 2 * i + 1]
+            t = t if t != 0.0 else known[now, 2 * nc + 2 * i + 1]
+            slip = int(t > 0.0) - int(t < 0.0)
         if role != FREE and slip != 0:
             face = 0 if slip > 0 else 1
         record.marks[k, ROLE, i], record.marks[k, FACE, i], record.marks[k, BOOK, i] = role, face, IDLE
@@ -87,18 +95,48 @@ def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -
             if event == NOBODY and c * change < 0.0 and abs(c + length * change) <= ZERO:
                 event, who, part = VANISHES, i, p
     for i in range(nc):
-        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
-        normal, budget = rates[at, 2 * i], values[BUDGET, i]
-        if event != NOBODY or not (budget > 0.0 and normal > 0.0) or y < 0.0:
-            continue
-        b = budget / normal
-        if poisson == 1 and abs(b - length) <= SAME * length:
-            event, who = IMPULSE_RETURNED, i
-        root = y * y + 2.0 * rise * b
-        bottom = y + math.sqrt(root) if root > 0.0 else y
-        if poisson != 1 and bottom > 0.0 and abs(2.0 * b / bottom - length) <= SAME * length:
-            event, who = WORK_RETURNED, i
+        if event == NOBODY and abs(length_of_budget(work, nc, at, i, poisson) - length) <= SAME * length:
+            event, who = IMPULSE_RETURNED if poisson == 1 else WORK_RETURNED, i
     return event, who, part
+
+
+@kernel
+def length_of_budget(work: PlaneWork, nc: int, at: int, i: int, poisson: int) -> float:
+    """How far it is to where a contact that separates has returned everything."""
+    values, rates = work.values, work.known
+    y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+    normal, budget = rates[at, 2 * i], values[BUDGET, i]
+    if not (budget > 0.0 and normal > 0.0) or y < 0.0:
+        return FOREVER
+    b = budget / normal
+    if poisson == 1:
+        return b
+    root = y * y + 2.0 * rise * b
+    bottom = y + math.sqrt(root) if root > 0.0 else y
+    return 2.0 * b / bottom if bottom > 0.0 else FOREVER
+
+
+@kernel
+def margin_beyond(
+    record: Record, k: int, work: PlaneWork, nc: int, at: int, whole: float, poisson: int
+) -> None:
+    """How near the event, on the way to which a piece is cut short, is to others that would be the first."""
+    values, rates = work.values, work.known
+    ended, who = record.head[k, EVENT], record.head[k, WHO]
+    own = 2 * who + int(record.numbers[k, DIRECTION] == 0.0) if ended == VANISHES else NOBODY
+    for i in range(nc):
+        for a in range(2 * i, 2 * i + 2):
+            c, change = values[NOW, a], rates[at, 2 * nc + a]
+            counts = a == 2 * i or rates[at, 2 * i] > 0.0 or values[NOW, 2 * i] < 0.0
+            if a == own or not (counts and c * change < 0.0):
+                continue
+            if abs(c + whole * change) <= ZERO:
+                note_tie(record, k, -1 - a)
+            else:
+                note_margin(record, abs(c + whole * change))
+        to_return = length_of_budget(work, nc, at, i, poisson)
+        if to_return < FOREVER and (ended == VANISHES or who != i):
+            note_margin(record, abs(to_return - whole))
 
 
 @kernel
@@ -107,7 +145,7 @@ def write_piece(
 ) -> int:
     """A piece before it is walked; ``whole``: the length to its event. Returns its entry."""
     k = next_entry(record)
-    write_rates(record, k, work, nc, at)
+    write_rates(record, k, work, nc, at, at)
     rates_margin(record, k, work, nc)
     event, who, part = find_event(work, nc, at, whole, poisson)
     record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, length / whole
@@ -116,10 +154,12 @@ def write_piece(
     write_event(record, k, event, who, NOBODY)
     if event == NOBODY and not corner:
         note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
+    elif length < whole and not corner:
+        margin_beyond(record, k, work, nc, at, whole, poisson)
     if corner:
         write_event(record, k, CORNER, work.marks[CUT_AT, 0], work.marks[CUT_AT, 1])
         ahead = next_entry(record)
-        write_rates(record, ahead, work, nc, work.marks[CUT_AT, 2])
+        write_rates(record, ahead, work, nc, work.marks[CUT_AT, 2], at)
         write_event(record, ahead, AHEAD, NOBODY, NOBODY)
     return k
 

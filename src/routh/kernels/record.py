@@ -58,7 +58,7 @@ class Record(NamedTuple):
     states: Array  # (room, 4, n)
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (4,)
-    ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; that coordinate
+    ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; it, see `note_tie`
 
 
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
@@ -106,7 +106,10 @@ def note_aim(record: Record) -> None:
 
 @kernel
 def note_tie(record: Record, k: int, a: int) -> None:
-    """Remember that coordinate a, without being the event's, is zero after entry k."""
+    """Remember that coordinate a, without being the event's, is zero after entry k.
+
+    ``-1 - a``: it is zero where the event is, before which the piece of the entry is cut short.
+    """
     found = int(record.total[TIED])
     if found < TIES:
         record.ties[found, 0], record.ties[found, 1] = k, a

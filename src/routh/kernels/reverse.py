@@ -8,6 +8,8 @@ and turns the bar of the state after it into that of the state before it.
 
 from __future__ import annotations
 
+import math
+
 from routh.compiling import kernel
 from routh.kernels.record import (
     AHEAD,
@@ -26,6 +28,7 @@ from routh.kernels.record import (
     LENGTH,
     LENGTH_OVER,
     MORE,
+    NOBODY,
     OTHER,
     RATE,
     RATE_REACHED,
@@ -93,7 +96,10 @@ def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -
 
 @kernel
 def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) -> None:
-    """Give the bar of an entry's length to what its event depends on."""
+    """Give the bar of an entry's length to what its event depends on.
+
+    NaN where an event is none that is known here: such samples have no derivatives (`forget_lost`).
+    """
     bars, states, width = own.bars, record.states, own.rows.shape[1]
     length, share = record.numbers[k, LENGTH], record.numbers[k, SHARE]
     event, at = record.head[k, EVENT], width * record.head[k, WHO]
@@ -118,6 +124,8 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
         bars[OF_RATE, at] -= bar * states[k, BUDGET, record.head[k, WHO]] / (normal * normal)
     elif event == LENGTH_OVER:
         bars[STAGE, 0] += bar
+    elif event != NOBODY:  # whose samples say that they are one-sided
+        bars[BEFORE, 0] = math.nan
 
 
 @kernel
