@@ -1,4 +1,4 @@
-"""Attack the library: degenerate impacts, hostile files, kills while saving, interrupts at random moments.
+"""Attack the library: degenerate impacts, hostile files and folders, kills while saving, interrupts.
 
     python benchmarks/attack.py                       # all of it at full size: hours
     python benchmarks/attack.py --share 0.001         # a thousandth of it
@@ -18,7 +18,18 @@ import sys
 
 from attacking.report import show
 
-PARTS = ("physics", "bits", "slow", "dependent", "models", "archives", "saving", "interrupts", "notebooks")
+PARTS = (
+    "physics",
+    "bits",
+    "slow",
+    "dependent",
+    "models",
+    "archives",
+    "folders",
+    "saving",
+    "interrupts",
+    "notebooks",
+)
 
 
 def options(arguments):
@@ -34,6 +45,7 @@ def options(arguments):
     parser.add_argument("--dependent", type=int, default=1000, help="exact sets of nearly dependent rows")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
+    parser.add_argument("--folders", type=int, default=10**4, help="tampered folders of studies")
     parser.add_argument("--kills", type=int, default=200, help="kills while saving")
     parser.add_argument("--interrupts", type=int, default=100, help="interrupts of commands, and of cells")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of interrupted commands")
@@ -54,6 +66,8 @@ def attack(given):
 
     if "archives" in only:
         yield part("archives").attack(number(given.archives), given.seed)
+    if "folders" in only:
+        yield part("folders").attack(number(given.folders), given.seed)
     if "models" in only:
         yield from part("models").attack(number(given.models), given.seed)
     if "saving" in only:

@@ -130,6 +130,8 @@ def read_arrays(
     ValueError that names the file and what is wrong with it; FileNotFoundError where there is none.
     """
     shown = for_terminal(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe may never end
+        raise ValueError(f"{shown}: is no regular file; wanted an .npz file")
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()[: _MAX_MEMBERS + 1]}

@@ -24,6 +24,7 @@ from routh.step import make_step
     "arguments",
     [
         ["--only", "archives", "--archives", "300"],
+        ["--only", "folders", "--folders", "60", "--seed", "2"],
         ["--only", "models", "--models", "300"],
         ["--only", "saving", "--kills", "12"],
         [

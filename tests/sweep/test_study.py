@@ -55,7 +55,7 @@ def test_a_study_from_beginning_to_end(tmp_path):
     assert study.status_counts() == {"SOLVED": 6}
     assert float(table["ambiguity"].sel(mu=0.6, speed=1.0)) > 0.01
     assert "SOLVED" in table["status"].attrs["meaning"]
-    again = sweep.open(tmp_path / "s")
+    again = sweep.open(tmp_path / "s", functions=[sweep_points.block])
     assert again.run("here").computed == 0  # nothing is left to do
     assert_same(again.table(), table)
 
@@ -157,7 +157,7 @@ def test_a_chunk_that_cannot_be_read_is_computed_again(tmp_path, damage):
     whole = first.read_bytes()
     first.write_bytes({"truncate": whole[:-30], "garbage": b"nonsense", "other": second.read_bytes()}[damage])
     assert study.status_counts()["PENDING"] == 2
-    report = sweep.open(tmp_path).run("here")
+    report = sweep.open(tmp_path, functions=[sweep_points.block]).run("here")
     assert (report.computed, report.mended) == (2, 1)
     assert_same(study.table(), table)
     assert first.read_bytes() == whole  # equal results give equal bytes
@@ -174,7 +174,7 @@ def test_another_study_in_the_folder_is_refused_with_the_difference(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "numpy": "0.1"}))
     with pytest.raises(ValueError, match=r"numpy: '0\.1' there"):
-        sweep.open(tmp_path).run("here")
+        sweep.open(tmp_path, functions=[sweep_points.block]).run("here")
 
 
 def test_a_changed_source_file_is_another_study(tmp_path, monkeypatch):
@@ -184,7 +184,7 @@ def test_a_changed_source_file_is_another_study(tmp_path, monkeypatch):
     sweep.study(tmp_path / "s", problems="moving_ground:at", over={"mu": [0.1]})
     module.write_text("from sweep_points import block\ndef at(mu):\n    return block(2 * mu)\n")
     with pytest.raises(ValueError, match=r"problems\.digest"):
-        sweep.open(tmp_path / "s").run("here")
+        sweep.open(tmp_path / "s", functions=["moving_ground:at"]).run("here")
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path):
@@ -317,10 +317,10 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
     calm.run("here")
     study = fixed_size(made(tmp_path / "s", sweep_points.slow, over), 1)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
-    rng = np.random.default_rng(0)
+    rng, own = np.random.default_rng(0), ("--function", "sweep_points:slow")
     for _ in range(4):
         run = subprocess.Popen(
-            [*COMMAND, "--resume", str(study.folder), "--executor", "here", "-q"],
+            [*COMMAND, "--resume", str(study.folder), *own, "--executor", "here", "-q"],
             env=environment,
             stdout=subprocess.DEVNULL,
         )
@@ -390,3 +390,105 @@ def test_executors_are_named_where_unknown(tmp_path):
     study = made(tmp_path)
     with pytest.raises(ValueError, match="executor: got 'cloud'"):
         study.run("cloud")
+
+
+def forged(folder, problems=None, measure=None):
+    """A folder whose manifest names what its author likes: it makes a file."""
+    study = sweep.study(
+        folder,
+        problems=sweep.recipe("routh.systems:problem_of", name="rocking-block"),
+        over={"mu": [0.3]},
+        measure=[sweep.ambiguity(samples=16)],
+    )
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["problems"] |= problems or {}
+    manifest["measures"][0] |= measure or {}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return study.folder
+
+
+def strangers(mark):
+    """Ways to name a function in a manifest."""
+    shell = {"args": f"touch {mark}", "shell": True}
+    touch = {"function": "os:system", "arguments": {}}
+    return {
+        "problems": {"problems": {"function": "subprocess:run", "arguments": shell}},
+        "inside routh": {
+            "problems": {"function": "routh.storage:os.mknod", "arguments": {"path": str(mark)}}
+        },
+        "measure": {"measure": {"function": "subprocess:run", "arguments": shell}},
+        "own": {"measure": {"function": "routh.sweep.measures:measure_own", "arguments": touch}},
+        "answer": {
+            "measure": {
+                "function": "routh.sweep.measures:measure_audits",
+                "arguments": {"answer": "os:system", "arguments": {}, "samples": 16},
+            }
+        },
+    }
+
+
+@pytest.mark.parametrize("way", list(strangers("")))
+def test_a_folder_does_not_decide_what_runs(tmp_path, way):
+    mark = tmp_path / "mark"
+    folder = forged(tmp_path / "s", **strangers(mark)[way])
+    with pytest.raises(ValueError, match="which is not routh's own"):
+        sweep.open(folder).run("here")
+    assert sweep.open(folder).status_counts() == {"PENDING": 1}  # to read it is harmless
+    assert not mark.exists()
+
+
+def test_the_command_refuses_what_a_folder_names_and_takes_what_its_caller_names(tmp_path):
+    mark = tmp_path / "mark"
+    folder = forged(tmp_path / "s", **strangers(mark)["problems"])
+    told = command("--resume", folder, "--executor", "here")
+    assert told.returncode == 2
+    assert "subprocess:run" in told.stderr
+    assert not mark.exists()
+    made(tmp_path / "own")
+    told = command("--resume", tmp_path / "own", "--executor", "here", "--function", "sweep_points:block")
+    assert told.returncode == 0, told.stderr
+
+
+def test_names_from_a_folder_do_not_command_a_terminal(tmp_path):
+    folder = forged(tmp_path / "s", problems={"function": "\x1b]0;owned\x07:x"})
+    with pytest.raises(ValueError, match="which is not routh's own") as raised:
+        sweep.open(folder).run("here")
+    assert "\x1b" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"problems": 3},
+        {"problems": {"function": 3, "arguments": {}, "files": []}},
+        {"measures": [{"function": "x:y", "arguments": {}, "files": [], "columns": {"a": [-1]}}]},
+        {"over": [1]},
+        {"seed": "0"},
+        {"seed": -1},
+    ],
+)
+def test_a_manifest_that_is_not_whole_is_refused(tmp_path, change):
+    folder = forged(tmp_path / "s")
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=r"manifest\.json: is not whole"):
+        sweep.open(folder)
+
+
+def test_links_in_a_folder_are_not_written_through(tmp_path):
+    kept = tmp_path / "kept"
+    kept.write_bytes(b"x")
+    study = fixed_size(made(tmp_path / "s"), 2)
+    study.run("here")
+    table, victim = study.table(), files_of(study)[0]
+    victim.unlink()
+    victim.symlink_to(kept)
+    study.run("here")
+    assert kept.read_bytes() == b"x"
+    assert_same(study.table(), table)
+    folder = tmp_path / "s" / "chunks"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    files_of(study)[0].unlink()
+    with pytest.raises(ValueError, match="is a link"):
+        study.run("here")

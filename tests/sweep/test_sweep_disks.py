@@ -40,7 +40,8 @@ study = sweep.study(disk + "/s", problems=sweep_points.block, over={"mu": [0.01 
                     measure=[sweep.own(sweep_points.wide, {"wide": (20000,)})])
 open(disk + "/s/chunks.json", "w").write(json.dumps({"size": 10}))
 """
-COMMAND = "$PYTHON -c 'from routh.cli import main; main()' sweep --resume $DISK/s --executor here"
+OWN = "--function sweep_points:block --function sweep_points:wide"
+COMMAND = f"$PYTHON -c 'from routh.cli import main; main()' sweep --resume $DISK/s --executor here {OWN}"
 
 
 def test_a_disk_of_ten_megabytes(tmp_path):

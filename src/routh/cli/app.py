@@ -181,7 +181,9 @@ def sweep(
     if request.resume is not None:
         if source is not None or request.over or request.out is not None:
             raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
-        return compute(open_study(request.resume), request, output)
+        return compute(open_study(request.resume, functions=request.function or ()), request, output)
+    if request.function:
+        raise ValueError("--function: is for --resume; a new study on the command line has routh's own only")
     if source is None or request.out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
     return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)

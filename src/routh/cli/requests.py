@@ -43,6 +43,12 @@ class SweepRequest:
     resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the study in this folder.")] = (
         None
     )
+    function: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--function", help="module:function of your own that a resumed study may call; repeatable."
+        ),
+    ] = None
     executor: Annotated[
         str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
     ] = "local"

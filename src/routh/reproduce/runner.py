@@ -138,12 +138,23 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
     path = _data_file(out, entry.name)
     try:
         data = json.loads(path.read_text())
-    except (OSError, ValueError):
+        if data["key"] != key or data["status"] != "done":
+            return None
+        rows, figures, seconds = (
+            tuple(Row(**row) for row in data["rows"]),
+            tuple(data["figures"]),
+            data["seconds"],
+        )
+        named = all(
+            Path(stem).name == stem and (out / "figures" / f"{stem}.png").exists() for stem in figures
+        )
+        made = Finished(entry.name, entry.title, entry.source, "done", rows, str(data["text"]), figures)
+        return replace(made, seconds=float(seconds), reused=True) if named else None
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+    ):  # missing, or not what `_write` wrote
         return None
-    if data.get("key") != key or data.get("status") != "done":
-        return None
-    if not all((out / "figures" / f"{stem}.png").exists() for stem in data["figures"]):
-        return None
-    rows, figures = tuple(Row(**row) for row in data["rows"]), tuple(data["figures"])
-    made = Finished(entry.name, entry.title, entry.source, "done", rows, data["text"], figures)
-    return replace(made, seconds=data["seconds"], reused=True)

@@ -14,6 +14,7 @@ from routh.status import Status
 from routh.storage import read_arrays, write_arrays
 from routh.sweep.manifest import Plan, fingerprint, identity
 from routh.sweep.measures import Columns
+from routh.text import for_terminal
 from routh.validation import Options
 
 #: Status of a point whose worker died each time it was tried, and of one whose functions raised.
@@ -118,7 +119,13 @@ def write(path: Path, chunk: Chunk, result: Computed) -> None:
         "messages": np.array([result.messages[row] for row in rows], dtype=np.str_),
         **{f"column_{name}": values for name, values in result.columns.items()},
     }
+    if path.parent.is_symlink():
+        raise ValueError(
+            f"folder: {for_terminal(path.parent)} is a link; wanted a folder inside of the study"
+        )
     path.parent.mkdir(exist_ok=True)
+    if path.is_symlink():  # what it points to is not the study's to write
+        path.unlink()
     write_arrays(path, arrays)
 
 

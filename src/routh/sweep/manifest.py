@@ -18,7 +18,8 @@ from routh.auditing.grids import Grid, grid
 from routh.storage import write_bytes
 from routh.sweep.measures import Columns, Measure
 from routh.sweep.recipe import Recipe
-from routh.validation import Options
+from routh.text import for_terminal
+from routh.validation import Options, integer
 
 FORMAT = 1
 NAME = "manifest.json"
@@ -39,6 +40,10 @@ class Plan:
         """Every column, and the shape of one point's value in it."""
         return {name: shape for measure in self.measures for name, shape in measure.columns.items()}
 
+    def functions(self) -> frozenset[str]:
+        """The names of all functions that it calls."""
+        return self.problems.functions().union(*(measure.recipe.functions() for measure in self.measures))
+
     def empty(self, count: int) -> Columns:
         """The columns of so many points in which nothing is known."""
         return {name: np.full((count, *shape), np.nan) for name, shape in self.columns.items()}
@@ -56,13 +61,16 @@ class Plan:
 
     @staticmethod
     def from_data(data: Options) -> Plan:
-        """The plan that `as_data` wrote."""
-        return Plan(
-            Recipe.from_data(data["problems"]),
-            grid(data["over"]),
-            tuple(Measure.from_data(item) for item in data["measures"]),
-            int(data["seed"]),
-        )
+        """The plan that `as_data` wrote; ValueError where it is none. Nothing is imported or called."""
+        try:
+            return Plan(
+                Recipe.from_data(data["problems"]),
+                grid(data["over"]),
+                tuple(Measure.from_data(item) for item in data["measures"]),
+                integer("seed", data["seed"], at_least=0),
+            )
+        except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{NAME}: is not whole ({for_terminal(error)})") from None
 
 
 def fingerprint() -> dict[str, str]:
@@ -88,7 +96,8 @@ def read_manifest(folder: Path) -> Options:
     if not isinstance(data, dict):
         raise ValueError(f"folder: {folder} holds no study ({NAME} is missing or unreadable)")
     if data.get("format") != FORMAT:
-        raise ValueError(f"folder: {folder} has format {data.get('format')}; this version reads {FORMAT}")
+        told = f"folder: {folder} has format {data.get('format')}; this version reads {FORMAT}"
+        raise ValueError(for_terminal(told))
     return data
 
 
@@ -97,13 +106,8 @@ def check_same(folder: Path, wanted: Options) -> None:
     differences = list(_differences(read_manifest(folder), wanted, ""))
     if differences:
         more = f" and {len(differences) - _TOLD} more" if len(differences) > _TOLD else ""
-        raise ValueError(
-            f"folder: {folder} holds another study; "
-            + "; ".join(
-                f"{where}: {there!r} there, {here!r} here" for where, there, here in differences[:_TOLD]
-            )
-            + more
-        )
+        told = [f"{where}: {there!r} there, {here!r} here" for where, there, here in differences[:_TOLD]]
+        raise ValueError(for_terminal(f"folder: {folder} holds another study; {'; '.join(told)}{more}"))
 
 
 def _differences(there: object, here: object, where: str) -> Iterator[tuple[str, object, object]]:
@@ -140,6 +144,6 @@ def write_once(path: Path, content: bytes) -> bool:
 def read_json(path: Path) -> object:
     """What a JSON file holds; None where it is missing or broken."""
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
+        return json.loads(path.read_text()) if path.is_file() else None  # a device may never end
+    except (OSError, ValueError, RecursionError):
         return None

@@ -52,7 +52,11 @@ class Measure:
     @staticmethod
     def from_data(data: Options) -> Measure:
         """The measure that `as_data` wrote."""
-        return Measure(Recipe.from_data(data), {name: tuple(s) for name, s in data["columns"].items()})
+        shapes = {
+            str(name): tuple(integer(f"columns: {name}", x, at_least=0) for x in shape)
+            for name, shape in data["columns"].items()
+        }
+        return Measure(Recipe.from_data(data), shapes)
 
 
 def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:

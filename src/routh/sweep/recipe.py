@@ -1,7 +1,9 @@
 """Functions as data: an importable function by its name, with arguments that JSON can hold.
 
 A study must mean the same in every process on every machine and after a restart, so what it calls is written
-down, not pickled: ``module:function``, keyword arguments, and a digest of the file that defines it.
+down, not pickled: ``module:function``, keyword arguments, and a digest of the file that defines it. Importing
+and calling what a file names would run whatever its author wanted, so of the names in a folder only routh's
+own (`OWN`) are ever called; others have to be given again by the caller.
 """
 
 from __future__ import annotations
@@ -16,7 +18,24 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from routh.text import for_terminal
 from routh.validation import Options
+
+#: What a study may call because its folder says so: routh's own sources of problems and measures, by name.
+OWN = frozenset(
+    {
+        "routh.systems:problem_of",
+        "routh.models.dropping:landing_problem",
+        "routh.sweep.measures:measure_ambiguities",
+        "routh.sweep.measures:measure_extremes",
+        "routh.sweep.measures:measure_modes",
+        "routh.sweep.measures:measure_widths",
+        "routh.sweep.measures:measure_audits",
+        "routh.sweep.measures:measure_own",
+    }
+)
+#: Of these, arguments that name a further function.
+_CALLED = {"routh.sweep.measures:measure_audits": "answer", "routh.sweep.measures:measure_own": "function"}
 
 
 @dataclass(frozen=True)
@@ -31,14 +50,25 @@ class Recipe:
         """The function itself."""
         return _resolve(self.function)
 
+    def functions(self) -> frozenset[str]:
+        """The names of all that is called by it."""
+        inner = _CALLED.get(self.function)
+        return frozenset(
+            {self.function} if inner is None else {self.function, str(self.arguments.get(inner))}
+        )
+
     def as_data(self) -> Options:
         """As JSON holds it, with a digest of the source and of the files."""
         return {**vars(self), "files": list(self.files), "digest": digest(self)}
 
     @staticmethod
     def from_data(data: Options) -> Recipe:
-        """The recipe that `as_data` wrote."""
-        return Recipe(data["function"], dict(data["arguments"]), tuple(data["files"]))
+        """The recipe that `as_data` wrote; nothing is imported or called. TypeError where it is not one."""
+        function, arguments, files = data["function"], data["arguments"], data["files"]
+        texts = isinstance(files, list) and all(isinstance(text, str) for text in (function, *files))
+        if not (texts and isinstance(arguments, dict)):
+            raise TypeError("a recipe: wanted a function by name, arguments and files")
+        return Recipe(function, dict(arguments), tuple(files))
 
 
 def recipe(function: Callable[..., object] | str | Recipe, /, **arguments: object) -> Recipe:
@@ -49,8 +79,7 @@ def recipe(function: Callable[..., object] | str | Recipe, /, **arguments: objec
     """
     if isinstance(function, Recipe):
         return Recipe(function.function, {**function.arguments, **arguments}, function.files)
-    name = function if isinstance(function, str) else _name_of(function)
-    _resolve(name)
+    name = name_of(function)
     try:
         written = json.loads(json.dumps(arguments, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -71,11 +100,17 @@ def digest(item: Recipe) -> str:
         if source is not None:
             total.update(Path(source).read_bytes())
     for path in item.files:
+        if not Path(path).is_file():
+            raise ValueError(f"files: {for_terminal(path)} is no file; wanted the one that the study reads")
         total.update(Path(path).read_bytes())
     return total.hexdigest()[:16]
 
 
-def _name_of(function: Callable[..., object]) -> str:
+def name_of(function: Callable[..., object] | str) -> str:
+    """``module:function`` of a function, or such a name itself; ValueError where it cannot be imported."""
+    if isinstance(function, str):
+        _resolve(function)
+        return function
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None:
         raise ValueError(f"function: got {function!r}; wanted a function of a module")

@@ -32,9 +32,10 @@ from routh.sweep.manifest import (
     write_once,
 )
 from routh.sweep.measures import Measure, ambiguity
-from routh.sweep.recipe import Recipe, recipe
+from routh.sweep.recipe import OWN, Recipe, name_of, recipe
 from routh.sweep.table import dataset, export
 from routh.sweep.watching import watcher
+from routh.text import for_terminal
 from routh.validation import Array, deadline_of, integer, real
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Study(Drawable):
 
     folder: Path
     plan: Plan
+    given: frozenset[str] = frozenset()  # functions that the caller named, beside routh's own
 
     def run(
         self,
@@ -89,6 +91,7 @@ class Study(Drawable):
         real("chunk_seconds", chunk_seconds, above=0.0)
         if workers is not None:
             integer("workers", workers, at_least=1)
+        self._refuse_strangers()
         data = self.plan.as_data()
         check_same(self.folder, data)
         data["digest"] = self._identity
@@ -152,6 +155,16 @@ class Study(Drawable):
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
         return export(self.table(), path)
+
+    def _refuse_strangers(self) -> None:
+        """A folder is data: what it names is called only if it is routh's own, or the caller named it too."""
+        strangers = sorted(self.plan.functions() - OWN - self.given)
+        if strangers:
+            raise ValueError(
+                f"folder: {for_terminal(self.folder)} names {for_terminal(strangers[0])!r}, which is not "
+                "routh's own, and a folder does not decide what runs; give the function again: "
+                "routh.sweep.open(folder, functions=[...]), or the call that made the study"
+            )
 
     @cached_property
     def _identity(self) -> str:
@@ -225,10 +238,15 @@ def study(
         raise ValueError(f"over: {sorted(clash)[0]!r} is an argument of the recipe already; wanted it once")
     path = Path(folder)
     write_manifest(path, plan.as_data())
-    return Study(path, plan)
+    return Study(path, plan, plan.functions())
 
 
-def open_study(folder: str | Path) -> Study:
-    """The study of a folder, as it was made."""
-    path = Path(folder)
-    return Study(path, Plan.from_data(read_manifest(path)))
+def open_study(folder: str | Path, *, functions: Sequence[Callable[..., object] | str] = ()) -> Study:
+    """The study of a folder, as it was made.
+
+    A folder may come from somebody else, so it is data: reading it imports and calls nothing, and ``run``
+    calls routh's own sources of problems and measures only. ``functions`` are those of your own that the
+    study may call too, as they were given to `study`, `own` and `audits`.
+    """
+    path, given = Path(folder), frozenset(name_of(function) for function in functions)
+    return Study(path, Plan.from_data(read_manifest(path)), given)
