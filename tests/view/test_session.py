@@ -1,5 +1,7 @@
 """What the viewer computes and draws, without a browser."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -257,3 +259,24 @@ def test_a_notebook_gets_a_frame_whose_page_is_served(block):
         assert answer.status == 200
         assert b"<html" in answer.read(200_000).lower()
         assert answer.headers.get("X-Frame-Options") is None
+
+
+FIRST_STATE = """
+import logging, time
+from routh.view import panels, show
+drawn = []
+outlines = panels.exact_outlines
+panels.exact_outlines = lambda *given: drawn.append(outlines(*given)) or drawn[-1]
+with show("rocking-block", ghosts=2) as viewer:
+    until = time.monotonic() + 100.0
+    while not viewer.session.updates and time.monotonic() < until:
+        time.sleep(0.02)
+    print(viewer.session.updates > 0, len(drawn[0]))
+"""
+
+
+def test_the_first_state_of_a_process_is_shown_with_its_exact_set():
+    """The viewer's worker is a thread: what it needs first, in the whole process, has to load there."""
+    pytest.importorskip("ppl")
+    told = subprocess.run([sys.executable, "-c", FIRST_STATE], capture_output=True, text=True)
+    assert told.stdout.split() == ["True", "2"], told.stderr
