@@ -1,89 +1,187 @@
-"""Does a path in space solve the model? Written down from HP23 (36) to (40), piece by piece.
+"""Does a sample in space solve the model? Written down from HP23 (36) to (40), law by law, piece by piece.
 
-It knows nothing of how the path was found: only velocities and the impulses between them.
+It knows nothing of how a sample was found: only the velocities of its path and the impulses between them. A
+piece of a curve is known by its ends, and a path is known to some error; so each law is asked of velocities
+within ``slack`` of the path, a share of the speed before. What is still broken is added up over the pieces
+and told as a share of the speed, too: by how much it may have moved the velocity after.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from routh.friction import facet_directions
 from routh.paths import ImpactPath
 from routh.problem import POISSON, ImpactProblem
+from routh.sampling import Outcomes
 from routh.validation import Array
 
-_STILL = 1e-9  # scaled slip below this has no direction
+#: Share of the speed up to which a sample need not report its error.
+SLACK = 1e-6
+
+
+def sample_faults(outcomes: Outcomes, i: int) -> dict[str, float]:
+    """What is wrong with sample i and its path, law by law; all of it is 0 to its own error where it solves.
+
+    The slack is what the sample says of its error, at least `SLACK`.
+    """
+    problem, settings = outcomes.problem, outcomes.settings
+    path = outcomes.path(i)
+    facets = None if settings["friction"] == "cone" else settings["facets"] or 8
+    faults = path_faults(
+        problem, path, facets=facets, hypothesis=settings["hypothesis"], slack=allowed(outcomes, i)
+    )
+    ends = [_speed(problem, path.v[0] - problem.v), _speed(problem, path.v[-1] - outcomes.v[i])]
+    faults["told impulses"] = _speed(problem, problem.apply(outcomes.impulse[i]) - outcomes.v[i])
+    return {**faults, "ends": float(np.max(ends))}
+
+
+def allowed(outcomes: Outcomes, i: int) -> float:
+    """The error that sample i reports, a share of the speed; at least `SLACK`."""
+    return SLACK if outcomes.error is None else max(SLACK, float(outcomes.error[i]))
+
+
+def wrong_law(outcomes: Outcomes, i: int) -> str:
+    """The law that sample i breaks by most, "" where none is broken by more than its error."""
+    faults = sample_faults(outcomes, i)
+    law = max(faults, key=lambda name: faults[name] if faults[name] == faults[name] else np.inf)
+    return "" if faults[law] <= allowed(outcomes, i) else law
+
+
+def total_faults(outcomes: Outcomes) -> Array:
+    """What is wrong with the samples as they stand, without their paths, (n,): quick, and only necessary.
+
+    The largest of: momentum, impulses outside their cones, energy gained, approach in the end.
+    """
+    problem, unit = outcomes.problem, outcomes.problem.scaling
+    p = outcomes.impulse / unit.impulse[:, None]
+    momentum = _speed(problem, problem.apply(outcomes.impulse) - outcomes.v)
+    pulls = np.maximum(-p[..., 0], 0.0).sum(axis=1)
+    outside = np.linalg.norm(p[..., 1:], axis=-1) - problem.mu * p[..., 0]
+    approach = np.max(-(outcomes.v @ problem.Jn.T) / unit.velocity, axis=1)
+    found = [momentum, pulls, np.max(outside / np.maximum(problem.mu, 1.0), axis=1), approach]
+    if outcomes.settings.get("hypothesis") != POISSON:
+        found.append((outcomes.kinetic_energy - problem.kinetic_energy()) / unit.speed**2)
+    return np.max(found, axis=0)
+
+
+def path_faults(
+    problem: ImpactProblem,
+    path: ImpactPath,
+    *,
+    facets: int | None = None,
+    hypothesis: str = "energetic",
+    slack: float = SLACK,
+) -> dict[str, float]:
+    """How far a path of an impact in space is from a solution, law by law; NaN stays NaN.
+
+    ``facets``: of the friction polygon; None: the true cone. "momentum": of each piece. "pulls": impulses
+    away from a surface. "friction": impulses outside the cone, or not against a slip of the piece.
+    "separates": an inelastic contact pushes though it separates. "energy": gained on a piece beyond what
+    contacts return. "returns": more than restitution allows. "approach": in the end.
+    """
+    unit, mu = problem.scaling, problem.mu
+    p = path.impulse / unit.impulse[:, None]  # (k, nc, 3)
+    c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 3)
+    unexplained = path.v[1:] - path.v[:-1] - (problem.apply(path.impulse) - problem.v)
+    strength = np.array([np.linalg.norm(block, 2) ** 0.5 for block in _own_blocks(problem)])
+    friction = _friction_faults(mu, p, c[:-1, :, 1:], c[1:, :, 1:], facets, slack) * strength
+    normal, before, after = p[..., 0], c[:-1, :, 0], c[1:, :, 0]
+    inelastic = problem.restitution == 0.0
+    separating = np.where(inelastic & (np.maximum(before, after) > slack), np.maximum(normal, 0.0), 0.0)
+    work = 0.5 * normal * (before + after)
+    energy = np.diff(problem.kinetic_energy(path.v)) / unit.speed**2
+    gained = energy - np.where(inelastic, 0.0, np.maximum(work, 0.0)).sum(axis=1)
+    return {
+        "momentum": float(_speed(problem, unexplained).sum()),
+        "pulls": float(np.maximum(-normal, 0.0).sum()),
+        "friction": float((friction / np.maximum(mu, 1.0)).sum()),
+        "separates": float(separating.sum()),
+        "energy": _largest(np.maximum(gained, 0.0)) if hypothesis != POISSON else 0.0,
+        "returns": _returned(problem, normal, before, after, hypothesis, slack),
+        "approach": _largest(-c[-1, :, 0]),
+    }
 
 
 def spatial_path_residual(
     problem: ImpactProblem, path: ImpactPath, *, facets: int | None = None, hypothesis: str = "energetic"
 ) -> float:
-    """How far a path of an impact in space is from a solution, in the problem's own units; NaN stays NaN.
+    """The largest of `path_faults`."""
+    return float(np.max(list(path_faults(problem, path, facets=facets, hypothesis=hypothesis).values())))
 
-    ``facets``: of the friction polygon; None: the true cone, where friction may differ from its direction at
-    the ends of an increment by as much as the slip turns in it, squared. The largest of: momentum of each
-    piece; impulses outside their cones; friction that does not oppose slip; an inelastic contact that pushes
-    while it separates; energy gained; more returned than restitution allows; approach in the end.
-    """
-    unit = problem.scaling
-    p = path.impulse / unit.impulse[:, None]  # (k, nc, 3)
-    c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 3)
-    unexplained = path.v[1:] - path.v[:-1] - (problem.apply(path.impulse) - problem.v)
-    worst = [0.0, _largest(np.linalg.norm(unexplained @ problem.cholesky, axis=-1) / unit.speed)]
-    worst += [_largest(-p[..., 0]), _largest(-c[-1, :, 0])]
-    if facets is None:
-        worst.append(_largest(_against_slip(problem.mu, p, c[:-1, :, 1:], c[1:, :, 1:])))
-    else:
-        worst.append(_largest(_polygon(problem.mu, p, c[:-1, :, 1:], c[1:, :, 1:], facets)))
-    middle = 0.5 * (c[1:, :, 0] + c[:-1, :, 0])
-    inelastic = problem.restitution == 0.0
-    worst.append(_largest(np.minimum(p[..., 0], np.maximum(c[1:, :, 0], c[:-1, :, 0]))[:, inelastic]))
-    work = p[..., 0] * middle
-    stored, returned = -np.minimum(work, 0.0).sum(axis=0), np.maximum(work, 0.0).sum(axis=0)
-    if hypothesis == POISSON:
-        stored = np.where(middle < 0.0, p[..., 0], 0.0).sum(axis=0)
-        returned = np.where(middle > 0.0, p[..., 0], 0.0).sum(axis=0)
-        worst.append(_largest(returned - problem.restitution * stored))
-    else:
-        worst.append(_largest(returned - problem.restitution**2 * stored))
-        energy = problem.kinetic_energy(path.v) / unit.speed**2
-        gained = np.diff(energy) if np.all(inelastic) else energy[-1:] - energy[0]
-        worst.append(_largest(gained))
-    return float(np.max(worst))
+
+def _speed(problem: ImpactProblem, v: Array) -> Array:
+    """Lengths of velocities (..., nv) in the energy norm, shares of the speed before."""
+    found: Array = np.linalg.norm(v @ problem.cholesky, axis=-1) / problem.scaling.speed
+    return found
+
+
+def _own_blocks(problem: ImpactProblem) -> Array:
+    """What a friction impulse of each contact does to its own slip, scaled, (nc, 2, 2)."""
+    rows = problem.Jt / problem.scaling.velocity[:, None, None]
+    response = problem.solve_mass(problem.Jt.reshape(-1, problem.nv).T).T.reshape(problem.Jt.shape)
+    blocks: Array = np.einsum("iav,ibv->iab", rows, response * problem.scaling.impulse[:, None, None])
+    return blocks
+
+
+def _returned(
+    problem: ImpactProblem, normal: Array, before: Array, after: Array, hypothesis: str, slack: float
+) -> float:
+    """By how much a contact has at any time returned more than its share of what it stored."""
+    middle, e = 0.5 * (before + after), problem.restitution
+    what = normal if hypothesis == POISSON else normal * np.abs(middle)
+    share = e if hypothesis == POISSON else e**2
+    sides = (middle < slack, middle > slack)  # in between it may do either
+    stored, returned = (np.cumsum(np.where(side, what, 0.0), axis=0) for side in sides)
+    return _largest((returned - share * stored)[:, e > 0.0])
 
 
 def _largest(values: Array) -> float:
     return float(np.max(values)) if values.size else 0.0
 
 
+def _friction_faults(
+    mu: Array, p: Array, before: Array, after: Array, facets: int | None, slack: float
+) -> Array:
+    """How far friction impulses (k, nc, 2) are from those against slips near the chord of each piece.
+
+    Friction of a piece is a mean of ``-mu n u`` over directions u of slip: it lies in the hull of an arc of
+    the disc (the polygon), as wide as the chord is seen from the origin, and by the slack to either side. A
+    chord that passes nearer to the origin than the slack allows all of the disc.
+    """
+    limit, f = np.maximum(mu * p[..., 0], 0.0), p[..., 1:]
+    first, last = _units(before), _units(after)
+    axis = _units(first + last)
+    half = np.arccos(np.clip(np.sum(first * axis, axis=-1), -1.0, 1.0))
+    nearest = _nearest(before, after)
+    half = half + np.arcsin(np.minimum(slack / np.maximum(nearest, 1e-300), 1.0))
+    if facets is None:
+        outside = np.linalg.norm(f, axis=-1) - limit
+    else:
+        width = np.pi / facets  # the sector of a corner is so wide to either side of it
+        middle = np.arctan2(axis[..., 1], axis[..., 0])
+        low, high = (np.round((middle + side * half) / (2.0 * width)) for side in (-1.0, 1.0))
+        half, middle = (high - low) * width, (high + low) * width
+        axis = np.stack([np.cos(middle), np.sin(middle)], axis=-1)
+        edges = (2.0 * np.arange(facets) + 1.0) * width
+        outside = np.max(-f @ np.stack([np.cos(edges), np.sin(edges)]), axis=-1) - limit * np.cos(width)
+    along = -np.sum(f * axis, axis=-1)
+    across = np.abs(f[..., 0] * axis[..., 1] - f[..., 1] * axis[..., 0])
+    half = np.where(nearest <= slack, np.pi, np.minimum(half, np.pi))
+    behind = limit * np.cos(half) - along
+    beside = np.maximum(across - limit * np.sin(half), 0.0)
+    away = np.where(behind > 0.0, np.hypot(np.maximum(behind, 0.0), beside), 0.0)
+    return np.maximum(np.maximum(outside, away), 0.0)
+
+
 def _units(slip: Array) -> Array:
     """Directions of slips (..., 2); zero where there is none."""
     length = np.linalg.norm(slip, axis=-1, keepdims=True)
-    return np.where(length > _STILL, slip / np.maximum(length, _STILL), 0.0)
+    return np.where(length > 0.0, slip / np.where(length > 0.0, length, 1.0), 0.0)
 
 
-def _against_slip(mu: Array, p: Array, before: Array, after: Array) -> Array:
-    """The cone, and friction against the slip of each increment (k, nc)."""
-    limit = mu * p[..., 0]
-    first, last, middle = _units(before), _units(after), _units(before + after)
-    moving = np.linalg.norm(first, axis=-1) + np.linalg.norm(last, axis=-1) > 0.0
-    first = np.where(np.linalg.norm(first, axis=-1, keepdims=True) > 0.0, first, middle)
-    last = np.where(np.linalg.norm(last, axis=-1, keepdims=True) > 0.0, last, middle)
-    mean = (first + 4.0 * middle + last) / 6.0
-    turned = np.linalg.norm(last - first, axis=-1)
-    missed = np.linalg.norm(p[..., 1:] + limit[..., None] * mean, axis=-1) - limit * turned**2
-    outside = np.linalg.norm(p[..., 1:], axis=-1) - limit
-    return np.maximum(outside, np.where(moving, missed, 0.0)) / np.maximum(mu, 1.0)
-
-
-def _polygon(mu: Array, p: Array, before: Array, after: Array, facets: int) -> Array:
-    """The same with a friction polygon: friction takes the most from slips on straight increments."""
-    corners = facet_directions(2, facets)  # (f, 2), unit
-    edges = corners + np.roll(corners, -1, axis=0)
-    edges /= np.linalg.norm(edges, axis=1, keepdims=True)
-    inner = np.sum(edges * corners, axis=1)  # distances of the edges from the centre
-    limit = mu * p[..., 0]
-    outside = np.max(-p[..., 1:] @ edges.T - limit[..., None] * inner, axis=-1)
-    slip = _units(0.5 * (before + after))
-    missed = limit * np.max(slip @ corners.T, axis=-1) + np.sum(p[..., 1:] * slip, axis=-1)
-    return np.maximum(outside, missed) / np.maximum(mu, 1.0)
+def _nearest(before: Array, after: Array) -> Array:
+    """How near the chord between two slips (..., 2) comes to none."""
+    chord = after - before
+    square = np.sum(chord * chord, axis=-1)
+    share = np.clip(-np.sum(before * chord, axis=-1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+    return np.linalg.norm(before + share[..., None] * chord, axis=-1)
