@@ -24,6 +24,7 @@ import routh
 import routh.learn
 from routh.auditing.membership import broken_laws
 
+GAP = 1e-3  # m: contacts this near take part in an impact
 BLOCK = 50  # steps between two looks at the clock
 FIVE = ("Hopper-v5", "Walker2d-v5", "HalfCheetah-v5", "Ant-v5", "Humanoid-v5")
 
@@ -58,14 +59,14 @@ def cost(steps: int, rounds: int) -> None:
             if vector:
                 envs = {
                     "plain": gymnasium.make_vec(name, count, vectorization_mode="sync"),
-                    "looking": routh.learn.make_vec(name, count, share=0.0),
-                    "replacing": routh.learn.make_vec(name, count),
+                    "looking": routh.learn.make_vec(name, count, gap=GAP, share=0.0),
+                    "replacing": routh.learn.make_vec(name, count, gap=GAP),
                 }
             else:
                 envs = {
                     "plain": gymnasium.make(name),
-                    "looking": routh.learn.OutcomeRandomization(gymnasium.make(name), share=0.0),
-                    "replacing": routh.learn.OutcomeRandomization(gymnasium.make(name)),
+                    "looking": routh.learn.OutcomeRandomization(gymnasium.make(name), gap=GAP, share=0.0),
+                    "replacing": routh.learn.OutcomeRandomization(gymnasium.make(name), gap=GAP),
                 }
             acts = actions(envs["plain"], max(steps // count, 2 * BLOCK))
             best = {kind: times(env, acts, vector=vector) for kind, env in envs.items()}
@@ -95,7 +96,7 @@ def impacts_a_step(env, acts: np.ndarray, *, vector: bool) -> float:
 
 def rollout(name: str, substeps: int, seed: int, judge=None) -> tuple[float, int]:
     """Run episodes; a checksum of everything seen, and the number of impacts."""
-    env = routh.learn.OutcomeRandomization(gymnasium.make(name), seed=seed)
+    env = routh.learn.OutcomeRandomization(gymnasium.make(name), gap=GAP, seed=seed)
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
     low, high, frames = env.action_space.low, env.action_space.high, env.unwrapped.frame_skip

@@ -35,6 +35,7 @@ from routh.models import mujoco as adapter
 warnings.simplefilter("ignore", UnrepresentedWarning)
 warnings.filterwarnings("ignore", message="compiler attribute")
 
+GAP = 1e-3  # m: contacts this near are simultaneous
 LEG = """<body pos="{x} {y} 0"><joint name="{n}_roll" axis="1 0 0" range="-0.6 0.6"/>
   <joint name="{n}_hip" axis="0 1 0" range="-1.2 1.2"/>
   <geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.03" mass="1.2"/>
@@ -122,10 +123,10 @@ def states(count: int) -> None:
     print(f"{'':20} mj_forward  problems  ratio  impacts  outcome (cone)  outcome (polyhedral)")
     for name, model, effort in robots():
         qpos, qvel = rollout(model, count, effort=effort)
-        adapter.problems(model, qpos[:300], qvel[:300])  # compiles
+        adapter.problems(model, qpos[:300], qvel[:300], gap=GAP)  # compiles
         forward = microseconds(lambda m=model, q=qpos, v=qvel: forward_all(m, q, v), count)
-        building = microseconds(lambda m=model, q=qpos, v=qvel: adapter.problems(m, q, v), count)
-        batch = adapter.problems(model, qpos, qvel)
+        building = microseconds(lambda m=model, q=qpos, v=qvel: adapter.problems(m, q, v, gap=GAP), count)
+        batch = adapter.problems(model, qpos, qvel, gap=GAP)
         where = np.flatnonzero(batch.status == Status.SOLVED)
         impacts = batch.take(where)
         cone, polyhedral = (one_outcome(impacts, friction) for friction in ("cone", "polyhedral"))
@@ -140,7 +141,7 @@ def states(count: int) -> None:
                 continue
             rows = np.resize(rows, max(len(rows), 1000))  # again and again: a call's own cost is not theirs
             some, q, v = impacts.take(rows), qpos[where[rows]], qvel[where[rows]]
-            building = microseconds(lambda m=model, q=q, v=v: adapter.problems(m, q, v), len(rows))
+            building = microseconds(lambda m=model, q=q, v=v: adapter.problems(m, q, v, gap=GAP), len(rows))
             print(f"  {text:18} {'':10} {building:9.1f} {'':6} {int(np.sum(chosen)):8d}"
                   f"  {one_outcome(some, 'cone'):>14}  {one_outcome(some, 'polyhedral'):>20}")  # fmt: skip
 
@@ -152,10 +153,10 @@ def processes(count: int) -> None:
     columns = "".join(f"{number:>8}" for number in numbers)
     print(f"seconds by the clock with so many processes\n{'':16}  states{columns}   two threads   rows equal")
     for name, model, effort in robots():
-        _in_processes(name, model, rollout(model, 10_000, effort=effort), count, numbers)
+        _in_processes(name, model, rollout(model, 10_000, effort=effort), count, numbers, gap=GAP)
     model = load_mjcf("gymnasium/walker2d")
     states = rollout(model, 10_000, effort=1.0)
-    _in_processes("one by one", model, states, count // 100, numbers, window=1e-3)
+    _in_processes("with a window", model, states, count, numbers, window=1e-3)
 
 
 def _in_processes(
@@ -192,7 +193,7 @@ def _sample_each(problems: list[routh.ImpactProblem]) -> None:
 
 def single(count: int = 300) -> None:
     model = load_mjcf("gymnasium/walker2d")
-    batch = adapter.problems(model, *rollout(model, 4000, effort=1.0))
+    batch = adapter.problems(model, *rollout(model, 4000, effort=1.0), gap=GAP)
     rows = np.flatnonzero(batch.status == Status.SOLVED)[:count]
     fields = [
         (batch[int(k)].M, batch[int(k)].Jn, batch[int(k)].Jt, batch[int(k)].mu, batch[int(k)].v) for k in rows
@@ -210,7 +211,7 @@ def single(count: int = 300) -> None:
 
     data = mujoco.MjData(model)
     qpos, qvel = rollout(model, 300, effort=1.0)
-    touching = np.flatnonzero(adapter.problems(model, qpos, qvel).size[:, 1] > 0)
+    touching = np.flatnonzero(adapter.problems(model, qpos, qvel, gap=GAP).size[:, 1] > 0)
 
     def problem_of_each() -> None:
         for k in touching:
@@ -223,7 +224,7 @@ def single(count: int = 300) -> None:
 def tiled(count: int) -> ImpactBatch:
     """Impacts of walker2d, again and again."""
     model = load_mjcf("gymnasium/walker2d")
-    batch = adapter.problems(model, *rollout(model, 2000, effort=1.0))
+    batch = adapter.problems(model, *rollout(model, 2000, effort=1.0), gap=GAP)
     rows = np.flatnonzero(batch.status == Status.SOLVED)
     return batch.take(np.resize(rows, count))
 
@@ -255,14 +256,14 @@ def peak_of(what: str, count: int) -> None:
     model = load_mjcf("gymnasium/walker2d")
     few = rollout(model, 2000, effort=1.0)
     qpos, qvel = (np.resize(array, (count, array.shape[1])) for array in few)
-    batch = adapter.problems(model, *few)
+    batch = adapter.problems(model, *few, gap=GAP)
     routh.sample(batch, 1, method="events", threads=1)
     if what == "sample":
         batch = tiled(count)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     idle = _peak_kilobytes()
     if what == "problems":
-        batch = adapter.problems(model, qpos, qvel)
+        batch = adapter.problems(model, qpos, qvel, gap=GAP)
         arrays = [value for value in vars(batch).values() if isinstance(value, np.ndarray)]
     else:
         found = routh.sample(batch, 1, method="events", threads=1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from routh.constraints import ConstrainedSystem, Contact, solve
 from routh.models.mujoco.lookout import Arrival, Lookout
+from routh.models.simultaneity import Simultaneity
 from routh.status import Status
 
 STIFFNESS, DAMPING = 1e8, 1e4  # nearly rigid: the solver is stable at any stiffness and step
@@ -31,7 +32,9 @@ class RigidContacts(gymnasium.Wrapper):
         self.free = copy.copy(inside.model)
         self.free.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.free.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-        self.lookout = Lookout(inside.model, self.data, gap=REACH, threshold=np.inf, least=1, limits=True)
+        self.lookout = Lookout(
+            inside.model, self.data, rules=Simultaneity(gap=REACH), threshold=np.inf, least=1, limits=True
+        )
         self.steps = self.unsolved = 0
         inside._step_mujoco_simulation = self.substeps
 

@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 import routh.learn
 from learning.runs import Run, write
 
+GAP = 1e-3  # m: contacts this near take part in an impact
 ENVIRONMENTS = 16  # in one process: torch's overhead of a call is shared by them
 ROLLOUT = 2048  # steps of all environments between two updates
 #: the same for all tasks and conditions
@@ -42,9 +43,9 @@ def training_env(task: str, condition: str, seed: int) -> gymnasium.Env:
     """An environment as the condition wants it."""
     env = gymnasium.make(task, disable_env_checker=True)
     if condition == "outcomes":
-        return routh.learn.OutcomeRandomization(env, seed=seed)
+        return routh.learn.OutcomeRandomization(env, gap=GAP, seed=seed)
     if condition == "noise":
-        return routh.learn.OutcomeRandomization(env, mode="noise", seed=seed)
+        return routh.learn.OutcomeRandomization(env, gap=GAP, mode="noise", seed=seed)
     if condition == "parameters":
         return routh.learn.ParameterRandomization(env, seed=seed)
     return env

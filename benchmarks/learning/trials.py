@@ -12,7 +12,7 @@ import torch
 import routh.learn
 from learning.rigid import RigidContacts
 from learning.runs import Run
-from learning.training import Together, load
+from learning.training import GAP, Together, load
 
 Value = Callable[[np.ndarray], np.ndarray]  # observations (k, n) to values (k,)
 
@@ -58,12 +58,12 @@ def other_solver(env) -> None:
 
 def randomised(**options) -> Callable[[str, Value | None], gymnasium.Env]:
     """Random outcomes."""
-    return lambda task, value: routh.learn.OutcomeRandomization(plain(task), seed=1, **options)
+    return lambda task, value: routh.learn.OutcomeRandomization(plain(task), gap=GAP, seed=1, **options)
 
 
 def adversarial(task: str, value: Value) -> gymnasium.Env:
     """Of 16 outcomes the one that the policy's own value function likes least."""
-    return routh.learn.AdversarialOutcomes(plain(task), value=value, k=16, seed=1)
+    return routh.learn.AdversarialOutcomes(plain(task), value=value, k=16, gap=GAP, seed=1)
 
 
 #: what a policy is tried on: name -> (task, its value function) -> environment

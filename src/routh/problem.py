@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,8 @@ class ImpactProblem(Drawable):
     v : (nv,), velocity before the impact.
     restitution : number or (nc,), in [0, 1].
     names : one distinct name per contact.
+    soon : name -> s, contacts that take no part although they close soon: those within three windows, where a
+        model made the problem. It changes nothing but what is said.
     """
 
     M: Array
@@ -71,6 +73,7 @@ class ImpactProblem(Drawable):
     v: Array
     restitution: Array
     names: tuple[str, ...]
+    soon: Mapping[str, float]
 
     def __init__(
         self,
@@ -82,6 +85,7 @@ class ImpactProblem(Drawable):
         *,
         restitution: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
+        soon: Mapping[str, float] | None = None,
     ) -> None:
         mass, factor = _mass_matrix(M)
         nv = len(mass)
@@ -112,10 +116,11 @@ class ImpactProblem(Drawable):
         for name, array in zip((*_ARRAYS, "_factor"), values, strict=True):
             object.__setattr__(self, name, frozen(array))
         object.__setattr__(self, "names", contact_names(names, nc))
+        object.__setattr__(self, "soon", dict(soon or {}))
 
     def _adopt(self, other: ImpactProblem) -> None:
         """Take over the fields of a problem, which were checked when it was made."""
-        for name in (*_ARRAYS, "names", "_factor"):
+        for name in (*_ARRAYS, "names", "soon", "_factor"):
             object.__setattr__(self, name, other.__dict__[name])
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -216,10 +221,12 @@ class ImpactProblem(Drawable):
 
     def replace(self, **changes: Any) -> ImpactProblem:
         """A new problem with some fields changed; the rest is kept."""
-        fields = sorted({*_ARRAYS, "names"})
+        fields = sorted({*_ARRAYS, "names", "soon"})
         unknown = sorted(set(changes).difference(fields))
         if unknown:
             raise ValueError(f"replace: got {unknown[0]!r}; wanted one of {', '.join(fields)}")
+        if "v" in changes:
+            changes = {"soon": None, **changes}  # what closes when is no longer known
         return ImpactProblem(**{name: changes.get(name, getattr(self, name)) for name in fields})
 
     def subset(self, contacts: Sequence[int | str]) -> ImpactProblem:
@@ -259,6 +266,7 @@ class ImpactProblem(Drawable):
             return ["No contact approaches: this is no impact."]
         return [
             f"{closing} of {self.nc} contacts approach{'es' if closing == 1 else ''}.",
+            *soon_sentence(self.soon),
             "How ambiguous is it? routh.sample(problem, 1000) answers.",
         ]
 
@@ -273,6 +281,16 @@ class ImpactProblem(Drawable):
     def cholesky(self) -> Array:
         """Lower factor L of ``M = L L^T``, (nv, nv)."""
         return self.__dict__["_factor"]
+
+
+def soon_sentence(soon: Mapping[str, float]) -> list[str]:
+    """A sentence that names what closes too late to take part, name -> s; none where nothing does."""
+    if not soon:
+        return []
+    first = sorted(soon.items(), key=lambda item: item[1])
+    told = ", ".join(f"{for_terminal(name)} (in {time * 1e3:.3g} ms)" for name, time in first[:_TOLD])
+    more = f" and {len(first) - _TOLD} more" if len(first) > _TOLD else ""
+    return [f"Closing soon, but not counted: {told}{more}; a longer window counts them."]
 
 
 def names_from(array: np.ndarray) -> list[str]:

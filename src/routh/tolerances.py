@@ -71,7 +71,7 @@ PAPER_PROGRAM = 1e-6
 
 # Event-driven simulation works in the model's own units: some of its tolerances carry one.
 
-#: A contact is closed when its gap is at most this, m; contacts that close within it are simultaneous.
+#: A contact is closed when its gap is at most this, m.
 CLOSED_GAP = 1e-9
 
 #: A closed contact rests when its normal speed is below this share of the speed (scaled as in `Scaling`), and

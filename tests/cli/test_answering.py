@@ -57,7 +57,21 @@ def test_a_robot_s_notes_stand_below_the_answer(routh_command, crate):
     assert lines[1].startswith("Least certain: crate/floor")
     below = " ".join(" ".join(lines[2:]).split())
     assert "until it touches" in below
-    assert "contacts that close within the window" in below
+    assert "contacts that close within the window" not in below  # only where it is asked for
+    _, out, _ = routh_command("impact", crate, "--drop", "1", "-n", "8", "--no-picture", "--compare-windows")
+    asked = "contacts that close within the window, and the ambiguity with them: 1.67 ms 4 ("
+    assert asked in " ".join(out.split())
+
+
+def test_contacts_that_close_soon_are_named(routh_command, crate):
+    landing = ("--drop", "1", "--pitch", "0.03", "-n", "8", "--no-picture")
+    _, out, _ = routh_command("impact", crate, *landing)
+    named = "Closing soon, but not counted: crate/floor#3 (in 12 ms), crate/floor#4 (in 12 ms)"
+    assert named in " ".join(out.split())
+    _, out, _ = routh_command("impact", crate, *landing, "--json")
+    assert sorted(json.loads(out)["soon"]) == ["crate/floor#3", "crate/floor#4"]
+    _, out, _ = routh_command("impact", crate, *landing, "--window", "0.02")
+    assert "Closing soon" not in out
 
 
 def test_a_robot_that_stands_still_is_told_what_to_do(routh_command, crate, tmp_path):

@@ -53,7 +53,7 @@ def test_impact_says_what_is_wrong(crate, tmp_path):
     result = run("impact", crate, "--keyframe", "fly")
     assert "wanted one of 'land'" in str(result.exception)
     result = run("impact", crate, "--qpos", "2:1.0")
-    assert "no contact is within" in str(result.exception)
+    assert "no contact touches or closes within 5 ms" in str(result.exception)
     result = run("impact", tmp_path / "problem.npz", "--gap", "0.1")
     assert "--gap" in str(result.exception)
     assert "is no robot" in str(result.exception)

@@ -68,7 +68,8 @@ def test_a_sequence_that_leaves_out_a_contact_or_is_cut_short_says_so():
 def all_laws(problem):
     yield laws.Simultaneous()
     yield laws.Sequential(max_impacts=200)
-    yield laws.SetValued(max_steps=200)
+    yield laws.SetValued()
+    yield laws.SetValued(method="algorithm1", max_steps=200)
     if problem.nc == 1 and problem.nt == 1:
         yield laws.SingleContact()
 
@@ -117,7 +118,9 @@ def test_scaling_the_velocity_scales_the_outcome(problem):
             assert one.status is other.status
             np.testing.assert_array_equal(other.v, factor * one.v)
     odd = problem.replace(v=3.0 * problem.v)
-    one, other = (laws.SetValued(max_steps=50)(p, np.random.default_rng(1)) for p in (problem, odd))
+    one, other = (
+        laws.SetValued(method="algorithm1", max_steps=50)(p, np.random.default_rng(1)) for p in (problem, odd)
+    )
     np.testing.assert_allclose(other.v / 3.0, one.v, atol=1e-7 * np.abs(problem.v).max())
 
 
@@ -171,7 +174,8 @@ def test_routh_is_the_limit_of_small_set_valued_steps():
         errors = []
         for share in (0.1, 0.01):
             step = share * problem.scaling.impulse
-            draw = laws.SetValued(step=step, max_steps=100_000)(problem, np.random.default_rng(0))
+            law = laws.SetValued(method="algorithm1", step=step, max_steps=100_000)
+            draw = law(problem, np.random.default_rng(0))
             errors.append(np.abs(draw.v - exact.v).max() / np.abs(problem.v).max())
         assert errors[1] < 0.05
         assert errors[1] <= max(0.5 * errors[0], 1e-9)
@@ -204,7 +208,8 @@ def test_an_impact_without_collision():
     rod = painleve_rod()
     jam = rod.delassus[0, 0] + 3.0 * rod.delassus[0, 1]  # friction is +mu against slip to the left
     assert jam < 0.0
-    for law in (laws.SingleContact(), laws.Simultaneous(), laws.Sequential(), laws.SetValued(step=1e-3)):
+    draws = laws.SetValued(), laws.SetValued(method="algorithm1", step=1e-3)
+    for law in (laws.SingleContact(), laws.Simultaneous(), laws.Sequential(), *draws):
         result = law(rod, np.random.default_rng(0), without_collision=[0])
         assert result.status is routh.Status.SOLVED
         assert result.impulse[0, 0] > 0.1
@@ -263,7 +268,7 @@ def test_a_repeated_contact_changes_nothing(law):
 def test_paths_say_what_they_are():
     problem = painleve_rod(mu=0.3).replace(v=-painleve_rod(mu=0.3).Jn[0])
     kinds = [law(problem).path.kind.value for law in LAWS]
-    assert kinds == ["implicit", "implicit", "total", "implicit", *["straight"] * 4]
+    assert kinds == ["implicit", "implicit", "total", *["straight"] * 5]
 
 
 def test_restitution_is_refused_not_ignored():
@@ -282,12 +287,22 @@ def test_restitution_is_refused_not_ignored():
         (lambda: laws.Sequential(order="AB"), "order: got 'AB'; wanted a sequence"),
         (lambda: laws.Sequential(rule="magic"), "rule: got 'magic'; wanted one of"),
         (lambda: laws.Sequential(max_impacts=0), "max_impacts: got 0; wanted an integer >= 1"),
-        (lambda: laws.SetValued(max_steps=1.5), "max_steps: got 1.5 .* wanted an integer"),
         (
-            lambda: laws.SetValued(step=-1.0)(routh.systems.get("rocking-block").problem),
+            lambda: laws.SetValued(method="algorithm1", max_steps=1.5),
+            "max_steps: got 1.5 .* wanted an integer",
+        ),
+        (
+            lambda: laws.SetValued(method="algorithm1", step=-1.0)(
+                routh.systems.get("rocking-block").problem
+            ),
             "step: got -1.0; wanted positive",
         ),
-        (lambda: laws.SetValued(step=np.nan)(routh.systems.get("rocking-block").problem), "step: got nan"),
+        (
+            lambda: laws.SetValued(method="algorithm1", step=np.nan)(
+                routh.systems.get("rocking-block").problem
+            ),
+            "step: got nan",
+        ),
         (
             lambda: laws.Sequential(order=("C",))(routh.systems.get("rocking-block").problem),
             "contact: got 'C'",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh.laws import Sequential, Simultaneous, SingleContact
+from routh.laws import Sequential, SetValued, Simultaneous, SingleContact
 
 
 @pytest.fixture
@@ -39,3 +39,25 @@ def test_samples_of_large_steps_can_lie_outside_and_those_of_small_ones_come_nea
         v = routh.sample(reversing, 20, method="algorithm1", step=step, seed=0).v
         worst.append(exact.outer.violation(v).max())
     assert worst[0] > 1e-2 > worst[1]
+
+
+def test_every_draw_of_the_set_valued_law_lies_in_the_set():
+    pytest.importorskip("ppl")
+    system = routh.systems.get("block-into-wall")
+    exact = routh.exact_set(system.rational, budget=50)
+
+    def outside(law):
+        rng = np.random.default_rng(5)
+        draws = [law(system.problem, rng) for _ in range(400)]
+        assert all(draw.status.ok for draw in draws)
+        return int(np.count_nonzero(~exact.contains(np.array([draw.v for draw in draws]), tol=1e-9)))
+
+    assert outside(SetValued()) == 0
+    assert outside(SetValued(method="algorithm1")) > 0  # what the default was
+
+
+def test_the_set_valued_law_draws_what_is_sampled():
+    problem = routh.systems.get("block-into-wall").problem
+    result = SetValued()(problem, np.random.default_rng(3))
+    seed = int(np.random.default_rng(3).integers(2**63))
+    np.testing.assert_array_equal(result.v, routh.sample(problem, 1, seed=seed).v[0])

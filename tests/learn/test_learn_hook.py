@@ -6,6 +6,7 @@ import pytest
 import routh
 import routh.learn
 from routh.models.mujoco.lookout import Lookout
+from routh.models.simultaneity import Simultaneity
 from routh.status import ModelError
 
 
@@ -214,7 +215,7 @@ def test_objectives_of_a_wrong_shape_are_refused():
 def test_what_mujoco_finds_from_afar_closes_where_its_force_begins():
     model, data = falling.block(margin=0.004, height=0.03)
     model.geom_margin[1], model.geom_gap[1] = 0.002, 0.001
-    lookout = Lookout(model, data, gap=1e-3, threshold=0.1, least=2, limits=True)
+    lookout = Lookout(model, data, rules=Simultaneity(gap=1e-3), threshold=0.1, least=2, limits=True)
     lookout.look()
     found = lookout._own.data.contact.includemargin
     assert len(found) == 2

@@ -12,7 +12,7 @@ MOST, GAP = 150.0, 1e-3
 def earliest(depth, speed, *, handled):
     row, rules = np.zeros(closing.COLUMNS), np.zeros(closing.RULES)
     row[closing.DEPTH], row[closing.SPEED], row[closing.HANDLED] = depth, speed, handled
-    rules[closing.ACCELERATION], rules[closing.GAP] = MOST, GAP
+    rules[closing.ACCELERATION], rules[closing.REOPEN] = MOST, GAP
     return interpreted(closing.earliest)(row, rules)
 
 

@@ -5,7 +5,8 @@ import pytest
 
 import routh
 from robot_zoo import mjcf_path
-from routh.models.landed import TOUCHING, turned
+from routh.models.landed import turned
+from routh.models.simultaneity import TOUCHING
 from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")

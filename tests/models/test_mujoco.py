@@ -42,7 +42,8 @@ def test_reading_changes_nothing():
     data.qvel[2] = -1.0
     mujoco.mj_forward(model, data)
     before = (data.qpos.copy(), data.ncon, model.geom_margin.copy(), data.qacc.copy())
-    adapter.problem(model, data, gap=0.5, window=1.0)
+    adapter.problem(model, data, gap=0.5)
+    adapter.problem(model, data, window=1.0)
     for old, new in zip(before, (data.qpos, data.ncon, model.geom_margin, data.qacc), strict=True):
         np.testing.assert_array_equal(old, new)
 
@@ -60,8 +61,12 @@ def test_gap_and_window_choose_contacts():
     assert late.names == ("ball/floor", "other/floor")
     np.testing.assert_allclose(late.time_to_contact, [0.0, 0.05], atol=1e-9)
     data.qpos[2] = 1.0
-    with pytest.raises(ValueError, match=r"no contact is within 0\.001 m"):
+    with pytest.raises(ValueError, match=r"no contact touches or closes within 5 ms"):
         adapter.problem(model, data)
+    with pytest.raises(ValueError, match=r"no contact is within 0\.001 m"):
+        adapter.problem(model, data, gap=1e-3)
+    with pytest.raises(ValueError, match=r"gap: got 0\.1 together with window=1; wanted one of the two"):
+        adapter.problem(model, data, gap=0.1, window=1.0)
 
 
 def test_elliptic_friction_with_two_coefficients_is_a_scaled_round_cone():

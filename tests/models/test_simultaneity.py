@@ -126,9 +126,10 @@ def test_outcomes_at_hand_are_not_drawn_again(monkeypatch):
 def test_the_line_about_windows_draws_only_where_that_is_cheap(monkeypatch):
     found = landing(compiled_crate(), drop=1.0)
     drawn = routh.sample(found.problem, 4)
-    assert "1 ms 4 (" in window_line(found, drawn, "cone", 0)
+    assert "1.67 ms 4 (" in window_line(found.problem, drawn, found.window, "cone", 0)
     monkeypatch.setattr(landings, "_MOST_DRAWN", 3)
-    assert window_line(found, drawn, "cone", 0).endswith("1 ms 4, 5 ms 4, 20 ms 4")
+    line = window_line(found.problem, drawn, found.window, "cone", 0)
+    assert line.endswith("1.67 ms 4, 5 ms 4, 15 ms 4")
 
 
 def compiled_crate():

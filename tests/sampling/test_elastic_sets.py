@@ -143,10 +143,14 @@ def test_the_law_is_one_sample_and_shows_its_work(friction, hypothesis):
 
 
 @pytest.mark.parametrize("option", [{"step": 0.1}, {"max_steps": 20}])
-def test_the_law_has_no_steps_with_restitution(option):
+def test_events_have_no_steps_and_algorithm_1_no_restitution(option):
     name = next(iter(option))
-    with pytest.raises(ValueError, match=f"{name}: got .* with restitution 0.5; wanted the default"):
-        laws.SetValued(**option)(ball_on_ball_and_wall(0.5))
+    with pytest.raises(ValueError, match=f"{name}: got .* with method 'events'.*wanted it with method='algo"):
+        laws.SetValued(**option)
+    with pytest.raises(
+        ValueError, match=r"restitution: got 0\.5; SetValued\(method='algorithm1'\) is inelas"
+    ):
+        laws.SetValued(method="algorithm1", **option)(ball_on_ball_and_wall(0.5))
 
 
 def test_the_law_is_not_content_with_energy_from_nowhere():

@@ -48,7 +48,7 @@ def test_a_future_depends_on_its_number_only(block, bundle):
 
 
 def test_a_future_that_fails_stays_in_the_bundle(block):
-    law = SetValued(step=1e-3, max_steps=3)  # too small to end the impact
+    law = SetValued(method="algorithm1", step=1e-3, max_steps=3)  # too small to end the impact
     bundle = routh.simulate_many(block.model, block.state, n=3, duration=0.1, law=law)
     assert len(bundle) == 3
     assert not bundle.ok

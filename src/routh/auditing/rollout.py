@@ -23,7 +23,7 @@ from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
-from routh.models.simultaneity import DEEPEST_OF_MANY, DEFAULT_GAP, PAST_LIMIT_OF_MANY, Rules
+from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY, Rules, Simultaneity
 from routh.status import ModelError, StateError, Status
 from routh.validation import Array, Options, deadline_of, integer, real
 
@@ -73,7 +73,8 @@ def audit(
     control: Callable[[MjModel, MjData], None] | None = None,
     threshold: float = 0.1,
     longest: float = 0.1,
-    gap: float = DEFAULT_GAP,
+    window: float | None = None,
+    gap: float | None = None,
     n: int = 256,
     seed: int = 0,
     friction: str = "cone",
@@ -90,7 +91,9 @@ def audit(
     duration : s; control : called with model and data before each step, may set ``data.ctrl``.
     threshold : m/s (rad/s for limits): slower approaches are no impacts.
     longest : s: an impact that takes longer is cut off there.
-    gap : contacts of the geoms in play within this distance take part from the start, m.
+    window : s: of the geoms that push in an impact, contacts take part that touch when it begins, or that
+        close within this time or while it lasts; default 5 ms.
+    gap : m: instead of a window, those within this distance, or that close while it lasts.
     n, seed, friction : the set of each impact, see `routh.sample`.
     tolerance : share of the speed before up to which laws count as kept; soft contacts need some.
     max_impacts : further ones are counted, not audited.
@@ -106,8 +109,9 @@ def audit(
     integer("max_impacts", max_impacts, at_least=1)
     real("threshold", threshold, above=0.0)
     real("longest", longest, above=0.0)
-    options: Options = {"gap": gap, "deepest": deepest, "past_limit": past_limit}
-    catcher = _Catcher(model, data, control, threshold, longest, options)
+    options: Options = {"deepest": deepest, "past_limit": past_limit}
+    simultaneity = Simultaneity(window=window, gap=gap)
+    catcher = _Catcher(model, data, control, threshold, longest, simultaneity, options)
     impacts: list[CaughtImpact] = []
     skipped, notes = 0, dict[str, None]()
     begin, deadline, status = float(data.time), deadline_of(budget), Status.SOLVED
@@ -149,7 +153,7 @@ def own_outcome(model: MjModel, data: MjData, *, threshold: float = 0.1, longest
     for name in ("GRAVITY", "ACTUATION", "PASSIVE", "SPRING", "DAMPER"):  # the last two in newer versions
         alone.opt.disableflags |= int(getattr(flags, f"mjDSBL_{name}", 0))
     data.qfrc_applied[:], data.xfrc_applied[:] = 0.0, 0.0
-    catcher = _Catcher(alone, data, None, threshold, longest, {})
+    catcher = _Catcher(alone, data, None, threshold, longest, Simultaneity(), {})
     engine().mj_forward(alone, data)
     begin, fastest = float(data.time), 0.0
     while data.time < begin + longest:
@@ -175,6 +179,7 @@ class _Catcher:
     control: Callable[[MjModel, MjData], None] | None
     threshold: float  # m/s
     longest: float  # s
+    simultaneity: Simultaneity
     options: Options  # of the impact's problem
     refused: list[str] = field(default_factory=list)
 
@@ -202,8 +207,10 @@ class _Catcher:
     def _caught(
         self, before: MjData, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
     ) -> Caught | None:
+        asked = self.simultaneity
+        rules = Rules(window=max(length, asked.horizon), touching=asked.near, **self.options)
         try:
-            found = build(self.model, before, Rules(window=length, **self.options), pairs=pairs)
+            found = build(self.model, before, rules, pairs=pairs)
         except StateError as error:
             self.refused.append(f"{start:g} s: {error}")
             return None

@@ -11,6 +11,7 @@ from routh.cli.output import Output
 from routh.cli.requests import FilmRequest
 from routh.cli.run import parse_changes
 from routh.models.planar import PlanarModel
+from routh.problem import soon_sentence
 from routh.sim import simulate_many
 from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
@@ -42,6 +43,8 @@ def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> i
     output.show(f"[bold cyan]{name}[/bold cyan]  {film.futures} futures of {duration:g} s")
     output.show(f"film: [bold]{for_rich(written)}[/bold]")
     output.say(f"impacts per future: {bundle.impacts.min()} to {bundle.impacts.max()}")
+    for line in soon_sentence(bundle.soon):
+        output.say(for_rich(line))
     if ended:
         early = next(one for one in bundle if not one.ok)
         output.show(f"[yellow]{ended} ended early:[/yellow] {for_rich(early.events[-1].data['reason'])}")

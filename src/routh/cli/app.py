@@ -106,8 +106,8 @@ def impact(
     The first line says how far apart its outcomes are, and which two are farthest apart; the second which
     contact is least certain; then a table by contact mode.
 
-    A robot is an MJCF or URDF file that MuJoCo can read. All its contacts within --gap take part, named after
-    their geoms; friction is Coulomb's true cone.
+    A robot is an MJCF or URDF file that MuJoCo can read. Its contacts take part that touch or close within
+    --window, named after their geoms; friction is Coulomb's true cone.
 
       routh impact walker2d.xml --drop 1.0
       routh impact robot.urdf --drop 1.0 --roll 0.1 --joint knee=0.5

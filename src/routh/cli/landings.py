@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from mujoco import MjModel
 
     from routh.models.landed import Landing
+    from routh.models.robot import RobotProblem
     from routh.sampling import Outcomes
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
-WINDOWS = (1e-3, 5e-3, 20e-3)  # s, for the line that says how much the window matters
 ANGLES = ("roll", "pitch", "yaw")
 
 _landing = partial(typer.Option, rich_help_panel="Landings")
@@ -73,21 +73,22 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     return landing(model, drop=drop, **angles, joints=landed.joints(), **options.given(**further))
 
 
-def window_line(wider: Landing, drawn: Outcomes, friction: str, seed: int) -> str:
+def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: str, seed: int) -> str:
     """How the answer depends on which contacts count, in one line; where these are many, their number.
 
-    ``drawn``: the outcomes of the answer, drawn with this friction and seed.
+    ``wider``: the problem with three windows; ``drawn``: the outcomes of the answer, drawn with this friction
+    and seed.
     """
     from routh.auditing.growth import growth
 
-    times = wider.problem.time_to_contact
-    counts = {window: int((times <= window).sum()) for window in WINDOWS}
-    few = [window for window in WINDOWS if 0 < counts[window] <= _MOST_DRAWN]
+    times, windows = wider.time_to_contact, (window / 3.0, window, 3.0 * window)
+    counts = {window: int((times <= window).sum()) for window in windows}
+    few = [window for window in windows if 0 < counts[window] <= _MOST_DRAWN]
     share = min(1.0, (4.0 / max((counts[w] for w in few), default=1)) ** 3)  # a sample costs nc cubed
     n = max(int(1024 * share), 64)
-    rows = growth(wider.problem, windows=few, n=n, seed=seed, friction=friction, drawn=drawn)
+    rows = growth(wider, windows=few, n=n, seed=seed, friction=friction, drawn=drawn)
     scores = {row.threshold: f" ({row.ambiguity:.3g})" for row in rows}
-    parts = [f"{window * 1e3:g} ms {counts[window]}{scores.get(window, '')}" for window in WINDOWS]
+    parts = [f"{window * 1e3:.3g} ms {counts[window]}{scores.get(window, '')}" for window in windows]
     return f"contacts that close within the window, and the ambiguity with them: {', '.join(parts)}"
 
 

@@ -110,5 +110,6 @@ def _rigid(model: MjModel, found: Landing, wanted: FilmRequest, times: Array) ->
 
     robot, start = MujocoModel(model, self_contacts=False), State(found.qpos, found.qvel)
     many: Options = {"n": wanted.futures, "duration": float(times[-1]), "seed": wanted.seed}
+    many["window"] = found.window
     bundle = simulate_many(robot, start, law=SetValued(), **many)
     return np.array([bundle.at(float(t))[0] for t in times])

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from routh.cli import options, robot_files
-from routh.cli.landings import WINDOWS, Landed, make_landing, tell_place, window_line
+from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output, plain_table
 from routh.cli.robot_files import RobotFile
+from routh.models.simultaneity import WINDOW
+from routh.problem import soon_sentence
 from routh.status import Status
 from routh.text import for_rich
 
@@ -23,13 +25,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
-    from routh.models.landed import Landing
     from routh.models.robot import RobotProblem
 
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 
 _robot = partial(robot_files.option, min=0.0)
-Window = Annotated[float | None, _robot(help="Contacts that close within this time are simultaneous too, s.")]
+Window = Annotated[
+    float | None,
+    _robot(
+        help="Contacts that touch, or close within this time at the approach speed, are simultaneous, s. "
+        "Default: 0.005."
+    ),
+]
 Deepest = Annotated[
     float, _robot(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
@@ -50,8 +57,9 @@ class Standing(RobotFile):
         robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
     ] = None
     qvel: Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')] = None
+    window: Window = None
     gap: Annotated[
-        float | None, _robot(help="Contacts within this distance are simultaneous, m. Default: 0.001.")
+        float | None, _robot(help="Instead of --window: contacts within this distance are simultaneous, m.")
     ] = None
     floating: Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")] = False
     ground: Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")] = None
@@ -63,7 +71,13 @@ class Standing(RobotFile):
 class Placed(Standing):
     """The same, or how it lands."""
 
-    window: Window = None
+    compare_windows: Annotated[
+        bool,
+        robot_files.option(
+            "--compare-windows",
+            help="Say what a third of the window and three windows would change; draws outcomes for both.",
+        ),
+    ] = False
     landed: Landed = field(default_factory=Landed)
 
 
@@ -100,7 +114,8 @@ def run_robot(
         problem, wider = robot_problem(file, placed, output)
     note = None
     if wider is not None:
-        note = partial(window_line, wider, friction=request.friction, seed=request.seed)
+        window = WINDOW if placed.window is None else placed.window
+        note = partial(window_line, wider, window=window, friction=request.friction, seed=request.seed)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
     said = notes.get().rstrip("\n")
@@ -116,7 +131,8 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     model, data = load_state(file, placed)
     with suppress(NoContactError):  # a state without contacts can be
         state_problem(model, data, placed)
-    soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit, gap=placed.gap)
+    soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit)
+    soft |= options.given(window=placed.window, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
@@ -161,20 +177,25 @@ def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[Mj
     return model, mujoco.state(model, qpos=found.qpos, qvel=found.qvel if qvel is None else qvel)
 
 
-def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, Landing | None]:
-    """The impact of a robot; what it cannot represent is told. Of a landing also one with more contacts."""
+def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
+    """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
 
     if placed.landed.drop is None:
         options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
+    if placed.compare_windows and placed.gap is not None:
+        raise ValueError("--compare-windows: given together with --gap; wanted one of them")
     model, data = load_state(file, placed, lands=placed.landed.drop is not None)
-    wider = None
     if placed.landed.drop is not None:
         problem, wider = _landing_problem(model, data, placed, output)
     else:
-        problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
+        problem, wider = state_problem(model, data, placed, gap=placed.gap, window=placed.window), None
+        if placed.compare_windows:
+            wider = state_problem(model, data, placed, window=_three_windows(placed))
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
+    for line in soon_sentence(problem.soon):
+        output.show(f"[yellow]{for_rich(line)}[/yellow] (--window, --compare-windows)")
     redundant = simultaneity.redundancy(problem).redundant
     if redundant:
         many = len(redundant) > 3
@@ -185,10 +206,14 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     return problem, wider
 
 
+def _three_windows(placed: Placed) -> float:
+    return 3.0 * (WINDOW if placed.window is None else placed.window)
+
+
 def _landing_problem(
     model: MjModel, data: MjData, placed: Placed, output: Output
-) -> tuple[RobotProblem, Landing | None]:
-    """The impact with which the robot lands, a line says where it was put; the same with a wider window."""
+) -> tuple[RobotProblem, RobotProblem | None]:
+    """The impact with which the robot lands, a line says where it was put; the same with three windows."""
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
@@ -197,10 +222,10 @@ def _landing_problem(
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit, "qpos": qpos}
     found = make_landing(model, placed.landed, window=placed.window, **limits)
     tell_place(found, output)
-    if output.json:
+    if not placed.compare_windows:
         return found.problem, None
-    wider = make_landing(model, placed.landed, window=max(found.window, WINDOWS[-1]), **limits)
-    return found.problem, wider
+    wider = make_landing(model, placed.landed, window=_three_windows(placed), **limits)
+    return found.problem, wider.problem
 
 
 def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:

@@ -165,6 +165,7 @@ def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float)
     return {
         "ambiguity": answer.as_data(),
         "contacts": list(problem.names),
+        "soon": dict(problem.soon),
         "samples": len(outcomes),
         "terminated": int(np.count_nonzero(outcomes.terminated)),
         "statuses": {status.name: count for status, count in outcomes.status_counts().items()},

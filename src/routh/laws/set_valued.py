@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.friction import uses_true_cone
-from routh.laws.base import ImpactLaw, ImpactResult
+from routh.laws.base import ImpactLaw, ImpactResult, require_inelastic
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.status import Status
 from routh.step import ImpactStep, make_step
 from routh.validation import Array, choice, integer, per_contact
 
+METHODS = ("events", "algorithm1")
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
 LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
@@ -26,19 +27,20 @@ LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lo
 class SetValued(ImpactLaw):
     """Impulses build up at random relative rates: each call is one outcome of the set.
 
-    Without restitution it is drawn by HP23's Algorithm 1, with restitution by events (see `routh.sample`).
-
     Parameters
     ----------
-    step : number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23). Default: each
-        contact's own momentum scale ``|v|_M sqrt(m_i)``. Events have none.
-    max_steps : increments before the law gives up, with status MAX_STEPS; events have their own limit.
+    method : "events" (default: the outcome is a member of the set) or "algorithm1" (HP23's sampler, with the
+        error of its step, for impacts without restitution), as for `routh.sample`.
+    step : "algorithm1" only, number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23).
+        Default: each contact's own momentum scale ``|v|_M sqrt(m_i)``.
+    max_steps : "algorithm1" only: increments before the law gives up, with status MAX_STEPS; default 1000.
     friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson".
     """
 
+    method: str = "events"
     step: ArrayLike | None = None
-    max_steps: int = DEFAULT_MAX_STEPS
+    max_steps: int | None = None
     friction: str = "cone"
     facets: int | None = None
     hypothesis: str = ENERGETIC
@@ -46,25 +48,26 @@ class SetValued(ImpactLaw):
     honours_restitution = True
 
     def __post_init__(self) -> None:
-        integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
+        choice("method", self.method, METHODS)
         choice("hypothesis", self.hypothesis, (ENERGETIC, POISSON))
+        if self.max_steps is not None:
+            integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
+        for name in ("step", "max_steps"):
+            if self.method == "events" and getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name}: got {getattr(self, name)!r} with method 'events', which has none; "
+                    "wanted it with method='algorithm1'"
+                )
 
     def check(self, problem: ImpactProblem) -> None:
-        """Raise ValueError where an option of Algorithm 1 is given and the impact is drawn by events."""
-        if not np.any(problem.restitution > 0.0):
-            return
-        told = self.step is not None, self.max_steps != DEFAULT_MAX_STEPS
-        for name, given in zip(("step", "max_steps"), told, strict=True):
-            if given:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)!r} with restitution {problem.restitution.max():g}; "
-                    "wanted the default: such impacts are drawn by events, which have no such option"
-                )
+        """Raise ValueError where Algorithm 1 is given restitution, which it does not know."""
+        if self.method == "algorithm1":
+            require_inelastic(problem, "SetValued(method='algorithm1')")
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One draw. Without ``rng`` the draw is that of seed 0."""
         generator = np.random.default_rng(0) if rng is None else rng
-        if np.any(problem.restitution > 0.0):
+        if self.method == "events":
             return self._by_events(problem, int(generator.integers(2**63)))
         from routh.kernels.lemke import pivots  # loads numba, which other laws do without
 
@@ -74,7 +77,7 @@ class SetValued(ImpactLaw):
         def draw(_: int) -> Array:
             return size * generator.random(problem.nc)
 
-        return accumulate(problem, solver, draw, self.max_steps)
+        return accumulate(problem, solver, draw, self.max_steps or DEFAULT_MAX_STEPS)
 
     def _by_events(self, problem: ImpactProblem, seed: int) -> ImpactResult:
         """The first sample of a seed, and its path; of a curved one, in the true cone, the ends."""

@@ -51,7 +51,7 @@ class Hook:
         self._lookout = Lookout(
             model,
             data,
-            gap=settings.gap,
+            rules=settings.simultaneity,
             threshold=settings.threshold,
             least=self._least,
             limits=settings.limits,
@@ -225,7 +225,7 @@ def hook(model: MjModel, data: MjData, *, seed: int = 0, **options: Unpack[HookO
     ----------
     model, data : MjModel and MjData of the simulation.
     seed : of the draws.
-    options : those of `Settings`: mode, share, rates, threshold, gap, single, limits,
+    options : those of `Settings`: mode, share, rates, threshold, window, gap, single, limits,
         restitution, objective, k.
 
     After a change of the state from outside, and after a change of the model, call ``hook.reset()``.

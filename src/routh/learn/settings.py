@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
-from routh.models.simultaneity import DEFAULT_GAP
+from routh.models.simultaneity import Simultaneity
 from routh.validation import Array, choice, integer, real
 
 #: "random": every impact gets an outcome of its own. "off": the simulator's own. "fixed": one rule of choice
@@ -29,7 +29,8 @@ class HookOptions(TypedDict, total=False):
     share: Share
     rates: str
     threshold: float
-    gap: float
+    window: float | None
+    gap: float | None
     single: bool
     limits: bool
     restitution: float
@@ -47,7 +48,8 @@ class Settings:
     share : probability that an impact is replaced, or a function from the number of steps so far to it.
     rates : how outcomes are drawn: "mixed", "uniform" or "extreme", see `routh.sample`.
     threshold : m/s: an impact begins where a contact closes faster.
-    gap : m (rad for limits): contacts this near when it begins take part.
+    window : s: contacts that touch when it begins, or close within this time, take part; default 5 ms.
+    gap : m (rad for limits): instead of a window, contacts this near take part.
     single : whether impacts of one contact are replaced too; they have one outcome without restitution.
     limits : whether limits of joints that are reached take part. They begin no impact, and an impact of one
         contact and limits is one of a single contact.
@@ -60,7 +62,8 @@ class Settings:
     share: Share = 1.0
     rates: str = "mixed"
     threshold: float = 0.1
-    gap: float = DEFAULT_GAP
+    window: float | None = None
+    gap: float | None = None
     single: bool = False
     limits: bool = True
     restitution: float = 0.0
@@ -74,11 +77,19 @@ class Settings:
             real("share", self.share, at_least=0.0, at_most=1.0)
         choice("rates", self.rates, ("mixed", "uniform", "extreme"))
         real("threshold", self.threshold, above=0.0)
-        real("gap", self.gap, above=0.0)
+        for field in ("window", "gap"):  # the contact that begins an impact is not quite closed
+            if getattr(self, field) is not None:
+                real(field, getattr(self, field), above=0.0)
+        Simultaneity(window=self.window, gap=self.gap)  # refuses both
         real("restitution", self.restitution, at_least=0.0, at_most=1.0)
         integer("k", self.k, at_least=1)
         if self.mode == "worst" and self.objective is None:
             raise ValueError("objective: got None with mode 'worst'; wanted a direction or a function")
+
+    @property
+    def simultaneity(self) -> Simultaneity:
+        """Which contacts are part of one impact."""
+        return Simultaneity(window=self.window, gap=self.gap)
 
     def mode_at(self, steps: int) -> str:
         """The mode after so many steps."""

@@ -26,7 +26,7 @@ class OutcomeRandomization(Wrapper, Recorded):
     ----------
     env : environment that steps as Gymnasium's `MujocoEnv` does; wrappers around it are kept.
     seed : of the draws, until ``reset(seed=...)`` gives another.
-    options : those of `Settings`: mode, share, rates, threshold, gap, single, limits,
+    options : those of `Settings`: mode, share, rates, threshold, window, gap, single, limits,
         restitution, objective, k.
 
     ``info["impacts"]`` of each step is a tuple of `Impact`: what was replaced, when, and by what.

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.models.simultaneity import Simultaneity, time_to_contact
 from routh.problem import ImpactProblem
 from routh.validation import Array, real, real_array
 
@@ -121,8 +122,10 @@ class Model(Protocol):
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
         """The configuration after moving with constant velocity ``v`` for ``dt`` (HP23 (9)), (nq,)."""
 
-    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
-        """The impact of all contacts whose signed distance is at most ``gap`` (m)."""
+    def problem(
+        self, state: State, *, window: float | None = None, gap: float | None = None
+    ) -> ImpactProblem:
+        """The impact of all contacts that touch or close within ``window`` (s); see `impact_problem`."""
 
 
 def vector(values: ArrayLike) -> Array:
@@ -137,23 +140,38 @@ def fitting_state(model: Model, state: State) -> State:
     return State(q, v, real("state.t", float(state.t)))
 
 
-def impact_problem(model: Model, state: State, *, gap: float = 1e-6) -> ImpactProblem:
-    """The impact of the contacts of ``model`` that are closed at ``state`` (signed distance <= gap)."""
+def impact_problem(
+    model: Model, state: State, *, window: float | None = None, gap: float | None = None
+) -> ImpactProblem:
+    """The impact of the contacts of ``model`` that are simultaneous at ``state``.
+
+    Parameters
+    ----------
+    window : s: what touches takes part, and what would touch within this time at the present velocity;
+        default 5 ms. What closes within three windows, not within one, is named in the problem's ``soon``.
+    gap : m: instead of a window, all contacts whose signed distance is at most this.
+
+    Raises
+    ------
+    ValueError where no contact takes part.
+    """
     state = fitting_state(model, state)
-    distances = model.gaps(state.q)
-    closed = [i for i, distance in enumerate(distances) if distance <= gap]
-    if not closed:
-        raise ValueError(
-            f"gap: no contact is within {gap:g} m; the smallest distance is {distances.min():g} m"
-        )
-    Jn, Jt = model.jacobians(state.q)
-    infos = [model.contacts[i] for i in closed]
+    rule = Simultaneity(window=window, gap=gap)
+    distances, (Jn, Jt) = model.gaps(state.q), model.jacobians(state.q)
+    rates = Jn @ state.v
+    rows = np.flatnonzero(rule.counts(distances, rates))
+    if not rows.size:
+        raise ValueError(f"state: no contact {rule}; the smallest distance is {distances.min():g} m")
+    infos = [model.contacts[i] for i in rows]
+    times = time_to_contact(distances, rates)
+    soon = np.flatnonzero(rule.closes_soon(distances, rates))
     return ImpactProblem(
         model.mass(state.q),
-        Jn[closed],
-        Jt[closed],
+        Jn[rows],
+        Jt[rows],
         [info.mu for info in infos],
         state.v,
         restitution=[info.restitution for info in infos],
         names=[info.name for info in infos],
+        soon={model.contacts[i].name: float(times[i]) for i in soon},
     )

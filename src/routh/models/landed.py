@@ -11,9 +11,6 @@ from routh.models.robot import RobotProblem
 from routh.models.spatial.rotations import exponential, multiply
 from routh.validation import Array, real
 
-#: m: a contact this near is closed. MuJoCo's own distances between meshes are known to about as much.
-TOUCHING = 1e-6
-
 
 @dataclass(frozen=True)
 class Posture:

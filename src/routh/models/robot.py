@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.models.simultaneity import Rules
+from routh.models.simultaneity import Rules, time_to_contact
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
 from routh.validation import Array, frozen, real
@@ -139,15 +139,14 @@ class RobotProblem(ImpactProblem):
         return f"RobotProblem(nv={self.nv}{reduced}, nt={self.nt}, contacts={', '.join(self.names)})"
 
 
-def time_to_contact(dist: Array, approach: Array) -> Array:
-    """``dist / -approach`` at constant velocity, (nc,) s; 0 where closed, infinite where it opens."""
-    with np.errstate(divide="ignore"):
-        times = np.where(approach < 0.0, dist / np.where(approach < 0.0, -approach, 1.0), np.inf)
-    return np.where(dist <= 0.0, 0.0, times)
-
-
 def assemble(
-    M: Array, qvel: Array, rows: Sequence[ContactRow], rules: Rules, *, equality: Array
+    M: Array,
+    qvel: Array,
+    rows: Sequence[ContactRow],
+    rules: Rules,
+    *,
+    equality: Array,
+    later: Sequence[ContactRow] = (),
 ) -> RobotProblem:
     """The impact of the simultaneous contacts among ``rows``, reduced to what ``equality`` allows.
 
@@ -155,6 +154,7 @@ def assemble(
     ----------
     M : (nv, nv) mass matrix; qvel : (nv,) velocity before.
     equality : (ne, nv) rows that velocities must be orthogonal to.
+    later : rows among which are those that close soon, looked for from farther away.
     """
     basis = allowed_velocities(equality)
     reduced_mass = basis.T @ M @ basis
@@ -175,7 +175,8 @@ def assemble(
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
     given = rules.restitution
     elastic = restitution_of(given, [names])[0] if isinstance(given, Mapping) else given
-    plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names)
+    soon = _closing_soon(later, basis, v, rules, names)
+    plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names, soon=soon)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
 
@@ -221,21 +222,40 @@ def planar_tangents(rows: Sequence[ContactRow], Jt: Array) -> tuple[list[RobotCo
 
 
 def _simultaneous(rows: Sequence[ContactRow], basis: Array, v: Array, rules: Rules) -> list[ContactRow]:
-    whole = np.array([row.J[0] for row in rows]).reshape(-1, len(basis))
-    normals, dist = whole @ basis, np.array([row.contact.dist for row in rows])
-    # where no velocity moves along a normal, nothing can be changed there
-    sizes, least = (np.linalg.norm(J, axis=1) for J in (normals, whole))
-    movable = sizes > tolerances.RANK * np.maximum(least, 1.0)
-    soon = time_to_contact(dist, normals @ v) <= (-1.0 if rules.window is None else rules.window)
-    kept = movable & ((dist <= rules.gap) | soon)
+    """The rows that take part, with distinct names."""
+    normals, dist, movable = _normals(rows, basis)
+    kept = movable & rules.counts(dist, normals @ v)
     if not kept.any():
         found = f"the smallest distance is {dist[movable].min():g}" if movable.any() else "nothing is near"
         immovable = int(np.count_nonzero(~movable))
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        soon_enough = "" if rules.window is None else f" or closes within {rules.window:g} s"
-        raise NoContactError(f"gap: no contact is within {rules.gap:g} m{soon_enough}; {found}", v, basis)
-    return list(compress(rows, kept))
+        raise NoContactError(f"state: no contact {rules}; {found}", v, basis)
+    taken = list(compress(rows, kept))
+    # points of a pair are numbered here: how many were looked at depends on how far one looks
+    names = distinct_names([row.contact.name for row in taken])
+    named = (replace(row.contact, name=name) for row, name in zip(taken, names, strict=True))
+    return [replace(row, contact=contact) for row, contact in zip(taken, named, strict=True)]
+
+
+def _closing_soon(
+    rows: Sequence[ContactRow], basis: Array, v: Array, rules: Rules, taken: Sequence[str]
+) -> dict[str, float]:
+    """Which rows take no part and close soon, name -> s; names are distinct from those ``taken``."""
+    normals, dist, movable = _normals(rows, basis)
+    late = movable & rules.closes_soon(dist, normals @ v)
+    plain = [name.split("#")[0] for name in taken]
+    names = distinct_names([*plain, *(row.contact.name.split("#")[0] for row in compress(rows, late))])
+    times = time_to_contact(dist, normals @ v)[late]
+    return dict(zip(names[len(plain) :], times.tolist(), strict=True))
+
+
+def _normals(rows: Sequence[ContactRow], basis: Array) -> tuple[Array, Array, np.ndarray]:
+    """Normals (n, k) in allowed velocities, distances (n,), and where some velocity moves along a normal."""
+    whole = np.array([row.J[0] for row in rows]).reshape(-1, len(basis))
+    normals, dist = whole @ basis, np.array([row.contact.dist for row in rows])
+    sizes, least = (np.linalg.norm(J, axis=1) for J in (normals, whole))
+    return normals, dist, sizes > tolerances.RANK * np.maximum(least, 1.0)
 
 
 def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:

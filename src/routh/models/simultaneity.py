@@ -1,7 +1,8 @@
-"""Which contacts of a robot are simultaneous, which of them are redundant, and what the choice does.
+"""Which contacts of a mechanism are simultaneous, which of them are redundant, and what the choice does.
 
-A contact takes part in an impact if its signed distance is at most ``gap``, or if it closes within ``window``
-seconds at the present velocity. The default is the gap alone, `DEFAULT_GAP`.
+One notion in the whole library: the time until touch at the approach speed. A contact takes part in an impact
+if it touches, or if it would touch within ``window`` seconds at the velocity before; ``gap`` is the explicit
+alternative, all contacts within a distance.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.validation import Array, real
 
-#: 1 mm: feet of robots that land together differ by more than rounding and by less than this, and solvers of
-#: simulators let contacts penetrate by about as much.
-DEFAULT_GAP = 1e-3
+#: s: contacts that close within this time are simultaneous; the order of a contact's duration.
+WINDOW = 5e-3
 
-#: s: contacts that close within this time of the first one are part of a landing; the order of a contact's
-#: duration.
-LANDING_WINDOW = 5e-3
+#: Contacts that close within so many windows, but not within one, are named in results.
+SOON = 3.0
+
+#: m (rad for limits of hinges): what is this near touches. Distances of meshes are known to about as much.
+TOUCHING = 1e-6
 
 #: A single state is refused where bodies overlap by more than this (m), or a joint is farther past its limit
 #: (rad): no solver of a simulator lets that happen in a state that is meant.
@@ -32,22 +34,74 @@ DEEPEST, PAST_LIMIT = 0.02, 0.1
 DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY = 0.1, 0.4
 
 
-@dataclass(frozen=True)
-class Rules:
+def time_to_contact(dist: Array, rate: Array) -> Array:
+    """When gaps close that change at ``rate``, (nc,) s; 0 where closed, infinite where they open."""
+    times = np.divide(dist, -rate, out=np.full(np.shape(dist), np.inf), where=rate < 0.0)
+    return np.where(dist <= 0.0, 0.0, times)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simultaneity:
+    """Which contacts are part of one impact: what touches, and what closes within ``window``.
+
+    Or, where a ``gap`` is given, all within that distance instead.
+    """
+
+    window: float | None = None  # s; None: `WINDOW`, or none where a gap is given
+    gap: float | None = None  # m; rad for limits of hinges
+    touching: float = TOUCHING  # m, rad
+
+    def __post_init__(self) -> None:
+        for field in ("window", "gap", "touching"):
+            value = getattr(self, field)
+            if value is not None and not (field == "gap" and value == np.inf):  # all contacts
+                real(field, value, at_least=0.0)
+        if self.window is not None and self.gap is not None:
+            raise ValueError(
+                f"gap: got {self.gap:g} together with window={self.window:g}; wanted one of the two"
+            )
+        if self.window is None and self.gap is None:
+            object.__setattr__(self, "window", WINDOW)
+
+    @property
+    def near(self) -> float:
+        """The distance up to which a contact always counts, m."""
+        return self.touching if self.gap is None else self.gap
+
+    @property
+    def horizon(self) -> float:
+        """The time within which an open contact must close to count, s; 0 where a gap decides."""
+        return self.window or 0.0
+
+    def counts(self, dist: Array, rate: Array) -> np.ndarray:
+        """Which contacts take part, (nc,) bool, by their distances (m) and the rates of these (m/s)."""
+        return (dist <= self.near) | (time_to_contact(dist, rate) <= self.horizon)
+
+    def closes_soon(self, dist: Array, rate: Array) -> np.ndarray:
+        """Which contacts take no part, but would with a window of `SOON` times the length, (nc,) bool."""
+        late = time_to_contact(dist, rate) <= SOON * self.horizon
+        return late & ~self.counts(dist, rate)
+
+    def __str__(self) -> str:
+        if self.gap is not None:
+            return f"is within {self.gap:g} m"
+        return f"touches or closes within {self.horizon * 1e3:g} ms"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules(Simultaneity):
     """Which contacts take part in an impact, how elastic they are, and which states are refused."""
 
-    gap: float = DEFAULT_GAP  # m; rad for limits of hinges
-    window: float | None = None  # s
     limits: bool = True  # of joints and tendons
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0  # of all, by name, or one each
     deepest: float | None = DEEPEST  # m; None: any
     past_limit: float | None = PAST_LIMIT  # rad; None: any
 
     def __post_init__(self) -> None:
-        for field in ("gap", "window", "deepest", "past_limit"):
-            value = getattr(self, field)
-            if value is not None or field == "gap":
-                real(field, value, at_least=0.0)
+        super().__post_init__()
+        for field in ("gap", "deepest", "past_limit"):
+            if getattr(self, field) is not None:
+                real(field, getattr(self, field), at_least=0.0)
 
     def most(self, unit: str) -> float:
         """How far a contact or limit whose distance is in m or rad may be past it."""

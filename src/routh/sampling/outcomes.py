@@ -16,7 +16,7 @@ from routh import tolerances
 from routh.friction import ContactMode
 from routh.paths import ImpactPath
 from routh.pointedness import is_pointed
-from routh.problem import ImpactProblem, names_from
+from routh.problem import ImpactProblem, names_from, soon_sentence
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
 from routh.sampling.answers import SAME_MODE, Answer, combinations, contact_modes, make_answer, merged_modes
@@ -277,7 +277,7 @@ class Outcomes(Drawable, Tabular):
         return rows
 
     def _sentences(self) -> list[str]:
-        return self.answer().lines()
+        return [*self.answer().lines(), *soon_sentence(self.problem.soon)]
 
     def _coordinates(self) -> dict[str, object]:
         return {"contact": list(self.problem.names), "direction": list(DIRECTIONS[1 + self.problem.nt])}
@@ -344,7 +344,7 @@ def _checked(data: dict[str, np.ndarray]) -> Options:
     """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
     if data["format"].shape != () or data["format"].dtype.kind != "i" or int(data["format"]) != _FORMAT:
         raise ValueError("is not a file of outcomes that this version can read")
-    given = {name: data[f"problem_{name}"] for name in _PROBLEM}
+    given: Options = {name: data[f"problem_{name}"] for name in _PROBLEM}
     problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
     n, nc = len(np.atleast_1d(data["status"])), problem.nc
     shapes: dict[str, tuple[tuple[int, ...], str]] = {

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.friction import uses_true_cone
+from routh.laws.set_valued import METHODS
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.sampling import algorithm1
 from routh.sampling.outcomes import Outcomes
@@ -16,8 +17,6 @@ from routh.validation import Options, choice, count_that_fits, integer, real
 
 if TYPE_CHECKING:
     from routh.sampling.batch import BatchOutcomes
-
-METHODS = ("events", "algorithm1")
 
 
 class SampleOptions(TypedDict, total=False):

@@ -6,9 +6,11 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import facet_directions
+from routh.models.simultaneity import TOUCHING
 from routh.paths import PathKind
 from routh.sim.evidence import Evidence
 from routh.sim.trajectory import Event
+from routh.validation import Array, Options
 
 _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
 
@@ -27,13 +29,16 @@ def check_impact(e: Evidence, i: int) -> None:
     unresolved = float(np.spacing(e.s[i])) * np.abs(J).sum(axis=(0, 1))
     e.momentum("momentum of impacts", i, unexplained, tolerances.VERIFY_MOMENTUM, unresolved)
     closed = e.may_touch(i)
+    data = {} if event is None else event.data
+    away = _window_distance(e, i, data)
+    if away is not None:
+        closed |= e.gaps[i] <= away
     if not np.any(e.restitution[closed] > 0.0):
         gained = e.speed[i] - e.speed[i - 1]
         e.book.note("impacts dissipate", i, gained, tolerances.VERIFY_REST * e.before_impact[i])
         slowest = float((J[closed, 0] @ before / noise[closed]).min(initial=np.inf))
         e.book.note("impact only where nothing separates", i, slowest, 1.0)
     size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
-    data = {} if event is None else event.data
     kind = data.get("path", PathKind.TOTAL)
     directions = None
     if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
@@ -41,7 +46,8 @@ def check_impact(e: Evidence, i: int) -> None:
     # (72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece
     velocity = J @ (after if kind == PathKind.IMPLICIT else 0.5 * (before + after))
     for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
-        e.book.note("force at a distance", i, e.gaps[i, c], tolerances.VERIFY_GAP * e.reach[i])
+        allowed = tolerances.VERIFY_GAP * e.reach[i] + (0.0 if away is None else float(away[c]))
+        e.book.note("force at a distance", i, e.gaps[i, c], allowed)
         e.cone(i, c, impulse[c], size)
         if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
             continue
@@ -51,6 +57,14 @@ def check_impact(e: Evidence, i: int) -> None:
             e.book.note("normal impulses dissipate", i, power, size * unsure)
         slip = velocity[c, 1:]
         e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
+
+
+def _window_distance(e: Evidence, i: int, data: Options) -> Array | None:
+    """How far open each contact may be that takes part, (nc,) m: what it approaches by within the window."""
+    if not data.get("window") or "v_before" not in data:
+        return None
+    rate = e.J(e.trajectory.q[i])[:, 0] @ data["v_before"]
+    return np.maximum(-rate * float(data["window"]), TOUCHING)
 
 
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 import numpy as np
 
 from routh.models.base import Model, State
+from routh.problem import soon_sentence
 from routh.progress import counted, counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
@@ -46,6 +47,18 @@ class Bundle(Drawable, Tabular, Stored):
         impacts = self.impacts
         few, many = (int(impacts.min()), int(impacts.max())) if len(self) else (0, 0)
         return f"Bundle(futures={len(self)}, impacts={few} to {many}, ok={self.ok})"
+
+    @property
+    def soon(self) -> dict[str, float]:
+        """Contacts of some future that close within three windows and take no part, see `Trajectory.soon`."""
+        found: dict[str, float] = {}
+        for one in self.trajectories:
+            for name, late in one.soon.items():
+                found[name] = min(late, found.get(name, late))
+        return found
+
+    def _sentences(self) -> list[str]:
+        return soon_sentence(self.soon)
 
     def _facts(self) -> list[tuple[object, ...]]:
         shown = zip(self.trajectories[:_TOLD], self.impacts, self.status, strict=False)

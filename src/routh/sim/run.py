@@ -12,6 +12,7 @@ from routh import tolerances
 from routh.friction import ContactMode
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import State
+from routh.models.simultaneity import Simultaneity
 from routh.sim import quick_course, zeno
 from routh.sim.contact_forces import Mode, ModeForces
 from routh.sim.course import Course, Options
@@ -36,6 +37,7 @@ class RunSettings(Options):
     sample_dt: float  # s
     max_events: int
     law: ImpactLaw
+    simultaneity: Simultaneity
     rng: np.random.Generator
 
 
@@ -133,10 +135,10 @@ class Run:
         return {self.mechanism.names[i]: held.get(i, ContactMode.SEPARATES).word for i in resting}
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
-        """Let the law resolve an impact of all closed contacts; t and q stand still (HP23 (49))."""
-        model = self.mechanism.model
-        gap = max(self.settings.gap, float(model.gaps(self.q).min()))
-        problem = model.problem(State(self.q, self.v, self.t), gap=gap)
+        """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49))."""
+        model, together = self.mechanism.model, self.settings.simultaneity
+        gap = None if together.gap is None else max(together.gap, float(model.gaps(self.q).min()))
+        problem = model.problem(State(self.q, self.v, self.t), window=together.window, gap=gap)
         approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
         names = [self.mechanism.names[i] for i in without_collision]
         result = self.settings.law(problem, self.settings.rng, without_collision=names)
@@ -147,6 +149,8 @@ class Run:
             kind,
             took_part,
             closed=problem.names,
+            window=together.horizon,
+            soon=dict(problem.soon),
             v_before=self.v.copy(),
             v_after=result.v.copy(),
             steps=len(result.path.impulse),

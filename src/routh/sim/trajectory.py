@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
+from routh.problem import soon_sentence
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.status import Status
 from routh.storage import Stored
@@ -118,6 +119,21 @@ class Trajectory(Drawable, Tabular, Stored):
         impacts = sum(event.kind.startswith("impact") for event in self.events)
         ends = f"{self.t[0]:.4g} to {self.t[-1]:.4g} s" if len(self) else "empty"
         return f"Trajectory({ends}, samples={len(self)}, impacts={impacts}, ok={self.ok})"
+
+    @property
+    def soon(self) -> dict[str, float]:
+        """Contacts that took no part in an impact although they would have closed within three windows.
+
+        Name -> the shortest time (s) at which one was seen; another window would have counted them.
+        """
+        found: dict[str, float] = {}
+        for event in self.events:
+            for name, time in event.data.get("soon", {}).items():
+                found[name] = min(time, found.get(name, time))
+        return found
+
+    def _sentences(self) -> list[str]:
+        return soon_sentence(self.soon)
 
     def _facts(self) -> list[tuple[object, ...]]:
         shown = [(f"{e.t:.6g}", e.kind, ", ".join(e.contacts)) for e in self.events[:_TOLD]]

@@ -6,7 +6,8 @@ Every sample and every interval between samples is held against HP23 (53) with t
 * smooth intervals: forces push, lie in the friction cone, dissipate most (12), (16), act only at closed
   contacts that do not separate; and the acceleration in the middle of the interval, from the states at its
   ends, lies in the set of (53), found by non-negative least squares without the recorded forces;
-* impacts: t and q stand still, momentum is balanced, no impulse where all closed contacts separate, and the
+* impacts: t and q stand still, momentum is balanced, no impulse where all closed contacts separate, open ones
+  push only if they would have touched within the window that the event names, and the
   increments meet the conditions of their law: (72) for implicit steps, (39) along Routh's path;
 * accumulation points: the times really decay, and momentum balances across the gap.
 """
@@ -26,6 +27,7 @@ from routh.sim.trajectory import Trajectory
 def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
     """Hold a trajectory of `routh.simulate` against HP23 (53), sample by sample.
 
+    Contacts count as closed in an impact if they would have touched within the window of its event.
     ``control`` must be the one that the trajectory was made with. Energy is checked where the model knows its
     potential and there is no control.
     """

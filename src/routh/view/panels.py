@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.laws import Sequential, Simultaneous
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, soon_sentence
 from routh.text import for_html
 from routh.validation import Array
 from routh.view.mechanism import Control
@@ -106,8 +106,9 @@ class Panel:
             if score <= outcomes.rounding
             else f"<b>ambiguity {score:.3g}</b> of the speed before"
         )
+        soon = "".join(f"<br>{for_html(line)}" for line in soon_sentence(outcomes.problem.soon))
         self._table.content = (
-            f"<div style='padding:0 1em'>{words}"
+            f"<div style='padding:0 1em'>{words}{soon}"
             f"<table style='width:100%;font-size:85%;line-height:1.3'>{rows}</table></div>"
         )
 

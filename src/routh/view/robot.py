@@ -17,12 +17,12 @@ from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
 from routh.models.mujoco.model import MujocoModel
 from routh.models.robot import RobotProblem, UnrepresentedWarning
-from routh.models.simultaneity import LANDING_WINDOW
+from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
 from routh.sampling.choosing import spread_choice
 from routh.sim import simulate_many
 from routh.sim.aftermath import follow
-from routh.validation import Array
+from routh.validation import Array, Options
 from routh.view.mechanism import Control, Moving, Part, Placed, Values
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class RobotMechanism:
             drop=values["drop"],
             joints=joints,
             qpos=self._reference,
-            window=values.get("window", 1e3 * LANDING_WINDOW) * 1e-3,
+            window=values.get("window", 1e3 * WINDOW) * 1e-3,
             restitution=values.get("restitution", 0.0),
             **turn,
         )
@@ -84,7 +84,7 @@ class RobotMechanism:
             problem = changed
         frames = np.array([contact.frame for contact in problem.contacts])
         points = np.array([contact.pos for contact in problem.contacts])
-        return Placed(found.qpos, problem, points, frames)
+        return Placed(found.qpos, problem, points, frames, found.window)
 
     def advance(self, q: Array, v: Array, dt: float) -> Array:
         """Configurations a moment later."""
@@ -119,7 +119,8 @@ class RobotMechanism:
                 warnings.simplefilter("ignore", UnrepresentedWarning)
                 model = MujocoModel(self.model, self_contacts=False)
             state = State(placed.q, placed.problem.qvel)
-            return simulate_many(model, state, n=count, duration=duration, law=SetValued(), seed=seed)
+            options: Options = {"law": SetValued(), "window": placed.window, "seed": seed}
+            return simulate_many(model, state, n=count, duration=duration, **options)
         outcomes = sample(placed.problem, 8 * count, seed=seed)
         ended = np.flatnonzero(outcomes.terminated)
         if not len(ended):
@@ -172,7 +173,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
         Control("drop", 0.05, 5.0, start.get("drop", 1.0), "m/s"),
         Control("friction", 0.0, 3.0, start.get("friction", 1.0), "times the model's"),
         Control("restitution", 0.0, 1.0, start.get("restitution", 0.0)),
-        Control("window", 0.1, 50.0, 1e3 * start.get("window", LANDING_WINDOW), "ms"),
+        Control("window", 0.1, 50.0, 1e3 * start.get("window", WINDOW), "ms"),
     ]
 
 

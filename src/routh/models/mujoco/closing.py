@@ -4,7 +4,7 @@ A contact is *open* while its distance exceeds the one at which MuJoCo's force b
 event is an open contact that closes within the horizon faster than a threshold, or one that has closed since
 the last look (its motion was accelerated). What was open before is remembered from look to look by the pair
 of geoms and the place, so that a contact that stays closed is never an event, and one that was handled is not
-handled twice: closed or handled, it can close again only after it has opened by more than the gap.
+handled twice: closed or handled, it can close again only after it has opened by more than `REOPEN`.
 
 Tuples here are plain ones: named ones take numba longer to unpack than the work itself.
 """
@@ -25,11 +25,13 @@ COLUMNS = 8
 THRESHOLD = 0  # m/s: what closes more slowly is no event
 HORIZON = 1  # s: what closes later is none yet
 AIM = 2  # m: an event is put where the gap is still so wide, so that no force acts before it
-GAP = 3  # m: contacts within it take part in an event
+REOPEN = 3  # m: what has closed can close again after it has opened so far
 LEAST = 4  # contacts that an event needs
 ACCELERATION = 5  # m/s^2: no contact is accelerated more, for how long nothing can close
 UNSEEN = 6  # s: what is out of reach cannot close earlier
-RULES = 7
+NEAR = 7  # m: contacts that are as near when an event begins take part in it
+WINDOW = 8  # s: ... and those that close so soon after
+RULES = 9
 
 Around = tuple[Array, Array, Array, Array, np.ndarray]  # dist (c,), includemargin (c,), pos, frame, geom
 Motion = tuple[Array, Array, Array]  # cdof (nv, 6), subtree_com (nbody, 3), qvel
@@ -84,7 +86,7 @@ def judge_row(memory: Array, known: int, row: Array, rules: Array) -> None:
     """
     nearest, touched = matched(memory, known, row)
     row[HANDLED], row[TIME] = 0.0, math.inf
-    if nearest >= 0 and (row[SPEED] < 0.0 or row[DEPTH] <= rules[GAP]):
+    if nearest >= 0 and (row[SPEED] < 0.0 or row[DEPTH] <= rules[REOPEN]):
         row[HANDLED] = memory[nearest, HANDLED]
     closed = row[DEPTH] <= 0.0
     if row[SPEED] < -rules[THRESHOLD] and row[HANDLED] == 0.0:
@@ -100,7 +102,7 @@ def judge_row(memory: Array, known: int, row: Array, rules: Array) -> None:
 @kernel
 def earliest(row: Array, rules: Array) -> float:
     """The time in which an open contact can close for an event, s: one that was handled opens first."""
-    speed, most, gap = row[SPEED], rules[ACCELERATION], rules[GAP]
+    speed, most, gap = row[SPEED], rules[ACCELERATION], rules[REOPEN]
     if row[HANDLED] == 0.0:
         return (speed + math.sqrt(speed * speed + 2.0 * most * row[DEPTH])) / most
     back = math.sqrt(2.0 * gap / most)
@@ -153,7 +155,8 @@ def next_event(
             break
         taking_part = 0
         for k in range(count):
-            if now[k, DEPTH] + min(now[k, SPEED], 0.0) * first <= rules[GAP]:
+            left = now[k, DEPTH] + min(now[k, SPEED], 0.0) * first
+            if left <= rules[NEAR] or left + now[k, SPEED] * rules[WINDOW] <= 0.0:
                 taking_part += 1
                 if now[k, TIME] < math.inf:
                     now[k, HANDLED] = 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from routh.models.mujoco.engine import Near, engine
-from routh.models.robot import ContactRow, RobotContact, distinct_names, listed
+from routh.models.robot import ContactRow, RobotContact, listed
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def contact_rows(near: Near) -> list[ContactRow]:
     model, data = near.model, near.data
     found = [contact for contact in near_contacts(data) if min(contact.geom) >= 0]
     pairs = [(geom_name(model, int(c.geom[0])), geom_name(model, int(c.geom[1]))) for c in found]
-    names = distinct_names([f"{second}/{first}" for first, second in pairs])
     rows = []
-    for contact, (first, second), name in zip(found, pairs, names, strict=True):
+    for contact, (first, second) in zip(found, pairs, strict=True):
         frame = np.array(contact.frame, dtype=np.float64).reshape(3, 3)
         J = frame @ relative_jacobian(model, data, contact.geom, contact.pos)
         mu, scale = friction(contact)
         J[1:] *= scale[:, None]
-        place = RobotContact(name, "contact", first, second, float(contact.dist), contact.pos.copy(), frame)
+        name, dist = f"{second}/{first}", float(contact.dist)
+        place = RobotContact(name, "contact", first, second, dist, contact.pos.copy(), frame)
         rows.append(ContactRow(place, J, mu))
     return rows
 

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from routh.models.simultaneity import Simultaneity
 from routh.models.spatial.rotations import cross
 from routh.status import CapacityError, optional
 from routh.validation import Array
@@ -90,8 +91,8 @@ def check_capacity(wide: MjModel, near: MjData, reach: float) -> None:
     full = kinds.mjWARN_CONTACTFULL, kinds.mjWARN_CNSTRFULL
     if any(near.warning[int(kind)].number > 0 for kind in full):
         raise CapacityError(
-            f"gap: MuJoCo's memory of {wide.narena} bytes is too small for all contacts within {reach:g} m; "
-            "wanted a smaller gap, or a larger <size memory=.../> in the model"
+            f"window: MuJoCo's memory of {wide.narena} bytes is too small for contacts within {reach:g} m; "
+            "wanted a smaller window or gap, or a larger <size memory=.../> in the model"
         )
 
 
@@ -183,10 +184,21 @@ def point_velocities(model: MjModel, data: MjData, bodies: np.ndarray, points: A
     return np.asarray(twist[:, 3:] + cross(twist[:, :3], arms))
 
 
-def speed_bound(near: Near) -> float:
-    """A speed (m/s) that no point of any geom exceeds."""
-    model, data, bodies = near.model, near.data, np.asarray(near.model.geom_bodyid)
-    centres = np.linalg.norm(point_velocities(model, data, bodies, data.geom_xpos), axis=1)
-    turning = model.geom_rbound * np.linalg.norm(data.cvel[bodies, :3], axis=1)
+def reach_at(model: MjModel, data: MjData, rules: Simultaneity) -> float:
+    """How far open a contact or a joint's limit can be that takes part, m or rad.
+
+    The given model and data stay untouched.
+    """
+    mujoco, own = engine(), workspace(model, 0.0)
+    near = own.data
+    near.qpos[:], near.qvel[:] = data.qpos, data.qvel
+    take_environment(near, data)
+    for compute in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
+        compute(own.wide, near)
+    bodies = np.asarray(model.geom_bodyid)
+    centres = np.linalg.norm(point_velocities(model, near, bodies, near.geom_xpos), axis=1)
+    turning = model.geom_rbound * np.linalg.norm(near.cvel[bodies, :3], axis=1)
     moving = np.asarray(model.body_weldid)[bodies] != 0
-    return float((centres + turning).max(where=moving, initial=0.0))
+    fastest = float((centres + turning).max(where=moving, initial=0.0))  # no point of any geom is faster
+    rate = max(2.0 * fastest, float(np.abs(data.qvel).max(initial=0.0)))
+    return max(rate * rules.horizon, float(np.nextafter(rules.near, np.inf)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh import tolerances
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco import closing
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
@@ -16,13 +15,15 @@ from routh.models.mujoco.rows import Made, Tree, make_rows
 from routh.models.mujoco.watching import Watcher, empty_made
 from routh.models.robot import distinct_names
 from routh.models.robot_batch import Labels
+from routh.models.simultaneity import Simultaneity
 from routh.status import ModelError
 from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-_AIM = 0.25  # share of the gap at which an event is put
+_AIM = 0.25  # share of what is near enough to count, by distance or time, at which an event is put
+_REOPEN = 1e-3  # m: what has closed, or was handled, can close again after it has opened so far
 _AHEAD = 16e-3  # s: how far one look reaches at least, so that not every substep needs one
 _FASTEST = 10.0  # m/s: approaches up to this speed are seen before they close
 _ACCELERATION = 150.0  # m/s^2: ... and up to this acceleration
@@ -61,26 +62,35 @@ class Lookout:
     Parameters
     ----------
     model, data : MjModel and MjData.
-    gap : rows within this distance of closing take part in an event (m; rad for limits).
+    rules : which rows take part in an event.
     threshold : m/s: what closes more slowly is no event.
     least : contacts that an event needs.
     limits : whether limits of hinges and slides that are reached belong to its rows.
     """
 
     def __init__(
-        self, model: MjModel, data: MjData, *, gap: float, threshold: float, least: int, limits: bool
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        rules: Simultaneity,
+        threshold: float,
+        least: int,
+        limits: bool,
     ) -> None:
         mujoco = engine()
         if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
             raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
         if np.any(data.eq_active):
             raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
-        self.model, self.data, self.gap = model, data, gap
+        self.model, self.data, self.rules = model, data, rules
         self._own = make_workspace(model)
         self._limits = limits
         self._rules = np.zeros(closing.RULES)
         self._rules[closing.THRESHOLD], self._rules[closing.LEAST] = threshold, least
-        self._rules[closing.AIM], self._rules[closing.GAP] = _AIM * gap, gap
+        aim = _AIM * (threshold * rules.horizon if rules.gap is None else rules.gap)
+        self._rules[closing.AIM], self._rules[closing.REOPEN] = aim, rules.gap or _REOPEN
+        self._rules[closing.NEAR], self._rules[closing.WINDOW] = rules.near, rules.horizon
         self._rules[closing.ACCELERATION] = _ACCELERATION
         near = self._own.data
         self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
@@ -99,9 +109,9 @@ class Lookout:
         own, model = self._own, self.model
         follow(own, model)
         ahead = max(2.0 * float(model.opt.timestep), _AHEAD)
-        _reach_out(own, self.gap + _FASTEST * ahead)
+        _reach_out(own, self.rules.near + _FASTEST * max(ahead, self.rules.horizon))
         self._rules[closing.UNSEEN] = ahead
-        self._watcher = Watcher(own.wide, own.data, self.gap, self._limits, states=1)
+        self._watcher = Watcher(own.wide, own.data, self.rules, self._limits, states=1)
         self._labels, tree = self._watcher.labels(), self._watcher.tree
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
@@ -159,7 +169,7 @@ class Lookout:
         self._made = empty_made(1, contacts + 2 * len(self._tree.limits), self.model.nv)
 
     def arrival(self) -> Arrival | None:
-        """The rows of the state that was last looked at, those within the gap; None where there are none."""
+        """The rows that take part in the state that was last looked at; None where there are none."""
         made = self._rows()
         count = int(made.first[1])
         if not count:
@@ -180,12 +190,11 @@ class Lookout:
 
     def _rows(self) -> Made:
         watcher, count = self._watcher, self._own.data.ncon
-        watcher.take(0, 0, count)
+        watcher.take(0, 0, count, self.data.qvel)
         if count > len(self._books[0]):
             self._make_room(2 * count)
         watcher.seen.dist[:count] -= self._contact.includemargin
-        limits, world = (self.gap, tolerances.RANK), np.empty((3, self.model.nv))
-        make_rows(self._tree, watcher.seen, limits, world, self._made)
+        make_rows(self._tree, watcher.seen, watcher.limits, np.empty((3, self.model.nv)), self._made)
         return self._made
 
 

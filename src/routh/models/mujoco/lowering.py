@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
+from routh.models.landed import Landing, Posture, place_joints, turned
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
-from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
 from routh.status import ModelError
 from routh.validation import Array, real
 
@@ -45,7 +45,7 @@ def landing(
     posture: Posture | None = None,
     keyframe: str | int | None = None,
     qpos: Mapping[int | str, float] | ArrayLike | None = None,
-    window: float = LANDING_WINDOW,
+    window: float | None = None,
     limits: bool = True,
     self_contacts: bool = False,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
@@ -61,12 +61,20 @@ def landing(
     before = np.array(data.qpos)
     _touch(model, data, root)
     data.qvel[:] = speed * root.speed
-    pairs = None if self_contacts else _outer_pairs(model, data, root, 2.0 * speed * window + TOUCHING)
-    rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
-    problem = build(model, data, rules, pairs=pairs)
+    rules = Rules(
+        window=window,
+        touching=2.0 * TOUCHING,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    problem = build(model, data, rules, pairs=None if self_contacts else _OuterPairs(model, root))
     sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
-    return Landing(model, np.array(data.qpos), np.array(data.qvel), problem, speed, window, -sunk, changed)
+    return Landing(
+        model, np.array(data.qpos), np.array(data.qvel), problem, speed, rules.horizon, -sunk, changed
+    )
 
 
 def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
@@ -135,12 +143,17 @@ def _into_limits(model: MjModel, data: MjData) -> dict[str, float]:
     return moved
 
 
-def _outer_pairs(model: MjModel, data: MjData, root: Root, reach: float) -> set[tuple[str, str]]:
-    """Pairs of geoms, one of the robot and one of its surroundings, that are within reach."""
-    near = look_around(model, data, reach)
-    geoms = np.array(near.data.contact.geom).reshape(-1, 2)
-    outer = {(int(a), int(b)) for a, b in geoms[_are_outer(model, geoms, root)]}
-    return {(geom_name(model, a), geom_name(model, b)) for a, b in outer}
+class _OuterPairs:
+    """Pairs of names of geoms, one of the robot and one of its surroundings."""
+
+    def __init__(self, model: MjModel, root: Root) -> None:
+        ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
+        self._ours = {geom_name(model, int(g)) for g in np.flatnonzero(ours)}
+
+    def __contains__(self, pair: object) -> bool:
+        assert isinstance(pair, tuple)
+        first, second = pair
+        return (first in self._ours) != (second in self._ours)
 
 
 def _are_outer(model: MjModel, geoms: np.ndarray, root: Root) -> np.ndarray:

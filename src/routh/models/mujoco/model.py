@@ -144,9 +144,14 @@ class MujocoModel:
         engine().mj_energyPos(self.mujoco, self._data)
         return float(self._data.energy[0])
 
-    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
-        """The impact of all contacts whose signed distance is at most ``gap`` (m; rad for hinges)."""
-        return impact_problem(self, state, gap=gap)
+    def problem(
+        self, state: State, *, window: float | None = None, gap: float | None = None
+    ) -> ImpactProblem:
+        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
+
+        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
+        """
+        return impact_problem(self, state, window=window, gap=gap)
 
     def _at(self, q: ArrayLike) -> None:
         """Bring the workspace to a configuration; nothing is done where it is there already."""

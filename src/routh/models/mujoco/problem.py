@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,28 @@ from numpy.typing import ArrayLike
 from routh.batch import empty_arrays
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
 from routh.models.mujoco.engine import (
+    Near,
     engine,
     look_around,
     mass_matrix,
-    speed_bound,
+    reach_at,
     take_environment,
 )
-from routh.models.robot import RobotContact, RobotProblem, assemble, impossible, tell_unrepresented
+from routh.models.robot import (
+    ContactRow,
+    RobotContact,
+    RobotProblem,
+    assemble,
+    impossible,
+    tell_unrepresented,
+)
 from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import (
     DEEPEST,
     DEEPEST_OF_MANY,
-    DEFAULT_GAP,
     PAST_LIMIT,
     PAST_LIMIT_OF_MANY,
+    SOON,
     Rules,
 )
 from routh.validation import Array, integer, real_array
@@ -43,8 +51,8 @@ def problem(
     model: MjModel,
     data: MjData,
     *,
-    gap: float = DEFAULT_GAP,
     window: float | None = None,
+    gap: float | None = None,
     limits: bool = True,
     restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
     deepest: float | None = DEEPEST,
@@ -57,8 +65,10 @@ def problem(
     Parameters
     ----------
     model, data : MjModel and MjData.
-    gap : contacts within this distance are simultaneous (m; rad for limits of hinges).
-    window : contacts that close within this time at the present velocity are simultaneous too (s).
+    window : s: what touches is simultaneous, and what closes within this time at the present velocity;
+        default 5 ms. Contacts that close within three windows, but not within one, are named in the
+        problem's ``soon``.
+    gap : m (rad for limits of hinges): instead of a window, all contacts within this distance.
     limits : whether limits of joints and tendons that are reached count, as contacts without friction.
     restitution : a number, one per contact, or a mapping from contact names; names without "#k" mean all
         points of their pair.
@@ -72,28 +82,41 @@ def problem(
     What cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
     `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
-    result = build(model, data, Rules(gap, window, limits, restitution, deepest, past_limit))
+    rules = Rules(
+        window=window,
+        gap=gap,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    result = build(model, data, rules)
     tell_unrepresented("impact", result.unrepresented)
     return result
 
 
 def build(
-    model: MjModel, data: MjData, rules: Rules, *, pairs: Collection[tuple[str, str]] | None = None
+    model: MjModel, data: MjData, rules: Rules, *, pairs: Container[tuple[str, str]] | None = None
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
-    near = look_around(model, data, np.nextafter(rules.gap, np.inf))
-    if rules.window is not None:
-        wider = 2.0 * speed_bound(near) * rules.window
-        near = look_around(model, data, wider) if wider > rules.gap else near
-    rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
-    rows += limit_rows(near) if rules.limits else []
-    M = mass_matrix(near.model, near.data)
-    candidates = assemble(M, qvel, rows, rules, equality=equality_rows(near))
+    reach, later = reach_at(model, data, rules), list[ContactRow]()
+    if (
+        rules.horizon > 0.0
+    ):  # a look of its own: which points MuJoCo finds of a pair depends on how far it looks
+        later = _rows(look_around(model, data, SOON * reach), rules, pairs)
+    near = look_around(model, data, reach)
+    M, rows = mass_matrix(near.model, near.data), _rows(near, rules, pairs)
+    candidates = assemble(M, qvel, rows, rules, equality=equality_rows(near), later=later)
     present = {_pair(contact) for contact in candidates.contacts}
     notes = (*unrepresented(near, present), *candidates.unrepresented)
     return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)
+
+
+def _rows(near: Near, rules: Rules, pairs: Container[tuple[str, str]] | None) -> list[ContactRow]:
+    rows = [row for row in contact_rows(near) if pairs is None or _pair(row.contact) in pairs]
+    return rows + (limit_rows(near) if rules.limits else [])
 
 
 def _pair(contact: RobotContact) -> tuple[str, str]:
@@ -105,8 +128,8 @@ def problems(
     qpos: ArrayLike,
     qvel: ArrayLike,
     *,
-    gap: float = DEFAULT_GAP,
     window: float | None = None,
+    gap: float | None = None,
     limits: bool = True,
     restitution: float | Mapping[str, float] = 0.0,
     deepest: float | None = DEEPEST_OF_MANY,
@@ -122,7 +145,7 @@ def problems(
     ----------
     model : MjModel.
     qpos, qvel : (n, nq) and (n, nv).
-    gap, window, limits : which contacts are simultaneous, as for a single problem.
+    window, gap, limits : which contacts are simultaneous, as for a single problem; default a window of 5 ms.
     restitution : a number, or a mapping from contact names; names without "#k" mean all points of their pair.
     deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
         (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
@@ -130,13 +153,13 @@ def problems(
     processes : that look at states, each at a share of them; the rows are the same to the bit. Worth it from
         some 10^5 states on. (Threads would wait for each other: half of this is Python.)
 
-    Models with equality constraints or with limits of tendons or ball joints, and a ``window``, are built
-    state by state, which is slower.
+    Models with equality constraints or with limits of tendons or ball joints are built state by state, which
+    is slower.
     """
-    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    rules = Rules(window=window, gap=gap, limits=limits, deepest=deepest, past_limit=past_limit)
     positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
     workers = integer("processes", processes, at_least=1)
-    build_batch = _watched if window is None and _can_watch(model, data) else _one_by_one
+    build_batch = _watched if _can_watch(model, data) else _one_by_one
     batch = build_batch(model, positions, velocities, data, rules, workers)
     batch.set_restitution(restitution)
     tell_unrepresented("impacts", batch.unrepresented)
@@ -178,7 +201,7 @@ def _watched(
     states = np.flatnonzero(finite)
     M = np.zeros((len(qpos), model.nv, model.nv))
     reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
-    watch = Watch(model, data, rules.gap, rules.limits, qpos, states)
+    watch = Watch(model, data, rules, qpos, qvel, states)
     rows, labels = PaddedRows(len(qpos), model.nv), watch.watcher.labels()
 
     def take(piece: WatchedRows) -> None:

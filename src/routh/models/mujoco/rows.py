@@ -35,6 +35,7 @@ class Seen(NamedTuple):
     """What MuJoCo found in some states, the contacts of all of them in one row."""
 
     qpos: Array  # (states, nq)
+    qvel: Array  # (states, nv)
     M: Array  # (states, nM) sparse mass matrix
     cdof: Array  # (states, nv, 6) motions about the subtree's centre of mass
     centre: Array  # (states, nbody, 3) m
@@ -77,6 +78,42 @@ def point_velocity(tree: Tree, seen: Seen, state: int, body: int, sign: float, p
         J[1, dof] += sign * (c[4] + c[2] * x - c[0] * z)
         J[2, dof] += sign * (c[5] + c[0] * y - c[1] * x)
         dof = tree.dof_parent[dof]
+
+
+@kernel
+def fastest_point(
+    bodies: np.ndarray,
+    dof_parent: np.ndarray,
+    radius: Array,
+    cdof: Array,
+    centre: Array,
+    pos: Array,
+    qvel: Array,
+) -> float:
+    """A speed (m/s) that no point of any geom exceeds, see `routh.models.mujoco.engine.reach_at`.
+
+    bodies : (ngeom, 2) int32, the root of a geom's tree and the last velocity that moves it (-1: none);
+    radius, pos : (ngeom,), (ngeom, 3) m, around the geom's centre; cdof, centre : as in `Seen`, of one state.
+    """
+    fastest = 0.0
+    for geom in range(radius.shape[0]):
+        root, dof = bodies[geom, 0], bodies[geom, 1]
+        x, y, z = (
+            pos[geom, 0] - centre[root, 0],
+            pos[geom, 1] - centre[root, 1],
+            pos[geom, 2] - centre[root, 2],
+        )
+        u, v, w, a, b, c = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        while dof >= 0:
+            rate = qvel[dof]
+            u += rate * (cdof[dof, 3] + cdof[dof, 1] * z - cdof[dof, 2] * y)
+            v += rate * (cdof[dof, 4] + cdof[dof, 2] * x - cdof[dof, 0] * z)
+            w += rate * (cdof[dof, 5] + cdof[dof, 0] * y - cdof[dof, 1] * x)
+            a, b, c = a + rate * cdof[dof, 0], b + rate * cdof[dof, 1], c + rate * cdof[dof, 2]
+            dof = dof_parent[dof]
+        speed = math.sqrt(u * u + v * v + w * w) + radius[geom] * math.sqrt(a * a + b * b + c * c)
+        fastest = max(fastest, speed)
+    return fastest
 
 
 @kernel
@@ -156,14 +193,26 @@ def turn_tangents(made: Made, begin: int, end: int, turned: Array) -> None:
 
 
 @kernel
-def add_limits(tree: Tree, seen: Seen, state: int, gap: float, made: Made, row: int) -> int:
-    """Limits of hinges and slides within the gap; the number of rows after them."""
+def takes_part(dist: float, rate: float, limits: tuple[float, float, float]) -> bool:
+    """Whether a contact counts, as `routh.models.simultaneity.Simultaneity.counts` says."""
+    near, horizon, _ = limits
+    if dist <= near:
+        return True
+    return rate < 0.0 and dist / -rate <= horizon
+
+
+@kernel
+def add_limits(
+    tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], made: Made, row: int
+) -> int:
+    """Limits of hinges and slides that take part; the number of rows after them."""
     for k in range(tree.limits.shape[0]):
         joint, at, dof = tree.limits[k, 0], tree.limits[k, 1], tree.limits[k, 2]
         value = seen.qpos[state, at]
         for side in range(2):
             dist = value - tree.range[k, 0] if side == 0 else tree.range[k, 1] - value
-            if not dist <= gap:
+            rate = seen.qvel[state, dof] if side == 0 else -seen.qvel[state, dof]
+            if not takes_part(dist, rate, limits):
                 continue
             for d in range(3):
                 for j in range(made.J.shape[2]):
@@ -180,24 +229,35 @@ def add_limits(tree: Tree, seen: Seen, state: int, gap: float, made: Made, row: 
 
 @kernel
 def add_contacts(
-    tree: Tree, seen: Seen, state: int, limits: tuple[float, float], world: Array, made: Made, row: int
+    tree: Tree,
+    seen: Seen,
+    state: int,
+    limits: tuple[float, float, float],
+    world: Array,
+    made: Made,
+    row: int,
 ) -> int:
-    """Contacts within the gap that some velocity can change; the number of rows after them."""
-    gap, rank = limits
-    begin, end = seen.first[state], seen.first[state + 1]
-    for contact in range(begin, end):
-        if not seen.dist[contact] <= gap:
+    """Contacts that take part and that some velocity can change; the number of rows after them."""
+    near, horizon, rank = limits
+    start = row
+    for contact in range(seen.first[state], seen.first[state + 1]):
+        if horizon == 0.0 and not seen.dist[contact] <= near:
             continue
         made.mu[row] = contact_jacobian(tree, seen, state, contact, world, made.J[row])
         length = norm(made.J[row, 0])
         if not length > rank * max(length, 1.0):
             continue
+        rate = 0.0
+        for j in range(made.J.shape[2]):
+            rate += made.J[row, 0, j] * seen.qvel[state, j]
+        if not takes_part(seen.dist[contact], rate, limits):
+            continue
         ordinal = 1
         first, second = seen.geom[contact, 0], seen.geom[contact, 1]
-        for other in range(begin, contact):
+        for other in range(start, row):
             if (
-                tree.geom_label[seen.geom[other, 0]] == tree.geom_label[first]
-                and tree.geom_label[seen.geom[other, 1]] == tree.geom_label[second]
+                tree.geom_label[made.pair[other, 0]] == tree.geom_label[first]
+                and tree.geom_label[made.pair[other, 1]] == tree.geom_label[second]
             ):
                 ordinal += 1
         made.kind[row], made.ordinal[row], made.dist[row] = 0, ordinal, seen.dist[contact]
@@ -211,18 +271,22 @@ def add_contacts(
 
 
 @kernel
-def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float], world: Array, made: Made) -> None:
-    """All rows of some states; ``limits``: gap (m, rad) and the share below which a norm is zero."""
+def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float, float], world: Array, made: Made) -> None:
+    """All rows of some states.
+
+    ``limits``: the distance (m, rad) up to which, and the time (s) within which contacts count, and the share
+    below which a norm is zero.
+    """
     made.first[0] = 0
     for state in range(seen.qpos.shape[0]):
         begin = made.first[state]
         end = add_contacts(tree, seen, state, limits, world, made, begin)
-        end = add_limits(tree, seen, state, limits[0], made, end)
+        end = add_limits(tree, seen, state, limits, made, end)
         made.first[state + 1] = end
         planar = True
         for row in range(begin, end):
             large, small, _, _ = principal_tangent(made.J[row, 1:], world)
-            if small > limits[1] * max(large, 1.0):
+            if small > limits[2] * max(large, 1.0):
                 planar = False
                 break
         made.planar[state] = planar

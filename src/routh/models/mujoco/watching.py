@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import tolerances
+from routh.compiling.foreign import Foreign
 from routh.models.mujoco.contacts import (
     adhesion_actuators,
     geom_name,
@@ -18,9 +19,15 @@ from routh.models.mujoco.contacts import (
     of_contact,
     single_joints,
 )
-from routh.models.mujoco.engine import check_capacity, engine, take_environment, workspace
-from routh.models.mujoco.rows import Made, Seen, Tree, make_rows
+from routh.models.mujoco.engine import (
+    check_capacity,
+    engine,
+    take_environment,
+    workspace,
+)
+from routh.models.mujoco.rows import Made, Seen, Tree, fastest_point, make_rows
 from routh.models.robot_batch import CONTACT, Labels
+from routh.models.simultaneity import Rules, Simultaneity
 from routh.validation import Array
 from routh.workers import in_processes, parts_of
 
@@ -49,14 +56,23 @@ class Watcher:
     """A model's workspace with buffers for a chunk of states."""
 
     def __init__(
-        self, wide: MjModel, data: MjData, gap: float, limits: bool, *, states: int = STATES
+        self, wide: MjModel, data: MjData, rules: Simultaneity, limits: bool, *, states: int = STATES
     ) -> None:
         mujoco = engine()
-        self.wide, self.data, self.gap = wide, data, gap
+        self.wide, self.data, self.rules = wide, data, rules
+        self.reach = self._least = float(np.nextafter(rules.near, np.inf))  # m, how far the last look went
+        self.limits = rules.near, rules.horizon, tolerances.RANK  # of `make_rows`
+        owned = (f"{owner}_margin" for owner in ("geom", "pair", "body"))
+        self._margins = [getattr(wide, field) for field in owned if hasattr(wide, field)]
+        compiled: Foreign = fastest_point
+        self._fastest = compiled.entry  # it is called for every state
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
         off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
         self.tree = make_tree(wide, data, self.names, limits and allowed)
+        bodies = np.stack([self.tree.body_root, self.tree.body_last])[:, self.tree.geom_body].T
+        places = np.ascontiguousarray(bodies), self.tree.dof_parent, np.array(wide.geom_rbound)
+        self._moving = *places, data.cdof, data.subtree_com, data.geom_xpos
         mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
         self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
         self._found = data.qpos, mass, data.cdof, data.subtree_com
@@ -72,25 +88,35 @@ class Watcher:
         adhesion = tuple(adhesion_actuators(self.wide))
         return Labels(self.names, joint_names(self.wide), tuple(units), notes, adhesion)
 
-    def watch(self, qpos: Array, states: np.ndarray) -> Iterator[WatchedRows]:
-        """Look at some states of ``qpos`` (n, nq), and make rows of those that touch."""
+    def watch(self, qpos: Array, qvel: Array, states: np.ndarray) -> Iterator[WatchedRows]:
+        """Look at some states of ``qpos`` (n, nq) and ``qvel`` (n, nv), and make rows of those that touch."""
         for begin in range(0, len(states), STATES):
             looked_at = states[begin : begin + STATES]
-            kept = self._look_at(qpos, looked_at, self._near_limit(qpos[looked_at]))
-            check_capacity(self.wide, self.data, self.gap)
+            near_limit = self._near_limit(qpos[looked_at], qvel[looked_at])
+            kept = self._look_at(qpos, qvel, looked_at, near_limit)
+            check_capacity(self.wide, self.data, self.reach)
             if len(kept):
                 piece = self._piece(kept)
-                self._judge(qpos, piece)
+                self._judge(qpos, qvel, piece)
                 yield piece
 
-    def _near_limit(self, qpos: Array) -> np.ndarray:
-        """Which states have a hinge or slide within reach of its limit, (n,) bool."""
+    def _near_limit(self, qpos: Array, qvel: Array) -> np.ndarray:
+        """Which states have a hinge or slide at whose limit it takes part, (n,) bool."""
         near = np.zeros(len(qpos), dtype=bool)
-        for (_, at, _), (low, high) in zip(self.tree.limits, self.tree.range, strict=True):
-            near |= (qpos[:, at] - low <= self.gap) | (high - qpos[:, at] <= self.gap)
+        for (_, at, dof), (low, high) in zip(self.tree.limits, self.tree.range, strict=True):
+            near |= self.rules.counts(qpos[:, at] - low, qvel[:, dof])
+            near |= self.rules.counts(high - qpos[:, at], -qvel[:, dof])
         return near
 
-    def _look_at(self, qpos: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
+    def _reach_for(self, qvel: Array) -> None:
+        """Let contacts be found from as far as one can be that closes within the window."""
+        rate = max(2.0 * self._fastest(*self._moving, qvel), np.abs(qvel).max(initial=0.0))
+        self.reach = max(float(rate) * self.rules.horizon, self._least)
+        self.wide.opt.o_margin = self.reach
+        for margins in self._margins:
+            margins.fill(self.reach)
+
+    def _look_at(self, qpos: Array, qvel: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
         """Fill the buffers with those of the states in which something is near; returns these."""
         mujoco, wide, data = engine(), self.wide, self.data
         position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
@@ -101,21 +127,24 @@ class Watcher:
             position[:] = qpos[state]
             kinematics(wide, data)
             centres(wide, data)
+            if self.rules.horizon > 0.0:
+                self._reach_for(qvel[state])
             collide(wide, data)
             found = data.ncon
             if found or near:
-                self.take(len(kept), count, found)
+                self.take(len(kept), count, found, qvel[state])
                 kept.append(state)
                 count += found
         return np.array(kept, dtype=np.int64)
 
-    def take(self, place: int, begin: int, found: int) -> None:
+    def take(self, place: int, begin: int, found: int, qvel: Array) -> None:
         """Write a state and the contacts that MuJoCo found into the buffers, at ``place`` and ``begin``."""
         self.make_mass(self.wide, self.data)
         seen, end = self.seen, begin + found
         if end > len(seen.dist):
             seen = self._grow(2 * end)
         seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self._found
+        seen.qvel[place] = qvel
         if found:
             contacts = self.data.contact
             for field in _CONTACT_FIELDS:
@@ -132,20 +161,20 @@ class Watcher:
 
     def _piece(self, kept: np.ndarray) -> WatchedRows:
         seen, nv = self.seen, self.wide.nv
-        used = Seen(*(value[: len(kept)] if i < 4 else value for i, value in enumerate(seen)))
+        used = Seen(*(value[: len(kept)] if i < 5 else value for i, value in enumerate(seen)))
         made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
-        make_rows(self.tree, used, (self.gap, tolerances.RANK), np.empty((3, nv)), made)
+        make_rows(self.tree, used, self.limits, np.empty((3, nv)), made)
         rows = (values[: int(made.first[-1])] for values in made[3:])
         return WatchedRows(kept, Made(made.M, made.first, made.planar, *rows))
 
-    def _judge(self, qpos: Array, piece: WatchedRows) -> None:
+    def _judge(self, qpos: Array, qvel: Array, piece: WatchedRows) -> None:
         """Note what contacts of pairs that come for the first time have and a row cannot represent."""
         contact = piece.made.kind == CONTACT
         pairs = piece.made.pair.astype(np.int64) @ [self.wide.ngeom, 1]
         for key in set(np.unique(pairs[contact]).tolist()) - self.known:
             self.known.add(key)
             row = np.flatnonzero(contact & (pairs == key))[:1]
-            self._look_at(qpos, piece.states_of(row), np.ones(1, dtype=bool))
+            self._look_at(qpos, qvel, piece.states_of(row), np.ones(1, dtype=bool))
             for found in near_contacts(self.data):
                 first, second = (int(geom) for geom in found.geom)
                 if first * self.wide.ngeom + second == key:
@@ -160,19 +189,19 @@ class Watch:
 
     model: MjModel
     data: MjData | None  # of the environment
-    gap: float
-    limits: bool
+    rules: Rules
     qpos: Array  # (n, nq)
+    qvel: Array  # (n, nv)
     states: np.ndarray  # (s,) int64: those to look at
 
     @cached_property
     def watcher(self) -> Watcher:
         """This process's."""
-        own = workspace(self.model, float(np.nextafter(self.gap, np.inf)))
+        own = workspace(self.model, float(np.nextafter(self.rules.near, np.inf)))
         engine().mj_resetData(own.wide, own.data)
         if self.data is not None:
             take_environment(own.data, self.data)
-        return Watcher(own.wide, own.data, self.gap, self.limits)
+        return Watcher(own.wide, own.data, self.rules, self.rules.limits)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the watcher, whose buffers are MuJoCo's own."""
@@ -181,7 +210,7 @@ class Watch:
     def all_pieces(self, take: Callable[[WatchedRows], None], workers: int) -> None:
         """Give the rows of all states to ``take``, in their order."""
         if workers == 1:
-            for piece in self.watcher.watch(self.qpos, self.states):
+            for piece in self.watcher.watch(self.qpos, self.qvel, self.states):
                 take(piece)
             return
         notes = self.watcher.notes
@@ -198,7 +227,7 @@ class Watch:
     def _share(self, part: range) -> tuple[list[WatchedRows], dict[str, set[str]]]:
         """The rows of some of the states, and what of their contacts no row can represent."""
         states = self.states[part.start : part.stop]
-        return list(self.watcher.watch(self.qpos, states)), self.watcher.notes
+        return list(self.watcher.watch(self.qpos, self.qvel, states)), self.watcher.notes
 
 
 def make_tree(model: MjModel, data: MjData, names: tuple[str, ...], limits: bool) -> Tree:
@@ -245,6 +274,7 @@ def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> Seen
     nv = model.nv
     return Seen(
         np.zeros((states, model.nq)),
+        np.zeros((states, nv)),
         np.zeros((states, entries)),
         np.zeros((states, nv, 6)),
         np.zeros((states, model.nbody, 3)),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import TOUCHING, Landing, Posture, place_joints, turned
+from routh.models.landed import Landing, Posture, place_joints, turned
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up, over_ground
-from routh.models.simultaneity import DEEPEST, LANDING_WINDOW, PAST_LIMIT, Rules
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
 from routh.status import ModelError
 from routh.validation import real, real_array
 
@@ -26,7 +26,7 @@ def landing(
     drop: float = 1.0,
     posture: Posture | None = None,
     q: ArrayLike | None = None,
-    window: float = LANDING_WINDOW,
+    window: float | None = None,
     ground: float = 0.0,
     points: Points | None = None,
     geometry: GeometryModel | None = None,
@@ -61,6 +61,13 @@ def landing(
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
     v[:3] = rotation.T @ np.array([0.0, 0.0, -speed])  # a free-flyer's velocity is in its body's frame
-    rules = Rules(2.0 * TOUCHING, window, limits, restitution, deepest, past_limit)
+    rules = Rules(
+        window=window,
+        touching=2.0 * TOUCHING,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
     found = build(around, at, v, rules)
-    return Landing(model, at, v, found, speed, window, -lowest)
+    return Landing(model, at, v, found, speed, rules.horizon, -lowest)

@@ -112,9 +112,14 @@ class GroundedRobot:
         """Potential energy of gravity, J."""
         return float(engine().computePotentialEnergy(self.robot, self._data, self._q(q)))
 
-    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
-        """The impact of all points whose height is at most ``gap`` (m)."""
-        return impact_problem(self, state, gap=gap)
+    def problem(
+        self, state: State, *, window: float | None = None, gap: float | None = None
+    ) -> ImpactProblem:
+        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
+
+        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
+        """
+        return impact_problem(self, state, window=window, gap=gap)
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the work space."""

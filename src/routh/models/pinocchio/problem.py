@@ -26,7 +26,6 @@ from routh.models.robot_batch import SIDES, RobotBatch, state_arrays
 from routh.models.simultaneity import (
     DEEPEST,
     DEEPEST_OF_MANY,
-    DEFAULT_GAP,
     PAST_LIMIT,
     PAST_LIMIT_OF_MANY,
     Rules,
@@ -47,8 +46,8 @@ def problem(
     v: ArrayLike,
     *,
     ground: float | None = 0.0,
-    gap: float = DEFAULT_GAP,
     window: float | None = None,
+    gap: float | None = None,
     points: Points | None = None,
     geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
@@ -65,8 +64,10 @@ def problem(
     ----------
     model : pinocchio.Model, of a fixed or floating base.
     ground : height of level ground (m), or None for none.
-    gap, window : which contacts are simultaneous: within this distance (m; rad for limits of revolute
-        joints), or closing within this time (s) at the present velocity.
+    window : s: what touches is simultaneous, and what closes within this time at the present velocity;
+        default 5 ms. Contacts that close within three windows, but not within one, are named in the
+        problem's ``soon``.
+    gap : m (rad for limits of revolute joints): instead of a window, all contacts within this distance.
     points : frames, frames with radii, or `ContactPoint`s that can touch the ground. Default: the ends of the
         limbs (`feet`), or none where ``geometry`` is given.
     geometry : pinocchio.GeometryModel: its shapes can touch the ground, and each other in its collision pairs
@@ -84,7 +85,14 @@ def problem(
     configuration = real_array("q", q, [(model.nq,)])
     velocity = real_array("v", v, [(model.nv,)])
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
-    rules = Rules(gap, window, limits, restitution, deepest, past_limit)
+    rules = Rules(
+        window=window,
+        gap=gap,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
     return build(around, configuration, velocity, rules)
 
 
@@ -94,8 +102,8 @@ def problems(
     v: ArrayLike,
     *,
     ground: float | None = 0.0,
-    gap: float = DEFAULT_GAP,
     window: float | None = None,
+    gap: float | None = None,
     points: Points | None = None,
     geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
@@ -122,7 +130,7 @@ def problems(
     configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
     workers = integer("processes", processes, at_least=1)
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
-    rules = Rules(gap, window, limits, deepest=deepest, past_limit=past_limit)
+    rules = Rules(window=window, gap=gap, limits=limits, deepest=deepest, past_limit=past_limit)
     build_at = partial(build, around, rules=rules)
     batch = RobotBatch.one_by_one(configurations, velocities, int(model.nv), build_at, workers)
     batch.set_restitution(restitution)
@@ -162,7 +170,7 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     M = mass_matrix(model, data, q)
-    reach = np.inf if rules.window else rules.gap  # every shape is looked at; the window itself decides later
+    reach = np.inf if rules.horizon else rules.near  # the window itself decides later
     rows: list[ContactRow] = []
     if ground is not None:
         touching = [point for point in over_ground(around, ground, reach) if point.dist <= reach]
@@ -171,7 +179,8 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
         rows += _pair_rows(model, data, around.geometry, reach, around.mu)
     if rules.limits:
         rows += _limit_rows(model, q, reach)
-    return assemble(M, v, rows, rules, equality=np.zeros((0, model.nv)))
+    later = rows if rules.horizon else ()
+    return assemble(M, v, rows, rules, equality=np.zeros((0, model.nv)), later=later)
 
 
 def over_ground(around: Surroundings, ground: float, reach: float) -> list[Touching]:

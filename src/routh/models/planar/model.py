@@ -96,9 +96,14 @@ class PlanarModel:
         """``q + dt v``, (nq,)."""
         return vector(q) + dt * vector(v)
 
-    def problem(self, state: State, *, gap: float = 1e-6) -> ImpactProblem:
-        """The impact of the contacts that are closed at ``state`` (signed distance <= gap, m)."""
-        return impact_problem(self, state, gap=gap)
+    def problem(
+        self, state: State, *, window: float | None = None, gap: float | None = None
+    ) -> ImpactProblem:
+        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
+
+        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
+        """
+        return impact_problem(self, state, window=window, gap=gap)
 
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
