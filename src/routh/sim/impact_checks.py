@@ -61,7 +61,7 @@ def check_impact(e: Evidence, i: int) -> None:
 
 def _window_distance(e: Evidence, i: int, data: Options) -> Array | None:
     """How far open each contact may be that takes part, (nc,) m: what it approaches by within the window."""
-    if not data.get("window") or "v_before" not in data:
+    if data.get("window") is None or "v_before" not in data:
         return None
     rate = e.J(e.trajectory.q[i])[:, 0] @ data["v_before"]
     return np.maximum(-rate * float(data["window"]), TOUCHING)

@@ -149,7 +149,7 @@ class Run:
             kind,
             took_part,
             closed=problem.names,
-            window=together.horizon,
+            window=together.window,
             soon=dict(problem.soon),
             v_before=self.v.copy(),
             v_after=result.v.copy(),

@@ -70,8 +70,8 @@ def simulate(
     rtol, atol : tolerances of the integrator, relative and in SI units.
     max_step : s, longest step of the integrator; default 1/10 of the duration.
     window : s: with a contact that collides, all take part that touch, or that would touch within this time
-        at the velocity before; default 5 ms. 0: only those that touch, HP23 (53) to the letter. Contacts that
-        close within three windows, but not within one, are named in the event's ``data["soon"]``.
+        at the velocity before; default 5 ms. 0: only those that touch (within 1 µm), as HP23 (53) has it.
+        Contacts that close within three windows, not within one, are named in the event's ``data["soon"]``.
     gap : m: instead of a window, contacts within this distance count as closed, and collide simultaneously.
     max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
         status INCOMPLETE.
