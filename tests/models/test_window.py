@@ -1,8 +1,6 @@
 """One notion of simultaneity: every door counts the same contacts, and names those that close soon."""
 
-import sys
-from pathlib import Path
-
+import falling
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from routh.models.planar import PlanarModel, PlaneContact, box
 from routh.models.simultaneity import TOUCHING, WINDOW, Simultaneity
 
 mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parents[1] / "learn"))
 
 CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/><body name="crate" pos="0 0 0.1">
   <freejoint/><geom name="crate" type="box" size="0.2 0.15 0.1" mass="1"/></body></worldbody></mujoco>"""
@@ -22,9 +19,7 @@ BOTH, FIRST = ("left/floor", "right/floor"), ("left/floor",)
 
 def feet(tilt, speed=1.0):
     """Two feet 1 m apart, the left one touches: model, state in MuJoCo, and how long the right one takes."""
-    from falling import block
-
-    model, data = block(tilt=-tilt, speed=speed)
+    model, data = falling.block(tilt=-tilt, speed=speed)
     data.qpos[1] -= data.geom("left").xpos[2] - 0.1
     mujoco.mj_forward(model, data)
     return model, data, float(data.geom("right").xpos[2] - 0.1) / max(speed, 1e-9)
