@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import routh
-from routh.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal
+from routh.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal, percent
 
 NASTY = [
     "\x1b]0;title\x07",
@@ -84,3 +84,11 @@ def test_text_is_cleaned_in_one_place():
         if re.search(r"html\.escape|markup import|^import html$|unicode_escape", line)
     ]
     assert own == []
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0.0 %"), (1e-6, "< 0.1 %"), (0.0214, "2.1 %"), (0.999992, "> 99.9 %"), (1.0, "100.0 %")],
+)
+def test_what_is_not_all_does_not_read_as_all(share, text):
+    assert percent(share) == text

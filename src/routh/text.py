@@ -45,6 +45,13 @@ def for_html(text: object) -> str:
     return _html.escape(for_lines(text), quote=True)
 
 
+def percent(share: float) -> str:
+    """A share with one decimal; what is not quite nothing or all of it does not read as if it were."""
+    if 0.0 < share < 0.0005:
+        return "< 0.1 %"
+    return "> 99.9 %" if 0.9995 <= share < 1.0 else f"{100.0 * share:.1f} %"
+
+
 def _shown(character: str) -> str:
     if unicodedata.category(character) in _UNSEEN:
         return character.encode("unicode_escape").decode("ascii")

@@ -7,7 +7,7 @@ import pytest
 
 from routh.reproduce import runner
 from routh.reproduce.base import Entry, Exhibit, Row, Settings
-from routh.reproduce.report import difference, write_report
+from routh.reproduce.report import cells, difference, write_report
 from routh.reproduce.runner import choose, fingerprint, load
 from routh.status import MissingExtraError
 from routh.viz import style
@@ -120,10 +120,29 @@ def test_the_report_is_one_page_with_everything_inside(good, tmp_path):
         ("yes", "yes", "same"),
         ("yes", "no", ""),
         (1.0, float("nan"), "not a number"),
+        (2.0, 2.00000000004, "same"),  # rounding of a computation, no difference
     ],
 )
 def test_differences(paper, ours, text):
     assert difference(Row("x", paper, ours)) == text
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "texts"),
+    [
+        (99.9992, 99.9992, ("99.9992", "99.9992", "0")),
+        (100.0, 99.9992, ("100", "99.9992", "-0.0008 (-0.0008 %)")),
+        (None, 0.999992, ("–", "0.999992", "–")),
+        (0.0930, 0.093017512, ("0.093", "0.09302", "+1.8e-05 (+0.0188 %)")),
+        (0.205539, 0.205541, ("0.205539", "0.205541", "+2e-06 (+0.000973 %)")),
+        (2.0, 2.00000000004, ("2", "2", "same")),
+        (8, 65536, ("8", "65536", "+6.6e+04 (+8.19e+05 %)")),
+        ("contained", 1.23456789e-5, ("contained", "1.235e-05", "")),
+    ],
+)
+def test_numbers_have_the_digits_that_tell(paper, ours, texts):
+    """99.9992 % read as 100 beside the paper's 100."""
+    assert cells(Row("x", paper, ours)) == texts
 
 
 def test_the_fingerprint_knows_the_settings():

@@ -11,7 +11,7 @@ from rich.table import Table
 from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
-from routh.reproduce.report import difference, write_report
+from routh.reproduce.report import cells, write_report
 from routh.reproduce.runner import Finished, choose, load, run
 from routh.text import for_rich
 from routh.viz import style
@@ -64,12 +64,5 @@ def _table(results: Sequence[Finished]) -> Table:
         table.add_row(f"[cyan]{result.name}[/cyan] [dim]{result.status}, {seconds}[/dim]", "", "", "")
         for row in result.rows:
             if row.paper is not None:
-                table.add_row(
-                    *map(for_rich, (f"  {row.quantity}", _short(row.paper), _short(row.ours))),
-                    difference(row),
-                )
+                table.add_row(*map(for_rich, (f"  {row.quantity}", *cells(row))))
     return table
-
-
-def _short(value: float | str | None) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:.4g}"

@@ -16,7 +16,7 @@ from routh.sampling import Answer, Outcomes
 from routh.sampling.answers import contact_modes
 from routh.sampling.outcomes import ModeRow
 from routh.status import Status
-from routh.text import for_rich
+from routh.text import for_rich, percent
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
@@ -54,13 +54,13 @@ def mode_table(outcomes: Outcomes, threshold: float) -> Table:
     table.add_column("", no_wrap=True, min_width=width)
     table.add_column("energy (%)", justify="right", no_wrap=True)
     for row in rows[:MOST_ROWS]:
-        shares = _percent(row.share), _bar(row.share, width)
+        shares = percent(row.share), _bar(row.share, width)
         table.add_row(*map(_mode, row.modes), *shares, _energy(row, before))
     rest = rows[MOST_ROWS:]
     if rest:
         share = sum(row.share for row in rest)
         blanks = [""] * (outcomes.problem.nc - 1)
-        table.add_row(f"{len(rest)} others", *blanks, _percent(share), _bar(share, width), "")
+        table.add_row(f"{len(rest)} others", *blanks, percent(share), _bar(share, width), "")
     return table
 
 
@@ -89,7 +89,7 @@ def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
         table.add_column(mode.word, justify="right", style=_STYLES[mode.word])
     order = np.argsort(-shares[:, 0], kind="stable")
     for i in order[: 2 * MOST_ROWS]:
-        table.add_row(for_rich(outcomes.problem.names[i]), *(_percent(share) for share in shares[i]))
+        table.add_row(for_rich(outcomes.problem.names[i]), *(percent(share) for share in shares[i]))
     return table
 
 
@@ -206,10 +206,6 @@ def _mode(name: str) -> Text:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.2g}" if seconds < 10.0 else f"{seconds:.0f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.1f} %" if share >= 0.0005 or share == 0.0 else "< 0.1 %"
 
 
 def _bar(share: float, width: int) -> Text:

@@ -17,6 +17,8 @@ from routh.storage import write_text
 from routh.text import for_html
 from routh.viz import pages
 
+LEAST_DIGITS, MOST_DIGITS = 4, 7  # of numbers in tables
+
 
 def write_report(path: Path, results: Sequence[Finished], figures: Path, settings: Settings) -> Path:
     """Write the page; pictures are read from the folder ``figures`` and put inside."""
@@ -72,18 +74,29 @@ def _section(result: Finished, figures: Path) -> str:
 
 def _table(rows: Sequence[Row]) -> str:
     head = ("quantity", "paper", "ours", "difference", "why")
-    cells = [(row.quantity, _number(row.paper), _number(row.ours), difference(row), row.why) for row in rows]
-    return pages.table(head, cells, numbers=(1, 2, 3))
+    return pages.table(head, [(row.quantity, *cells(row), row.why) for row in rows], numbers=(1, 2, 3))
 
 
-def _number(value: float | str | None) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) or (math.isfinite(value) and value == round(value) and abs(value) < 1e6):
-        return f"{value:g}" if abs(value) < 1e6 else f"{int(value)}"
-    return f"{value:.4g}"
+def cells(row: Row) -> tuple[str, str, str]:
+    """The paper's number, ours and the difference, with the digits that tell them apart."""
+    return _number(row.paper, row.ours), _number(row.ours, row.paper), difference(row)
+
+
+def _number(value: float | str | None, other: float | str | None = None) -> str:
+    """As printed with at most MOST_DIGITS; else with so many that it reads as no whole one, as no other."""
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    whole = f"{value:.{MOST_DIGITS}g}"
+    if float(whole) == value:
+        return whole
+    for digits in range(LEAST_DIGITS, MOST_DIGITS):
+        text = f"{value:.{digits}g}"
+        near = isinstance(other, float | int) and f"{other:.{digits}g}" == text
+        if not (near or float(text) == round(float(text))):
+            return text
+    return whole
 
 
 def difference(row: Row) -> str:
@@ -97,6 +110,8 @@ def difference(row: Row) -> str:
     change = float(row.ours) - float(row.paper)
     if not math.isfinite(change):
         return "not a number"
+    if _number(row.paper, row.ours) == _number(row.ours, row.paper):
+        return "same"
     relative = f" ({100.0 * change / abs(row.paper):+.3g} %)" if row.paper else ""
     return f"{change:+.2g}{relative}"
 

@@ -1,4 +1,9 @@
-"""What HP23 section 5.4 says about its sets in words, as checks on sampled sets."""
+"""What HP23 section 5.4 says about its sets in words, as checks on sampled sets.
+
+That something may happen is shown by a sample of the paper's Algorithm 1. That it never happens is tried
+with samples by events, each of which is a solution of the inclusion (39): one that does it all the same
+refutes the sentence, by a path that can be replayed.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +14,65 @@ import numpy as np
 from routh.auditing.comparison import sequences, simultaneous_solutions
 from routh.friction import ContactMode
 from routh.reproduce.sampled import distances, ended
-from routh.sampling import Outcomes
+from routh.sampling import Outcomes, sample
+from routh.sampling.straight import path_residual
 
 SEPARATES, STICKS, SLIDES = ContactMode
+MEMBERS, SEED = 2**16, 3  # samples by events that may refute a sentence
+
+#: From a system's name and samples of its set: what speaks against a claim; nothing where they bear it out.
+Check = Callable[[str, Outcomes], str]
 
 
-Check = Callable[[Outcomes], bool]
+def _in_modes(outcomes: Outcomes, modes: tuple[int | None, ...]) -> np.ndarray:
+    """The terminated samples that end in these contact modes, by number; None: any."""
+    wanted = [i for i, mode in enumerate(modes) if mode is not None]
+    found = outcomes.modes[:, wanted] == [modes[i] for i in wanted]
+    return np.flatnonzero(np.all(found, axis=1) & outcomes.terminated)
 
 
 def _occurs(*modes: int | None) -> Check:
     """Some sample ends in these contact modes; None: any."""
-
-    def check(outcomes: Outcomes) -> bool:
-        wanted = [i for i, mode in enumerate(modes) if mode is not None]
-        found = outcomes.modes[outcomes.terminated][:, wanted] == [modes[i] for i in wanted]
-        return bool(np.any(np.all(found, axis=1)))
-
-    return check
+    return lambda name, outcomes: "" if len(_in_modes(outcomes, modes)) else "no sample does"
 
 
 def _never(*modes: int | None) -> Check:
-    return lambda outcomes: not _occurs(*modes)(outcomes)
+    """No solution of (39) that was found ends in these contact modes; None: any."""
+    return lambda name, outcomes: _counterexample(name, outcomes, modes)
+
+
+def _counterexample(name: str, outcomes: Outcomes, modes: tuple[int | None, ...]) -> str:
+    """A solution of (39) that ends in these modes, with the most distinct separation; "" where none does."""
+    problem = outcomes.problem
+    members = sample(problem, MEMBERS, seed=SEED)
+    found = _in_modes(members, modes)
+    if not len(found):
+        return ""
+    apart = [i for i, mode in enumerate(modes) if mode == SEPARATES]
+    speeds = members.contact_velocity[found][:, apart, 0].min(axis=1, initial=np.inf)
+    best = int(found[np.argmax(speeds)])
+    path = members.path(best)
+    last = ", ".join(problem.names[i] for i in np.flatnonzero(path.impulse[-1, :, 0] > 0.0))
+    replay = f"routh.sample(routh.systems.impact({name!r}), {best + 1}, seed={SEED}).path({best})"
+    how = f", by up to {speeds.max():.3g} m/s" if apart else ""
+    share = 100.0 * len(found) / MEMBERS
+    return (
+        f"refuted by the model (39): {share:.2g} % of {MEMBERS} samples by events do it{how}. "
+        f"The path of sample {best} obeys (39) to {path_residual(problem, path):.0e} of the speed; "
+        f"{last} pushes last. Replay it: {replay}"
+    )
+
+
+def _claim(holds: Callable[[Outcomes], bool], otherwise: str) -> Check:
+    return lambda name, outcomes: "" if holds(outcomes) else otherwise
+
+
+def _one_of(*checks: Check) -> Check:
+    return lambda name, outcomes: min((check(name, outcomes) for check in checks), key=len)
+
+
+def _all_of(*checks: Check) -> Check:
+    return lambda name, outcomes: max((check(name, outcomes) for check in checks), key=len)
 
 
 def _scaled_sequences(outcomes: Outcomes) -> bool:
@@ -52,9 +95,9 @@ def _faster_slide_than_sequential(outcomes: Outcomes) -> bool:
 
 
 def _simultaneous_count(count: int) -> Check:
-    def check(outcomes: Outcomes) -> bool:
+    def check(name: str, outcomes: Outcomes) -> str:
         solutions, complete = simultaneous_solutions(outcomes.problem)
-        return complete and len(solutions) == count
+        return "" if complete and len(solutions) == count else f"{len(solutions)} were found"
 
     return check
 
@@ -82,33 +125,33 @@ CHECKS: dict[str, dict[str, Check]] = {
         "the block may pivot about A": _occurs(STICKS, SEPARATES),
         "the block may pivot about B": _occurs(SEPARATES, STICKS),
         "A and B never separate both": _never(SEPARATES, SEPARATES),
-        "every outcome is a scaled-down sequential one": _scaled_sequences,
+        "every outcome is a scaled-down sequential one": _claim(_scaled_sequences, "some are not"),
     },
     "compass-gait": {
         **_BIPED,
-        "A may lift off while B stays on the ground": lambda o: (
-            _occurs(SEPARATES, STICKS)(o) or _occurs(SEPARATES, SLIDES)(o)
+        "A may lift off while B stays on the ground": _one_of(
+            _occurs(SEPARATES, STICKS), _occurs(SEPARATES, SLIDES)
         ),
     },
     "box-wall": {
         "simultaneous resolution has one solution": _simultaneous_count(1),
         "A may slide on while B lifts off": _occurs(SLIDES, SEPARATES),
-        "A may slide faster than after a sequence": _faster_slide_than_sequential,
+        "A may slide faster than after a sequence": _claim(_faster_slide_than_sequential, "no sample does"),
         "B may slide instead of lifting or sticking": _occurs(None, SLIDES),
         "A never leaves the ground": _never(SEPARATES, None),
     },
     "ramone": {
         **_BIPED,
-        "the leading foot A always sticks": lambda o: _never(SEPARATES, None)(o) and _never(SLIDES, None)(o),
+        "the leading foot A always sticks": _all_of(_never(SEPARATES, None), _never(SLIDES, None)),
     },
     "disk-stack": _DISKS,
     "disk-stack-5kg": _DISKS,
 }
 
 
-def statements(name: str, outcomes: Outcomes) -> dict[str, bool]:
-    """The claims about the system called ``name``, and whether samples of its set bear them out."""
-    return {claim: check(outcomes) for claim, check in CHECKS[name].items()}
+def statements(name: str, outcomes: Outcomes) -> dict[str, str]:
+    """The claims about the system called ``name``, and what speaks against them; "" where nothing does."""
+    return {claim: check(name, outcomes) for claim, check in CHECKS[name].items()}
 
 
 def classical_distances(outcomes: Outcomes) -> dict[str, float]:

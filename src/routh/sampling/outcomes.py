@@ -22,7 +22,7 @@ from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambigu
 from routh.sampling.answers import SAME_MODE, Answer, combinations, contact_modes, make_answer, merged_modes
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
-from routh.text import for_terminal
+from routh.text import for_terminal, percent
 from routh.validation import Array, Options, real_array
 
 DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
@@ -273,7 +273,7 @@ class Outcomes(Drawable, Tabular):
         rows: list[tuple[object, ...]] = [(*self.problem.names, "share", "energy after, J")]
         for row in self.summary(SAME_MODE):
             low, high = row.kinetic_energy
-            rows.append((*row.modes, f"{100 * row.share:.1f} %", f"{low:.3g} to {high:.3g}"))
+            rows.append((*row.modes, percent(row.share), f"{low:.3g} to {high:.3g}"))
         return rows
 
     def _sentences(self) -> list[str]:

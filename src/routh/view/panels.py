@@ -10,7 +10,7 @@ import numpy as np
 
 from routh.laws import Sequential, Simultaneous
 from routh.problem import ImpactProblem, soon_sentence
-from routh.text import for_html
+from routh.text import for_html, percent
 from routh.validation import Array
 from routh.view.mechanism import Control
 from routh.view.shown import ALL, Shown, Viewing
@@ -95,7 +95,7 @@ class Panel:
         counts = np.bincount(shown.which[shown.ended], minlength=len(shown.modes))
         rows = "".join(
             f"<tr><td>{for_html(name)}</td>"
-            f"<td style='text-align:right'>{count / max(len(outcomes), 1):.0%}</td></tr>"
+            f"<td style='text-align:right'>{percent(count / max(len(outcomes), 1))}</td></tr>"
             for name, count in list(zip(shown.modes, counts, strict=True))[:_ROWS]
             if count > 0
         )
