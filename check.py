@@ -5,8 +5,10 @@ python3 check.py -k lcp     # further arguments go to pytest
 """
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
@@ -15,11 +17,11 @@ VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 
 
-def run(*command: str | Path) -> None:
-    """Echo a command and run it; stop at the first failure."""
-    print("+", *command, flush=True)
+def run(*command: str | Path, **variables: str) -> None:
+    """Echo a command and run it, with further variables of the environment; stop at the first failure."""
+    print("+", *(f"{name}={value}" for name, value in variables.items()), *command, flush=True)
     # one BLAS thread per test process: the parallel test runner uses the cores
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **variables}
     code = subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode
     if code:
         sys.exit(code)
@@ -34,6 +36,19 @@ def main() -> None:
     run(BIN / "ruff", "format", "--check", ".")
     run(BIN / "mypy")
     run(BIN / "python", "-m", "pytest", "-n", "auto", *sys.argv[1:])
+    if not sys.argv[1:]:
+        check_oldest_llvm()
+
+
+def check_oldest_llvm() -> None:
+    """The tests of the compiler with the oldest llvmlite that the package allows; the newest is installed."""
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (oldest,) = (re.search(r">=([\d.]+)", one)[1] for one in dependencies if one.startswith("llvmlite"))
+    place = VENV / f"llvmlite-{oldest}"
+    if not place.exists():
+        pip = BIN / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"
+        run(*pip, "--target", place, f"llvmlite=={oldest}.*")
+    run(BIN / "python", "-m", "pytest", "-n", "auto", "tests/compiling", PYTHONPATH=str(place))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Families of planar problems for the sampler by events, and what every sample of them must obey.
 
-Needs no more than NumPy, SciPy and numba. What is checked here is written down again from the model, from
+Needs no more than NumPy and SciPy. What is checked here is written down again from the model, from
 velocities, impulses and pieces alone: nothing of the kernels is used.
 """
 

@@ -9,7 +9,7 @@
     python benchmarks/events.py families --count 100000 --processes 16     no false success in any family
 
 Directions are random in the row space of J, others than those that `fill` watches. Times are processor times
-of one thread, the best of several. `families`, `one` and `speed` need NumPy, SciPy and numba only; the others
+of one thread, the best of several. `families`, `one` and `speed` need NumPy and SciPy only; the others
 need the extra `exact`.
 """
 

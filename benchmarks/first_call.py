@@ -34,7 +34,7 @@ FAMILY = "import sys; from routh.cli.precompile import FAMILIES; FAMILIES[sys.ar
 
 def processor_seconds(arguments, folder, bytecode):
     """Processor time of a Python process and its children, s; NaN where it failed."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    environment = {**os.environ, "ROUTH_CACHE_DIR": folder, "NUMBA_CACHE_DIR": folder}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if not bytecode:
         environment["PYTHONPYCACHEPREFIX"] = folder

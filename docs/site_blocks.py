@@ -9,6 +9,7 @@ write a picture of the page: ``routh ... --out picture.png``.
 
 import contextlib
 import io
+import linecache
 import re
 import shlex
 import sys
@@ -87,12 +88,15 @@ def _command(lines: str) -> None:
 def run(page: Path) -> None:
     """Run every block of a page in one namespace, and compare what it prints with what it promises."""
     names: dict[str, object] = {"__name__": "__main__"}
+    source: list[str] = []  # of all blocks so far, on their lines: kernels are compiled from it
     for block in blocks(page):
         if block.language == "sh":
             _command(block.code)
             continue
         printed = io.StringIO()
         code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+        source += ["\n"] * (block.line - 1 - len(source)) + block.code.splitlines(keepends=True)
+        linecache.cache[str(page)] = len(source), None, source, str(page)
         with contextlib.redirect_stdout(printed):
             exec(code, names)
         _check(block, printed.getvalue().splitlines(), f"{page.name}, line {block.line}")

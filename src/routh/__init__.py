@@ -19,7 +19,7 @@ A picture              ``.plot()`` of a result, or `viz.plot` of any
 Did it succeed         ``.status`` of every result, see `Status`
 
 The command line does the same: ``routh --help``. Public names are resolved on first use, so importing the
-package compiles nothing and loads no numba.
+package compiles nothing and loads no LLVM.
 """
 
 from __future__ import annotations

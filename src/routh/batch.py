@@ -108,7 +108,7 @@ class ImpactBatch(Stored):
         return batch
 
     def _fill(self, arrays: dict[str, np.ndarray], status: np.ndarray, reasons: dict[int, str]) -> None:
-        from routh.preparing import check, scratch  # loads numba
+        from routh.preparing import check, scratch  # loads LLVM
 
         for name in _ARRAYS:
             object.__setattr__(self, name, frozen(arrays[name]))

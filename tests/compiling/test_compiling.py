@@ -1,18 +1,16 @@
-"""What compiles: linked kernels, the disk cache and its failures, the clock, and copies for other targets."""
+"""What compiles: linked kernels, the clock, copies for other targets, interpreting, functions of C."""
 
-import logging
+import ctypes
+import os
 import subprocess
 import sys
 import types
-from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from numba.core.caching import CacheImpl
 
 from routh import compiling
-from routh.compiling import announced_to, compile_seconds, compiled, interpreted, kernel, numba_inside
+from routh.compiling import announced_to, c_function, compiled, interpreted, kernel, native
 
 
 def _plain_square(x):
@@ -27,111 +25,53 @@ def _plain_sum(values):
 
 
 _plain_square.__module__ = _plain_sum.__module__ = "routh.test_compiling"  # what `compiled` follows
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    numba_inside.say_once.cache_clear()
-    return tmp_path
-
-
 VALUES = np.array([1.0, 2.0, 4.0])
 
 
+def _triple(x):
+    return 3.0 * x
+
+
+def _sum(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += _triple(values[i])
+    return total
+
+
+def _pair():
+    inner = kernel(_triple)
+    names = {"_triple": inner, "__name__": __name__}
+    return inner, kernel(types.FunctionType(_sum.__code__, names, "_sum"))
+
+
 @pytest.fixture
-def pair(cache):
-    # closures would be part of the key; a global name is not
-    def inner(x):
-        return 3.0 * x
-
-    def outer(values):
-        total = 0.0
-        for i in range(len(values)):
-            total += inner_kernel(values[i])  # noqa: F821
-        return total
-
-    def build():
-        linked = kernel(inner)
-        names = {"inner_kernel": linked, "__name__": __name__}
-        return linked, kernel(types.FunctionType(outer.__code__, names, "outer"))
-
-    return build
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROUTH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(native, "_LINKED", {})  # as in a fresh process
+    return tmp_path
 
 
-def test_an_inner_kernel_is_part_of_the_outer_and_can_still_be_called_from_python(pair):
-    inner, outer = pair()
+def test_an_inner_kernel_is_part_of_the_outer_and_can_still_be_called_from_python(folder):
+    inner, outer = _pair()
     assert outer(VALUES) == 21.0
-    assert not inner.entry.overloads  # it is a part of the other
+    assert [path.name.partition("-")[0] for path in folder.glob("_*")] == ["_sum"]
     assert inner(2.0) == 6.0
-    assert inner.entry.overloads
+    assert {path.name.partition("-")[0] for path in folder.glob("_*")} == {"_sum", "_triple"}
 
 
-def test_somebody_elses_jitted_code_may_call_kernels_that_call_kernels():
-    from routh.kernels.random import draw_bounds
-    from routh.rng import uniforms
+def test_who_listens_hears_that_it_compiles_and_when_it_is_done():
+    process = float(os.getpid())  # so that it is not on disk
 
-    @numba.njit
-    def theirs(key, size, bound):
-        draw_bounds(2, key, 3, 1, size, bound)
-        return bound[0]
+    @kernel
+    def double(x):
+        return 2.0 * x + process
 
-    bound = np.empty(2)
-    theirs((np.uint32(7), np.uint32(0), np.uint32(0)), np.ones(2), bound)
-    assert bound.tobytes() == uniforms(7, np.array([3]), 1, 2)[0].tobytes()
-
-
-def test_a_second_process_loads_from_disk_and_does_not_compile(pair, cache):
-    pair()[1](VALUES)
-    before = compile_seconds()
-    inner, outer = pair()
-    assert outer(VALUES) == 21.0
-    assert compile_seconds() == before
-    assert not inner.overloads
-
-
-@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
-@pytest.mark.parametrize("harm", ["truncated", "empty", "changed"])
-def test_a_damaged_cache_file_is_compiled_again_with_a_word(pair, cache, caplog, suffix, harm):
-    pair()[1](VALUES)
-    (file,) = cache.rglob(f"*{suffix}")
-    whole = file.read_bytes()
-    broken = {"truncated": whole[: len(whole) // 2], "empty": b"", "changed": whole[:-9] + b"\0" * 9}
-    file.write_bytes(broken[harm])
-    before = compile_seconds()
-    with caplog.at_level(logging.WARNING, "routh.compiling"):
-        assert pair()[1](VALUES) == 21.0
-    assert compile_seconds() > before
-    assert "compiling it again" in caplog.text
-    before = compile_seconds()
-    assert pair()[1](VALUES) == 21.0  # and the new one is whole
-    assert compile_seconds() == before
-
-
-def test_where_nothing_can_be_kept_kernels_work_and_a_line_says_so(pair, cache, caplog, monkeypatch):
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])  # no home, and a read-only installation
-    with caplog.at_level(logging.WARNING, "routh.compiling"):
-        assert pair()[1](VALUES) == 21.0
-    assert "every process compiles them anew" in caplog.text
-    assert not list(cache.rglob("*.nbc"))
-
-
-def test_a_full_disk_does_not_lose_the_result(pair, cache, caplog, monkeypatch):
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(numba_inside._CacheFile, "_save_data", full)
-    with caplog.at_level(logging.WARNING, "routh.compiling"):
-        assert pair()[1](VALUES) == 21.0
-    assert "No space left" in caplog.text
-
-
-def test_who_listens_hears_that_it_compiles_and_when_it_is_done(pair):
     heard = []
     with announced_to(heard.append):
-        pair()[1](VALUES)
-    assert heard == ["compiling, once for this machine", None]
-    pair()[1](VALUES)
+        double(1.0)
+        assert heard == ["compiling, once for this machine", None]
+        double(2.0)
     assert len(heard) == 2
 
 
@@ -144,18 +84,61 @@ def test_plain_functions_are_compiled_and_kernels_interpreted_with_all_they_call
     assert slow(VALUES) == 21.0
 
 
-def test_importing_the_compiler_loads_no_numba():
-    code = "import sys, routh.compiling; assert 'numba' not in sys.modules"
+def test_importing_the_compiler_loads_no_llvm():
+    code = "import sys, routh.compiling; assert not {'numba', 'llvmlite'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_digest_covers_every_kernel_source():
-    root = Path(compiling.__file__).parents[1]
-    listed = {path for pattern in numba_inside._SOURCES for path in root.glob(pattern)}
-    users = {
-        path for path in root.rglob("*.py") if "@kernel" in (text := path.read_text()) or "@inlined" in text
-    }
-    assert users <= listed
+def test_sampling_loads_no_numba():
+    code = (
+        "import sys, routh; routh.sample(routh.systems.get('rocking-block').problem, 2); "
+        "assert 'numba' not in sys.modules and 'llvmlite' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_interpreted_by_the_environment_samples_are_the_same_and_bounds_are_checked(tmp_path):
+    code = (
+        "import sys, numpy as np, routh; from routh.compiling import kernel, compile_seconds\n"
+        "found = routh.sample(routh.systems.get('rocking-block').problem, 3)\n"
+        "print(found.v.tobytes().hex(), compile_seconds(), 'llvmlite' in sys.modules)\n"
+        "@kernel\n"
+        "def beyond(values):\n"
+        "    return values[3]\n"
+        "try:\n"
+        "    beyond(np.zeros(3))\n"
+        "except IndexError as error:\n"
+        "    print(error)\n"
+    )
+    environment = {**os.environ, "ROUTH_INTERPRET": "1", "ROUTH_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    import routh
+
+    expected = routh.sample(routh.systems.get("rocking-block").problem, 3).v.tobytes().hex()
+    first, second = done.stdout.splitlines()
+    assert first == f"{expected} 0.0 False", done.stderr
+    assert "out of bounds" in second
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_function_of_c():
+    def halve(values, flags, out):
+        for i in range(len(values)):
+            out[i] = 0.5 * values[i] if flags[i] else -1.0
+
+    made = c_function(halve, ("float64", "bool", "float64"))
+    call = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p], ctypes.c_int64)(made.address)
+    flags, out = np.array([True, False, True]), np.full(3, 9.0)
+    call(VALUES.ctypes.data, flags.ctypes.data, out.ctypes.data, 2)
+    assert out.tolist() == [0.5, -1.0, 9.0]
+
+
+def test_a_function_of_c_returns_nothing():
+    def odd(values):
+        return values[0]
+
+    with pytest.raises(TypeError, match="wanted None"):
+        c_function(odd, ("float64",))
 
 
 def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothing_else(monkeypatch):

@@ -1,4 +1,4 @@
-"""The first kernel that a process compiles: nothing else has loaded what numba needs for it."""
+"""The first kernel that a process compiles: nothing else has loaded what it needs."""
 
 import os
 import subprocess
@@ -8,8 +8,8 @@ FIRST = "from routh.kernels.walking import extents; print(extents((2, 1, 2)))"
 
 
 def test_a_plain_tuple_can_be_the_first_argument(tmp_path):
-    """HP23's sampler begins like this: without numba's integers its first call in a process failed."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    """HP23's sampler begins like this; its first call in a process failed."""
+    environment = os.environ | {"ROUTH_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", FIRST], env=environment, capture_output=True, text=True, check=False
     )

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numba
 import pytest
 
-from routh.compiling import announced_to, compile_seconds, gpu_cache, numba_inside
+from routh.compiling import announced_to, cache, compile_seconds, gpu_cache
 from routh.compiling.clock import ANNOUNCEMENT
 
 on_gpu = pytest.mark.skipif(
@@ -31,7 +31,7 @@ print("found", sum(stats.cache_hits.values()), "compiled", sum(stats.cache_misse
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(gpu_cache, "version", lambda name: "1.0")
-    numba_inside.say_once.cache_clear()
+    cache.say_once.cache_clear()
     return tmp_path
 
 

@@ -99,7 +99,7 @@ def test_elements_of_arrays_are_those_of_python():
     _assert_equal_bits(_both(_element_of_all_kinds, *arrays))
 
 
-def test_elements_of_arrays_that_are_not_dense_are_left_to_numba():
+def test_elements_of_arrays_that_are_not_dense():
     rng = np.random.default_rng(0)
     whole, flags = np.arange(6)[::2], np.zeros(3, dtype=bool)
     cube, out = rng.normal(size=(2, 2, 3)).T, np.zeros((2, 3)).T
@@ -139,11 +139,11 @@ def test_few_calls_of_a_patient_kernel_compile_nothing_and_many_do(monkeypatch):
     patient, values = Patient(double), np.array([2.0])
     patient(values)
     assert values[0] == 0.5
-    assert not double.entry.overloads
+    assert not double._made
     patient._spent = 1.0
     patient(values)
     assert values[0] == 2.0
-    assert double.entry.overloads
+    assert double._made
 
 
 def test_where_plain_python_raises_a_patient_kernel_goes_on_as_compiled_code_does():

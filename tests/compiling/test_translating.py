@@ -1,21 +1,14 @@
 """Kernels translated from their source: every way of writing that is translated, against plain Python."""
 
-import logging
 import math
-import os
-import subprocess
-import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from routh.cli.precompile import FAMILIES
 from routh.compiling import distinct, finite, fused, interpreted, kernel, seldom
-from routh.compiling.entering import kind_of_type
-from routh.compiling.numba_inside import Kernel
-from routh.compiling.program import Program
-from routh.compiling.values import UntranslatableError
+from routh.compiling.translator.program import Program
+from routh.compiling.translator.values import UntranslatableError
 
 FIVE, LOW, TABLE = np.int64(5), np.uint64(0xFFFF), np.array([[1.0, 2.0], [4.0, 8.0]])
 
@@ -102,15 +95,13 @@ def _everything(values, whole, maybe, out):
 @pytest.mark.parametrize(
     "values", [[0.25, 2.5, -1.0, 3.0], [3.0, 2.5, 200.0, 4.0], [-0.0, 0.1, math.nan, 1.0]]
 )
-def test_what_is_translated_is_what_python_does(values, whole, maybe, caplog):
+def test_what_is_translated_is_what_python_does(values, whole, maybe):
     made = []
-    with caplog.at_level(logging.INFO, "routh.compiling"):
-        for call in (_everything, interpreted(_everything)):
-            out = np.zeros(25)
-            call(np.array(values), whole, maybe, out)
-            made.append(out)
+    for call in (_everything, interpreted(_everything)):
+        out = np.zeros(25)
+        call(np.array(values), whole, maybe, out)
+        made.append(out)
     np.testing.assert_array_max_ulp(*made, 1)  # powers by squares may end in another last bit
-    assert "left to numba" not in caplog.text
 
 
 def test_branches_that_none_rules_out_are_not_translated():
@@ -123,13 +114,6 @@ def test_branches_that_none_rules_out_are_not_translated():
     out = np.zeros(1)
     only_with(None, out)
     assert out[0] == 1.0
-
-
-@pytest.mark.parametrize("call", ["walking.extents((2, 1, 2))", "random.event_number(np.uint64(7), 1)"])
-def test_a_fresh_process_may_ask_for_a_tuple_or_a_number_first(call, tmp_path):
-    code = f"import numpy as np; from routh.kernels import random, walking; {call}"
-    place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], check=True, env=place)
 
 
 def test_a_variable_that_is_set_in_a_branch_and_read_after_it_is_kept():
@@ -149,38 +133,20 @@ def test_a_variable_that_is_set_in_a_branch_and_read_after_it_is_kept():
 
 
 @pytest.mark.parametrize("text", ["sorted(values)", "values.sum()", "values[::2]", "[1.0]"])
-def test_what_is_not_known_is_left_to_numba(text, tmp_path):
+def test_what_a_kernel_may_not_contain_is_refused_with_file_and_line(text, tmp_path):
     path = tmp_path / "kernels_of_a_test.py"
-    path.write_text(f"def odd(values):\n    return {text}\n")
+    path.write_text(f"def odd(values):\n    x = 1.0\n    return {text}\n")
     names = {}
     exec(compile(path.read_text(), str(path), "exec"), names)
-    with pytest.raises(UntranslatableError):
-        Program().function(kernel(names["odd"]), (("array", "float64", 1),))
+    with pytest.raises(UntranslatableError, match=r"kernels_of_a_test.py:3: kernel odd: "):
+        kernel(names["odd"])(np.zeros(2))
 
 
-def test_a_function_without_its_source_is_left_to_numba(caplog):
+def test_a_function_without_its_source_is_refused():
     names = {"__name__": "routh_test"}
     exec("def double(x):\n    return 2.0 * x\n", names)
-    with caplog.at_level(logging.INFO, "routh.compiling"):
-        assert kernel(names["double"])(1.5) == 3.0
-    assert "left to numba: the source of double is not there" in caplog.text
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_family_is_left_to_numba(family, monkeypatch):
-    """Each is translated whole, which takes a fraction of a second; numba would take some ten."""
-    call, seen = Kernel.__call__, set()
-
-    def translate_and_call(kernel, *arguments):
-        kinds = tuple(kind_of_type(kernel.entry.typeof_pyval(one)) for one in arguments)
-        if (kernel, kinds) not in seen:
-            seen.add((kernel, kinds))
-            Program().function(kernel, kinds)
-        return call(kernel, *arguments)
-
-    monkeypatch.setattr(Kernel, "__call__", translate_and_call)
-    FAMILIES[family]()
-    assert seen
+    with pytest.raises(UntranslatableError, match="kernel double: the source is not there"):
+        kernel(names["double"])(1.5)
 
 
 @fused

@@ -1,6 +1,7 @@
 """Sampling by events in the plane: every sample is a solution of the model."""
 
-import numba
+import ctypes
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -176,20 +177,74 @@ def test_a_budget_leaves_samples_undone_and_the_others_as_they_are():
     assert np.array_equal(some.v[undone], np.tile(problem.v, (np.count_nonzero(undone), 1)))
 
 
-def test_own_rates():
-    @numba.njit
-    def second_is_slow(uniforms, approaching, out):
-        for i in range(len(uniforms)):
+def second_is_slow(uniforms, approaching, out):
+    for i in range(len(uniforms)):
+        out[i] = uniforms[i] * (1e-3 if i == 1 else 1.0) if approaching[i] else 0.0
+
+
+def of_ctypes():
+    pointers = [ctypes.POINTER(one) for one in (ctypes.c_double, ctypes.c_bool, ctypes.c_double)]
+
+    @ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int64)
+    def called(uniforms, approaching, out, n):
+        second_is_slow(uniforms[:n], approaching[:n], found := [0.0] * n)
+        for i in range(n):
+            out[i] = found[i]
+
+    return called
+
+
+def of_cffi():
+    ffi = pytest.importorskip("cffi").FFI()
+
+    @ffi.callback("void(double *, bool *, double *, int64_t)")
+    def called(uniforms, approaching, out, n):
+        second_is_slow(list(uniforms[0:n]), list(approaching[0:n]), found := [0.0] * n)
+        out[0:n] = found
+
+    return called
+
+
+def of_numba():
+    numba = pytest.importorskip("numba")
+    pointer = numba.types.CPointer
+
+    @numba.cfunc(
+        numba.void(pointer(numba.float64), pointer(numba.uint8), pointer(numba.float64), numba.int64)
+    )
+    def called(uniforms, approaching, out, n):
+        for i in range(n):
             out[i] = uniforms[i] * (1e-3 if i == 1 else 1.0) if approaching[i] else 0.0
 
+    return called
+
+
+@pytest.mark.parametrize("made", [of_ctypes, of_cffi, of_numba])
+def test_own_rates_in_c_are_those_in_python(made):
+    block = systems.get("rocking-block").problem
+    expected = draw(block, 50, rates=second_is_slow)
+    assert np.array_equal(draw(block, 50, rates=made()).v, expected.v)
+
+
+def test_own_rates():
     block = systems.get("rocking-block").problem
     outcomes = draw(block, 500, rates=second_is_slow)
     assert np.all(outcomes.status == Status.SOLVED)
     first = outcomes.impulse[:, 0, 0].mean()
     assert first > 1.5 * draw(block, 500, rates="uniform").impulse[:, 0, 0].mean()
     assert path_residual(block, outcomes.path(3)) <= 1e-12
-    with pytest.raises(ValueError, match="compiled by numba"):
-        draw(block, 5, rates=lambda uniforms, approaching, out: None)
+    with pytest.raises(ValueError, match=r"rates: got .* wanted a function"):
+        draw(block, 5, rates=lambda uniforms: None)
+
+
+def test_own_rates_that_cannot_be_compiled_are_refused_with_file_and_line():
+    def sorts(uniforms, approaching, out):
+        out[:] = sorted(uniforms)
+
+    block = systems.get("rocking-block").problem
+    line = sorts.__code__.co_firstlineno + 1
+    with pytest.raises(ValueError, match=rf"rates: .*test_event_samples.py:{line}: kernel sorts: "):
+        draw(block, 5, rates=sorts)
 
 
 def test_nothing_approaches():

@@ -1,19 +1,22 @@
-"""The one place that compiles: scalar Python for the CPU by numba, and the same source for NVIDIA GPUs.
+"""The one place that compiles: scalar Python to machine code, and the same source for NVIDIA GPUs.
 
 A function marked `kernel` can be called from everywhere. Called by another kernel it becomes part of it.
 Called from Python it is compiled together with all that it calls, once for this machine, and kept on disk.
-Kernels must not raise. Importing this module loads no numba; marking a kernel does.
+Kernels must not raise. What may stand in one: docs/theory/kernels.md. With ``ROUTH_INTERPRET=1`` in the
+environment nothing is compiled: kernels are plain Python, in which a debugger can stop, and an index that is
+out of bounds is an error. Importing this module loads no LLVM; marking a kernel does.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 import re
 import time
 import types
 import warnings
-from collections.abc import Callable
-from functools import cache, update_wrapper
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TypeVar
@@ -28,6 +31,7 @@ __all__ = [
     "Patient",
     "announced_to",
     "apart",
+    "c_function",
     "compile_seconds",
     "compiled",
     "cuda_kernel",
@@ -127,7 +131,8 @@ def fused(function: Function) -> Function:
 def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **options: Foreign) -> Foreign:
     """A plain function of routh, and every plain function of routh that it calls, as kernels.
 
-    ``instead``: pairs of a function and the kernel in its place; ``options`` are numba's, for all of them.
+    ``instead``: pairs of a function and the kernel in its place; ``options`` for all of them: ``fastmath``,
+    LLVM's words for what may be done to sums and products, and ``forceinline``.
     """
     return _rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
 
@@ -136,6 +141,14 @@ def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) 
     """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
     made = {getattr(original, "py_func", original): other for original, other in instead}
     return _rebuilt(function, lambda copy: copy, made)
+
+
+def c_function(function: Plain, elements: Sequence[str]) -> Foreign:
+    """A plain function of arrays with these elements, as a function of C: their addresses, then their length.
+
+    Keep what is returned alive while its ``.address`` is in use.
+    """
+    return import_module("routh.compiling.native").Kernel(function).c_function(elements)
 
 
 def is_ready(function: Foreign, *arguments: Foreign) -> bool:
@@ -176,7 +189,7 @@ class Patient:
         return False
 
 
-@cache
+@functools.cache
 def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
     """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call.
 
@@ -251,7 +264,7 @@ class _Launched:
         return self._ready[shape]
 
 
-@cache
+@functools.cache
 def _do_not_fuse() -> None:
     """Let NVIDIA's compiler leave products and sums of routh's kernels apart; numba-cuda has no option."""
     from numba.cuda.cudadrv import nvvm
@@ -320,7 +333,7 @@ def is_simulated() -> bool:
     return bool(config.ENABLE_CUDASIM)
 
 
-@cache
+@functools.cache
 def _has_numba_cuda() -> bool:
     """Whether numba.cuda is that of numba-cuda, or a simulator: numba's own finds GPUs and is not enough."""
     return is_simulated() or find_spec("numba_cuda") is not None
@@ -330,10 +343,31 @@ def _marked(function: Foreign, **options: Foreign) -> Foreign:
     return _kernel_class()(function, **options)
 
 
-@cache
+@functools.cache
 def _kernel_class() -> Foreign:
-    """`routh.compiling.numba_inside.Kernel`; numba is loaded to its end: half of it cannot be mended."""
-    return while_listening(lambda: import_module("routh.compiling.numba_inside")).Kernel
+    """`routh.compiling.native.Kernel`, or what interprets; loaded to its end: half of it cannot be mended."""
+    if os.environ.get("ROUTH_INTERPRET", "0") not in ("", "0"):
+        return Interpreted
+    return while_listening(lambda: import_module("routh.compiling.native")).Kernel
+
+
+class Interpreted:
+    """A kernel that is run by Python itself."""
+
+    def __init__(self, function: Plain, **options: Foreign) -> None:
+        self.py_func, self.options = function, options
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Foreign) -> Foreign:
+        """Call it, as plain Python all the way down; NumPy's numbers divide by zero as compiled code does."""
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return interpreted(self)(*arguments)
+
+    def is_ready(self, *arguments: Foreign) -> bool:
+        """True: nothing is compiled."""
+        return True
 
 
 def _rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
@@ -350,7 +384,7 @@ def _rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[F
         copy = types.FunctionType(
             plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__
         )
-        made[plain] = make(update_wrapper(copy, plain))
+        made[plain] = make(functools.update_wrapper(copy, plain))
     return made[plain]
 
 

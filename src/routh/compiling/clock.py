@@ -1,4 +1,4 @@
-"""How long this process has compiled, and who wants to know that it does. Loads no numba."""
+"""How long this process has compiled, and who wants to know that it does. Loads no LLVM."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Clock:
     seconds: float = 0.0
     depth: int = 0
     listeners: list[Listener] = field(default_factory=list)
-    lock: threading.RLock = field(default_factory=threading.RLock)  # numba compiles one function at a time
+    lock: threading.RLock = field(default_factory=threading.RLock)  # one function at a time
 
 
 _CLOCK = _Clock()

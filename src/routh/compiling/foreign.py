@@ -1,9 +1,9 @@
-"""Names for what comes from numba, which has no types of its own."""
+"""Names for what comes from packages without types of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-Foreign: TypeAlias = Any  # an object of numba: a dispatcher, a library, a signature, a value
+Foreign: TypeAlias = Any  # an object of llvmlite or of a user, or what a kernel is called with
 Plain: TypeAlias = Callable[..., Any]  # a function before it is compiled

@@ -2,20 +2,91 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from threading import RLock
 
 from numba.cuda.dispatcher import CUDACache
 
+from routh.compiling.cache import say_once
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.numba_inside import CheckedFile, digest_of_sources, forgiving, say_once
 
 try:
     from numba.cuda.core.caching import IndexDataCacheFile, NullCache
 except ImportError:  # older releases of numba-cuda take numba's
     from numba.core.caching import IndexDataCacheFile, NullCache
+
+
+# what compiled code can depend on
+_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "lcp/*.py", "two_body/*.py", "models/*/*.py")
+
+
+@cache
+def digest_of_sources() -> str:
+    """Ties compiled code to every source that it can depend on; numba looks at the function's file only."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for pattern in _SOURCES:
+        for path in sorted(root.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def forgiving(load: Callable[[], Foreign], name: str, otherwise: Foreign) -> Foreign:
+    """What ``load`` gives; where it raises, whatever a damaged file makes it raise, ``otherwise``."""
+    try:
+        return load()
+    except Exception as error:
+        say_once(f"{name} cannot be read ({type(error).__name__}): compiling it again")
+        return otherwise
+
+
+class CheckedFile:
+    """Part of numba's files of one function: a damaged one counts as missing. Contents carry their digest.
+
+    They carry what they are the code of, too: numba writes the index before the code, so after an interrupt,
+    or with two processes at once, an entry may name a file that holds something else.
+    """
+
+    _index_path: str
+    _source_stamp: str
+    _dump: Callable[[Foreign], bytes]
+    _data_path: Callable[[str], str]
+    _open_for_write: Callable[[str], Foreign]
+
+    def save(self, key: Foreign, data: Foreign) -> None:
+        """Keep what was compiled."""
+        super().save(key, (self._source_stamp, key, data))  # type: ignore[misc]
+
+    def load(self, key: Foreign) -> Foreign:
+        """What was compiled, or None."""
+        found = super().load(key)  # type: ignore[misc]
+        if found is None or found[:2] != (self._source_stamp, key):
+            return None
+        return found[2]
+
+    def _load_index(self) -> Foreign:
+        return forgiving(super()._load_index, self._index_path, {})  # type: ignore[misc]
+
+    def _save_data(self, name: str, data: Foreign) -> None:
+        dumped = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(dumped).digest())
+            file.write(dumped)
+
+    def _load_data(self, name: str) -> Foreign:
+        stored = Path(self._data_path(name)).read_bytes()
+        digest, dumped = stored[:32], stored[32:]
+        if hashlib.sha256(dumped).digest() != digest:
+            say_once(f"the compiled kernel in {self._data_path(name)} is damaged: compiling it again")
+            raise FileNotFoundError(name)
+        return pickle.loads(dumped)
 
 
 class _GpuFile(CheckedFile, IndexDataCacheFile):

@@ -1,4 +1,4 @@
-"""Work that Python cannot interrupt, done beside: Ctrl-C is heard at once, in notebooks too. Loads no numba.
+"""Work that Python cannot interrupt, done beside: Ctrl-C is heard at once, in notebooks too. Loads no LLVM.
 
 LLVM works for seconds without a word from Python, and the first words after it are those of a callback from
 C, where a KeyboardInterrupt is printed and forgotten.

@@ -1,4 +1,4 @@
-"""The hot loops: one scalar source, compiled for CPU threads by numba and for NVIDIA GPUs by numba-cuda.
+"""The hot loops: one scalar source, compiled for CPU threads and for NVIDIA GPUs (`routh.compiling`).
 
-Nothing here is imported with ``routh`` itself; importing a module of this part loads numba.
+Nothing here is imported with ``routh`` itself; importing a module of this part loads LLVM.
 """

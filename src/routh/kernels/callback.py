@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-import numba
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import carray, types
-from numba.extending import intrinsic
+import ctypes
+import sys
+from types import FunctionType
 
+import numpy as np
+
+from routh.compiling import c_function
 from routh.compiling.foreign import Foreign
 
-_SIGNATURE = types.void(
-    types.CPointer(types.float64), types.CPointer(types.boolean), types.CPointer(types.float64), types.int64
-)
+_ELEMENTS = ("float64", "bool", "float64")
+_C: Foreign = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+class _At:
+    """A function of C at an address; ``held`` keeps it alive."""
+
+    def __init__(self, address: int, held: Foreign) -> None:
+        self.address, self.held = address, held
 
 
 def rates_function(function: Foreign) -> Foreign:
-    """The C function of ``function(uniforms, approaching, out) -> None``, compiled by numba.
+    """The C function of ``function(uniforms, approaching, out) -> None``, compiled like any kernel.
 
-    Keep what is returned alive while its ``.address`` is in use.
+    Or one that is a C function already, ``void(double *uniforms, bool *approaching, double *out, int64_t n)``
+    of ctypes or cffi, or anything with its ``address`` (numba's ``cfunc``). Keep what is returned alive while
+    its ``.address`` is in use.
     """
-    if not isinstance(function, numba.core.dispatcher.Dispatcher):
+    if isinstance(getattr(function, "address", None), int):
+        return function
+    if isinstance(function, _C.__base__):
+        return _At(ctypes.cast(function, ctypes.c_void_p).value or 0, function)
+    if type(function).__module__ == "_cffi_backend":
+        return _At(int(sys.modules["_cffi_backend"].FFI().cast("intptr_t", function)), function)
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType) or plain.__code__.co_argcount != 3:
         raise ValueError(
-            f"rates: got {function!r}; wanted a function (uniforms, approaching, out) compiled by numba.njit"
+            f"rates: got {function!r}; wanted a function (uniforms, approaching, out), or a C function of "
+            "ctypes, cffi or numba"
         )
-
-    def call(uniforms: Foreign, approaching: Foreign, out: Foreign, n: int) -> None:
-        function(carray(uniforms, (n,)), carray(approaching, (n,)), carray(out, (n,)))
-
     try:
-        return numba.cfunc(_SIGNATURE)(call)
-    except numba.core.errors.TypingError as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        raise ValueError(
-            f"rates: numba cannot compile it for arrays of float, bool, float ({lines[0]})"
-        ) from None
+        return c_function(plain, _ELEMENTS)
+    except TypeError as error:
+        raise ValueError(f"rates: cannot be compiled for arrays of float, bool, float: {error}") from None
 
 
-@intrinsic
-def call_rates(
-    typing: Foreign, address: Foreign, uniforms: Foreign, approaching: Foreign, out: Foreign, n: Foreign
-) -> tuple[Foreign, Foreign]:
+def call_rates(address: int, uniforms: np.ndarray, approaching: np.ndarray, out: np.ndarray, n: int) -> None:
     """Call the function at ``address`` with three arrays, of which it sees the first ``n`` entries."""
-
-    def lower(context: Foreign, builder: Foreign, signature: Foreign, arguments: Foreign) -> Foreign:
-        pointers = [
-            context.make_array(kind)(context, builder, value).data
-            for kind, value in zip(signature.args[1:4], arguments[1:4], strict=True)
-        ]
-        kind = ir.FunctionType(ir.VoidType(), [*(pointer.type for pointer in pointers), arguments[4].type])
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        builder.call(function, [*pointers, arguments[4]])
-        return context.get_dummy_value()
-
-    return types.none(address, uniforms, approaching, out, n), lower
+    _C(address)(uniforms.ctypes.data, approaching.ctypes.data, out.ctypes.data, n)
 
 
-call_rates.is_at_address = True  # what is translated without numba calls it as C does
+call_rates.is_at_address = True  # type: ignore[attr-defined]  # compiled kernels call it as C does

@@ -30,7 +30,7 @@ else:
 OPEN, FREE, UPPER = 0, 1, 2
 NORMAL, A, B, SLIDING = 0, 1, 2, 3  # columns of the state
 # The quantities that must not become negative; each odd one and its successor are complementary.
-# NumPy's integers: numba compiles a function anew for each plain one that it is called with.
+# NumPy's integers: one kind, whatever they are called with.
 T, SN, LN, SB, BETA, SG, GAMMA, SD, LD = (wide(kind) for kind in range(9))
 NONE = wide(0)
 

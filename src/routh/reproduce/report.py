@@ -33,7 +33,7 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "llvmlite"))
     seconds = sum(result.seconds for result in results)
     mode = "quick (fewer samples)" if settings.quick else "full"
     lines = [

@@ -71,7 +71,7 @@ def sample(
     integer("row", row, at_least=0, at_most=2**32 - 1)
     choice("points", points, ("random", "sobol"))
     uses_true_cone(friction, facets, problem.nt)
-    from routh.kernels.algorithm1_host import run  # loads numba
+    from routh.kernels.algorithm1_host import run  # loads LLVM
 
     deadline = deadline_of(budget)
     table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None

@@ -73,7 +73,7 @@ def sample(
     method : "events" (each sample is a member of the set: a path of HP23 (39), event by event) or
         "algorithm1" (HP23's sampler, with the error of its step, for impacts without restitution).
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
-        "extreme", or a function ``(uniforms, approaching, out) -> None`` compiled by numba.
+        "extreme", or a function ``(uniforms, approaching, out) -> None``, compiled like a kernel or of C.
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
         default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.

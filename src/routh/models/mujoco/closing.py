@@ -5,8 +5,6 @@ event is an open contact that closes within the horizon faster than a threshold,
 the last look (its motion was accelerated). What was open before is remembered from look to look by the pair
 of geoms and the place, so that a contact that stays closed is never an event, and one that was handled is not
 handled twice: closed or handled, it can close again only after it has opened by more than `REOPEN`.
-
-Tuples here are plain ones: named ones take numba longer to unpack than the work itself.
 """
 
 from __future__ import annotations

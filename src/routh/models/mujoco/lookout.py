@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.compiling.foreign import Foreign
 from routh.models.mujoco import closing
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
 from routh.models.mujoco.rows import Made, Tree, make_rows
@@ -99,8 +98,6 @@ class Lookout:
         self._positions = near.qpos, data.qpos
         self._moved_from_outside = bool(model.nmocap)
         self._alone = _room_for_one()
-        compiled: Foreign = closing.next_event
-        self._next_event = compiled.entry  # what a kernel calls: this is called in nearly every step
         self._books = np.zeros((0, closing.COLUMNS)), np.zeros((0, closing.COLUMNS)), np.array([-1])
         self.refresh()
 
@@ -156,7 +153,7 @@ class Lookout:
         elif count > len(self._books[0]):
             self._make_room(2 * count)
         self._rules[closing.HORIZON] = horizon
-        result: tuple[float, float] = self._next_event(
+        result: tuple[float, float] = closing.next_event(
             self._paths, around, self._motion, self._rules, self._books
         )
         return result

@@ -195,7 +195,7 @@ def _watched(
     model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules, workers: int
 ) -> RobotBatch:
     """All states through one workspace and compiled code."""
-    from routh.models.mujoco.watching import Watch  # loads numba
+    from routh.models.mujoco.watching import Watch  # loads LLVM
 
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
     states = np.flatnonzero(finite)

@@ -1,8 +1,8 @@
 """A kernel and all that it calls, as one program in LLVM's language.
 
-Numba translates any Python function, from its bytecode on and in many steps; for kernels, which are plain
-loops over numbers and arrays, that takes most of the time of a first call. Here their source is translated
-in one go. What is not known here raises `UntranslatableError`, and numba does it.
+The source is translated in one go: a kernel is plain loops over numbers and arrays, so the kinds of its
+arguments tell those of everything in it. What a kernel may not contain raises `UntranslatableError`, which
+says where it stands.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import linecache
 from functools import lru_cache
+from types import CodeType
 
-from routh.compiling.calls import result_type
-from routh.compiling.expressions import Again
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.statements import RESULT, Knowledge, Statements
-from routh.compiling.values import Kind, UntranslatableError, of_parts, types_of
+from routh.compiling.translator.calls import result_type
+from routh.compiling.translator.expressions import Again
+from routh.compiling.translator.statements import RESULT, Knowledge, Statements
+from routh.compiling.translator.values import Kind, UntranslatableError, of_parts, types_of
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
@@ -52,11 +53,13 @@ class Program:
         return self._made[plain, kinds]
 
     def _translate(self, kernel: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
-        plain, options = kernel.py_func, kernel.options
-        node = source_of(plain.__code__.co_filename, plain.__code__.co_firstlineno, plain.__name__)
-        if len(node.args.args) != len(kinds) or node.args.vararg or node.args.kwonlyargs:
-            raise UntranslatableError(f"arguments of {plain.__name__}")
-        fast = options["fastmath"]
+        plain, options = kernel.py_func, getattr(kernel, "options", {})
+        node = source_of(plain.__code__)
+        if len(node.args.args) != len(kinds) or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
+            raise UntranslatableError(
+                f"{plain.__name__}: got {len(kinds)} arguments; wanted {ast.unparse(node.args)}, by position"
+            )
+        fast = options.get("fastmath")
         fast = "fast " if fast is True else "".join(f"{word} " for word in sorted(fast or ()))
         knowledge = Knowledge(node)
         parts = [f"%a{k}" for k in range(sum(len(types_of(kind)) for kind in kinds))]
@@ -69,7 +72,7 @@ class Program:
                 continue
             break
         else:
-            raise UntranslatableError(plain.__name__)
+            raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
         self._declared |= writer.used
         given = [one for kind in kinds for one in types_of(kind)]
         name = f"routh.{plain.__module__}.{plain.__name__}.{len(self._made) + len(self._texts)}"
@@ -88,19 +91,51 @@ class Program:
 
 
 @lru_cache(maxsize=256)
-def _functions_of(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
-    """The functions of a file by the line where they begin, decorators included, and their name."""
-    tree = ast.parse("".join(linecache.getlines(path)))
-    return {
+def _functions_of(
+    path: str,
+) -> tuple[dict[tuple[int, str], ast.FunctionDef], dict[tuple[int, str], CodeType]]:
+    """The functions of a file by the line where they begin, decorators included, and their name.
+
+    As they are written, and as Python compiles them.
+    """
+    try:
+        tree = ast.parse("".join(linecache.getlines(path)))
+    except SyntaxError:  # no Python, such as a page that a function was read from
+        return {}, {}
+    written = {
         (min([one.lineno, *(mark.lineno for mark in one.decorator_list)]), one.name): one
         for one in ast.walk(tree)
         if isinstance(one, ast.FunctionDef)
     }
+    codes = {}
+    waiting = [compile(tree, path, "exec", dont_inherit=True)]
+    while waiting:
+        code = waiting.pop()
+        codes[code.co_firstlineno, code.co_name] = code
+        waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
+    return written, codes
 
 
-def source_of(path: str, line: int, name: str) -> ast.FunctionDef:
-    """The source of a function."""
-    found = _functions_of(path).get((line, name))
-    if found is None:
-        raise UntranslatableError(f"the source of {name} is not there")
-    return found
+def source_of(code: CodeType) -> ast.FunctionDef:
+    """The source of a function; raises `UntranslatableError` where it is not that of this code (any more)."""
+    path, place = code.co_filename, (code.co_firstlineno, code.co_name)
+    for attempt in range(2):
+        written, codes = _functions_of(path)
+        if place in written and _does(codes[place]) == _does(code):
+            return written[place]
+        if attempt == 0:  # it may have been read before it was written
+            linecache.checkcache(path)
+            _functions_of.cache_clear()
+    if code.co_name == "<lambda>":
+        error = UntranslatableError("has no name; wanted a function with def")
+    elif linecache.getlines(path):
+        error = UntranslatableError("the source has changed since it was imported")
+    else:
+        error = UntranslatableError("the source is not there; wanted a function in a file or a notebook")
+    error.place = f"{path}:{code.co_firstlineno}: kernel {code.co_name}"
+    raise error
+
+
+def _does(code: CodeType) -> tuple[Foreign, ...]:
+    """What a function does, without the lines that it stands in."""
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_consts

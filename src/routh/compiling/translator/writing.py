@@ -9,7 +9,7 @@ import struct
 from collections.abc import Sequence
 
 from routh.compiling.foreign import Foreign
-from routh.compiling.values import (
+from routh.compiling.translator.values import (
     ELEMENTS,
     NUMBERS,
     Array,
@@ -133,7 +133,7 @@ class Writer:
     # numbers
 
     def convert(self, value: Value, kind: Kind) -> Value:
-        """A value as one of another kind, as numba does it."""
+        """A value as one of another kind."""
         if kind_of(value) == kind:
             return value
         if isinstance(value, Group) and kind[0] == "group":
@@ -280,6 +280,8 @@ class Writer:
 
     def address(self, array: Array, places: Sequence[Number]) -> str:
         """The address of an element, or of the first one of a part of the array."""
+        if array.strides is not None:
+            return self._strided_address(array, places)
         offset = ZERO
         for place, length in zip(places, array.shape, strict=False):
             offset = self.binary("Add", self._times(offset, length), self._from_start(place, length))
@@ -290,6 +292,12 @@ class Writer:
         return self.write(
             f"getelementptr {ELEMENTS[array.element][0]}, ptr {array.address}, i64 {offset.name}"
         )
+
+    def _strided_address(self, array: Array, places: Sequence[Number]) -> str:
+        offset = ZERO
+        for place, length, stride in zip(places, array.shape, array.strides or (), strict=False):
+            offset = self.binary("Add", offset, self.binary("Mult", self._from_start(place, length), stride))
+        return self.write(f"getelementptr i8, ptr {array.address}, i64 {offset.name}")
 
     def _times(self, offset: Number, length: Number) -> Number:
         return offset if offset.known == 0 else self.binary("Mult", offset, length)
@@ -327,7 +335,7 @@ class Writer:
 
 _FOLDED = {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mult": lambda a, b: a * b}
 
-#: the power of a number with an exponent that is not known: by squares, as numba does it
+#: the power of a number with an exponent that is not known: by squares
 POWER = """define internal double @routh.power(double %base, i64 %exponent) nounwind {
 head:
   %inverse = icmp slt i64 %exponent, 0

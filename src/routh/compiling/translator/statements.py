@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from routh.compiling.calls import result_type
-from routh.compiling.expressions import Again, Expressions
 from routh.compiling.foreign import Foreign
-from routh.compiling.values import (
+from routh.compiling.translator.calls import result_type
+from routh.compiling.translator.expressions import Again, Expressions
+from routh.compiling.translator.values import (
     NOTHING,
     Array,
     Group,
@@ -25,7 +25,7 @@ from routh.compiling.values import (
     parts_of,
     types_of,
 )
-from routh.compiling.writing import ONE, ZERO, Block
+from routh.compiling.translator.writing import ONE, ZERO, Block
 
 RESULT = "return"  # under which the kind of a function's result is known: no variable's name
 
@@ -148,9 +148,19 @@ class Statements(Expressions):
             if self.block.ended:
                 return
             write = getattr(self, "_" + type(statement).__name__.lower(), None)
-            if write is None:
-                raise UntranslatableError(f"{type(statement).__name__} in line {statement.lineno}")
-            write(statement)
+            try:
+                if write is None:
+                    first = ast.unparse(statement).splitlines()[0]
+                    raise UntranslatableError(f"a kernel may not contain {first}")
+                write(statement)
+            except UntranslatableError as error:
+                self.locate(error, statement)
+                raise
+
+    def locate(self, error: UntranslatableError, node: ast.expr | ast.stmt) -> None:
+        """Say where the refused thing stands, unless that is said already."""
+        code = self.function.__code__
+        error.place = error.place or f"{code.co_filename}:{node.lineno}: kernel {code.co_name}"
 
     def _pass(self, statement: ast.Pass) -> None:
         pass

@@ -6,9 +6,9 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from routh.compiling.calls import Calls
 from routh.compiling.foreign import Foreign
-from routh.compiling.values import (
+from routh.compiling.translator.calls import Calls
+from routh.compiling.translator.values import (
     NOTHING,
     Array,
     Group,
@@ -22,7 +22,7 @@ from routh.compiling.values import (
     parts_of,
     types_of,
 )
-from routh.compiling.writing import ZERO, Block, constant
+from routh.compiling.translator.writing import ZERO, Block, constant
 
 
 class Again(Exception):
@@ -39,9 +39,17 @@ class Expressions(Calls, ABC):
     def expression(self, node: ast.expr) -> Value:
         """Write an expression."""
         write: Callable[[Foreign], Value] | None = getattr(self, "_" + type(node).__name__.lower(), None)
-        if write is None:
-            raise UntranslatableError(f"{type(node).__name__} in line {node.lineno}")
-        return write(node)
+        try:
+            if write is None:
+                raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
+            return write(node)
+        except UntranslatableError as error:
+            self.locate(error, node)
+            raise
+
+    @abstractmethod
+    def locate(self, error: UntranslatableError, node: ast.expr | ast.stmt) -> None:
+        """Say where the refused thing stands, unless that is said already."""
 
     def number_of(self, node: ast.expr) -> Number:
         """Write an expression that is a number."""
@@ -105,7 +113,8 @@ class Expressions(Calls, ABC):
         if not all(isinstance(one, Number) for one in numbers) or len(places) > len(array.shape):
             raise UntranslatableError("a part of an array that is not dense")
         if isinstance(last, Number):
-            return Array(array.element, self.address(array, places), array.shape[len(places) :])
+            rest = None if array.strides is None else array.strides[len(places) :]
+            return Array(array.element, self.address(array, places), array.shape[len(places) :], rest)
         if last.step is not None:
             raise UntranslatableError("a slice with steps")
         length = array.shape[len(numbers)]
@@ -119,6 +128,7 @@ class Expressions(Calls, ABC):
             array.element,
             self.address(array, [*numbers, inside]),
             (Number("i", extent.name, None, True), *rest),
+            None if array.strides is None else array.strides[len(numbers) :],
         )
 
     def _clamped(self, place: Number, length: Number) -> Number:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from routh.compiling.foreign import Foreign
+from routh.status import RouthError
 
 Kind: TypeAlias = Foreign  # of a number: a letter; of everything else: a tuple that begins with a word
 
@@ -37,8 +38,13 @@ _COMMON = {
 }
 
 
-class UntranslatableError(Exception):
-    """Something that is left to numba."""
+class UntranslatableError(RouthError, TypeError):
+    """Something that a kernel may not contain; ``place`` is where: file, line and function."""
+
+    place = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.args[0]}" if self.place else str(self.args[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +59,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A dense array: the type of its elements (a key of `ELEMENTS`), their address, and the shape."""
+    """An array: the type of its elements (a key of `ELEMENTS`), the address of the first, and the shape.
+
+    ``strides``: bytes from one element to the next along each axis; None where the array is dense (C order).
+    """
 
     element: str
     address: str
     shape: tuple[Number, ...]
+    strides: tuple[Number, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +94,20 @@ def kind_of(value: Value) -> Kind:
     if isinstance(value, Number):
         return value.kind
     if isinstance(value, Array):
-        return "array", value.element, len(value.shape)
+        return array_kind(value.element, len(value.shape), strided=value.strides is not None)
     if isinstance(value, Group):
         return "group", value.made, tuple(map(kind_of, value.parts))
     return "thing", value.what
+
+
+def array_kind(element: str, axes: int, *, strided: bool = False) -> Kind:
+    """The kind of an array with so many axes."""
+    return ("array", element, axes, "strided") if strided else ("array", element, axes)
+
+
+def is_strided(kind: Kind) -> bool:
+    """Whether an array of this kind need not be dense."""
+    return len(kind) > 3
 
 
 def parts_of(value: Value) -> Iterator[tuple[str, str]]:
@@ -96,8 +116,8 @@ def parts_of(value: Value) -> Iterator[tuple[str, str]]:
         yield NUMBERS[value.kind], value.name
     elif isinstance(value, Array):
         yield "ptr", value.address
-        for length in value.shape:
-            yield "i64", length.name
+        for number in (*value.shape, *(value.strides or ())):
+            yield "i64", number.name
     elif isinstance(value, Group):
         for part in value.parts:
             yield from parts_of(part)
@@ -108,7 +128,7 @@ def types_of(kind: Kind) -> list[str]:
     if isinstance(kind, str):
         return [NUMBERS[kind]]
     if kind[0] == "array":
-        return ["ptr"] + kind[2] * ["i64"]
+        return ["ptr"] + (2 if is_strided(kind) else 1) * kind[2] * ["i64"]
     return [one for part in kind[2] for one in types_of(part)] if kind[0] == "group" else []
 
 
@@ -118,7 +138,9 @@ def of_parts(kind: Kind, names: Iterator[str]) -> Value:
         return Number(kind, next(names))
     if kind[0] == "array":
         address = next(names)
-        return Array(kind[1], address, tuple(Number("i", next(names), None, True) for _ in range(kind[2])))
+        shape = tuple(Number("i", next(names), None, True) for _ in range(kind[2]))
+        strides = tuple(Number("i", next(names)) for _ in range(kind[2])) if is_strided(kind) else None
+        return Array(kind[1], address, shape, strides)
     if kind[0] == "group":
         return Group(tuple(of_parts(part, names) for part in kind[2]), kind[1])
     return Thing(kind[1])

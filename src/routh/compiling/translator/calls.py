@@ -8,7 +8,7 @@ import platform
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.compiling.values import (
+from routh.compiling.translator.values import (
     ELEMENTS,
     NOTHING,
     Array,
@@ -23,7 +23,7 @@ from routh.compiling.values import (
     parts_of,
     types_of,
 )
-from routh.compiling.writing import ZERO, Writer, constant
+from routh.compiling.translator.writing import ZERO, Writer, constant
 
 # functions of floats that kernels use: LLVM's own, those of C, and those that give integers
 _INTRINSIC = (math.sqrt, math.exp, math.log, math.sin, math.cos)
@@ -37,7 +37,7 @@ _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uin
 class Calls(Writer):
     """Writes calls, and what Python knows already."""
 
-    program: Foreign  # where translated functions are: a `routh.compiling.program.Program`
+    program: Foreign  # where translated functions are: a `routh.compiling.translator.program.Program`
     finite: bool
 
     def meant(self, what: Foreign) -> Value:

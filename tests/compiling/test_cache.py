@@ -1,0 +1,259 @@
+"""Compiled kernels on disk: found by what they depend on, whole or not at all, whatever the disk does."""
+
+import builtins
+import errno
+import logging
+import os
+import subprocess
+import sys
+import time
+import types
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from routh.compiling import cache, compile_seconds, distinct, is_ready, kernel, native
+
+VALUES = np.array([1.0, 2.0, 4.0])
+SCALE, TABLE = 3.0, np.array([1.0, 2.0])
+INSIDE = types.ModuleType("inside")
+INSIDE.LIMIT = 2.0
+
+
+class Pair(NamedTuple):
+    left: float
+    right: int
+
+
+def scaled(x):
+    return SCALE * x
+
+
+def total(values):
+    found = 0.0
+    for i in range(len(values)):
+        found += scaled(values[i]) + TABLE[0] * INSIDE.LIMIT
+    return found
+
+
+def pair_of(values):
+    return Pair(values[0], len(values))
+
+
+def fresh(code=total.__code__, inner=scaled, mark=kernel, **names):
+    """A kernel as another process would make it, with its own names of the module."""
+    names = {**globals(), **names}
+    names["scaled"] = kernel(types.FunctionType(inner.__code__, names, "scaled"))
+    return mark(types.FunctionType(code, names, "total"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROUTH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(native, "_LINKED", {})
+    cache.say_once.cache_clear()
+    return tmp_path
+
+
+def compiles(function, *arguments):
+    """Whether a call compiles, in a process that has linked nothing yet; and what it returns."""
+    native._LINKED.clear()
+    before = compile_seconds()
+    found = function(*arguments)
+    return compile_seconds() > before, found
+
+
+def test_a_second_process_loads_from_disk_and_does_not_compile(folder):
+    assert not is_ready(fresh(), VALUES)
+    assert compiles(fresh(), VALUES) == (True, 27.0)
+    assert is_ready(fresh(), VALUES)
+    assert compiles(fresh(), VALUES) == (False, 27.0)
+
+
+def test_a_named_tuple_comes_back_from_disk_as_its_class():
+    made = kernel(pair_of)
+    assert compiles(made, VALUES) == (True, Pair(1.0, 3))
+    again, found = compiles(kernel(pair_of), VALUES)
+    assert not again
+    assert type(found) is Pair
+    assert found == Pair(1.0, 3)
+
+
+def _with_other_constant():
+    def total(values):
+        found = 0.5
+        for i in range(len(values)):
+            found += scaled(values[i]) + TABLE[0] * INSIDE.LIMIT
+        return found
+
+    return total.__code__
+
+
+def _other(x):
+    return 2.0 * x
+
+
+CHANGED = types.ModuleType("inside")
+CHANGED.LIMIT = 5.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"SCALE": 4.0},  # of a kernel that is called
+        {"TABLE": np.array([1.5, 2.0])},
+        {"INSIDE": CHANGED},
+        {"code": _with_other_constant()},
+        {"inner": _other},
+        {"mark": distinct},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_whatever_a_kernel_depends_on_is_part_of_its_name(change, folder):
+    compiles(fresh(), VALUES)
+    again, found = compiles(fresh(**change), VALUES)
+    assert again
+    plain = fresh(**change)
+    names = {**plain.py_func.__globals__, "scaled": plain.py_func.__globals__["scaled"].py_func}
+    assert found == types.FunctionType(plain.py_func.__code__, names)(VALUES)
+
+
+@pytest.mark.parametrize("arguments", [(VALUES.astype(np.int32),), (np.ones(6)[::2],)])
+def test_other_kinds_of_arguments_are_other_code(arguments):
+    compiles(fresh(), VALUES)
+    again, found = compiles(fresh(), *arguments)
+    assert again
+    assert found == pytest.approx(3.0 * np.sum(arguments[0]) + 2.0 * len(arguments[0]))
+
+
+@pytest.mark.parametrize("what", ["_machine_words", "digest_of_translator"])
+def test_another_machine_llvm_or_translator_compiles_for_itself(what, monkeypatch):
+    compiles(fresh(), VALUES)
+    monkeypatch.setattr(native if what == "_machine_words" else cache, what, lambda: "another")
+    assert compiles(fresh(), VALUES)[0]
+
+
+@pytest.mark.parametrize("harm", ["truncated", "empty", "changed", "of another kernel"])
+def test_a_damaged_file_is_compiled_again_with_a_word(harm, folder, caplog):
+    compiles(fresh(), VALUES)
+    (file,) = folder.glob("total-*")
+    whole = file.read_bytes()
+    broken = {"truncated": whole[: len(whole) // 2], "empty": b"", "changed": whole[:-9] + b"\0" * 9}
+    if harm == "of another kernel":
+        compiles(kernel(pair_of), VALUES)
+        (other,) = folder.glob("pair_of-*")
+        broken[harm] = other.read_bytes()
+    file.write_bytes(broken[harm])
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert compiles(fresh(), VALUES) == (True, 27.0)
+    assert ("compiling it again" in caplog.text) == (harm != "of another kernel")
+    assert compiles(fresh(), VALUES) == (False, 27.0)  # and the new one is whole
+
+
+def test_where_nothing_can_be_kept_kernels_work_and_a_line_says_so(folder, caplog, monkeypatch):
+    file = folder / "no folder"
+    file.write_text("")
+    monkeypatch.setenv("ROUTH_CACHE_DIR", str(file / "below"))
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert compiles(fresh(), VALUES) == (True, 27.0)
+        assert compiles(fresh(), VALUES) == (True, 27.0)
+    assert caplog.text.count("ROUTH_CACHE_DIR names a folder") == 1
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_read_only_is_read(folder, caplog):
+    compiles(fresh(), VALUES)
+    folder.chmod(0o500)
+    try:
+        assert compiles(fresh(), VALUES) == (False, 27.0)
+        with caplog.at_level(logging.WARNING, "routh.compiling"):
+            assert compiles(fresh(SCALE=5.0), VALUES) == (True, 41.0)
+        assert "cannot be kept" in caplog.text
+    finally:
+        folder.chmod(0o700)
+
+
+def test_without_a_home_kernels_work(monkeypatch, caplog):
+    monkeypatch.delenv("ROUTH_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert compiles(fresh(), VALUES) == (True, 27.0)
+        assert not is_ready(kernel(pair_of), VALUES)
+    assert "home" in caplog.text
+
+
+def test_a_full_disk_does_not_lose_the_result_and_leaves_nothing_behind(folder, caplog, monkeypatch):
+    class Full:
+        def __init__(self, path, mode):
+            Path(path).write_bytes(b"half")
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def write(self, content):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache, "open", Full, raising=False)
+    with caplog.at_level(logging.WARNING, "routh.compiling"):
+        assert compiles(fresh(), VALUES) == (True, 27.0)
+    assert "No space left" in caplog.text
+    assert not list(folder.iterdir())
+    assert builtins.open is not Full
+
+
+def test_what_nobody_uses_goes_and_what_is_loaded_stays(folder):
+    compiles(fresh(), VALUES)
+    compiles(fresh(SCALE=5.0), VALUES)
+    long_ago = time.time() - 2 * cache.FORGOTTEN
+    files = set(folder.glob("total-*"))
+    assert len(files) == 2
+    for file in files:
+        os.utime(file, (long_ago, long_ago))
+    compiles(fresh(SCALE=5.0), VALUES)  # loaded: in use
+    compiles(fresh(SCALE=7.0), VALUES)  # written
+    left = set(folder.glob("total-*"))
+    assert len(left) == 2
+    assert len(left & files) == 1
+
+
+def test_threads_that_want_one_kernel_compile_it_once(folder, caplog):
+    made = fresh(SCALE=11.0)
+    with caplog.at_level(logging.INFO, "routh.compiling"), ThreadPoolExecutor(4) as pool:
+        found = set(pool.map(lambda _: made(VALUES), range(8)))
+    assert found == {83.0}
+    assert caplog.text.count("compiling, once for this machine: total") == 1
+
+
+def test_processes_that_share_a_folder_find_the_same(folder):
+    code = (
+        "import routh; found = routh.sample(routh.systems.get('rocking-block').problem, 4); "
+        "print(found.v.tobytes().hex())"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    told = {one.communicate()[0] for one in running}
+    assert len(told) == 1
+    assert len(told.pop()) == 2 * 4 * 3 * 8 + 1
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_source_that_changed_after_its_import_is_not_compiled(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def twice(x):\n    return 2.0 * x\n")
+    names = {"__name__": "changing"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    path.write_text("def twice(x):\n    return 3.0 * x\n")
+    with pytest.raises(TypeError, match=r"changing.py:1: kernel twice: the source has changed"):
+        kernel(names["twice"])(1.0)
