@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from routh.cli.precompile import FAMILIES
 from routh.compiling import distinct, finite, fused, interpreted, kernel, seldom
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import UntranslatableError
@@ -147,6 +148,12 @@ def test_a_function_without_its_source_is_refused():
     exec("def double(x):\n    return 2.0 * x\n", names)
     with pytest.raises(UntranslatableError, match="kernel double: the source is not there"):
         kernel(names["double"])(1.5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_translated(family):
+    """Each calls all of its kernels; one that is refused raises."""
+    FAMILIES[family]()
 
 
 @fused

@@ -16,12 +16,13 @@ import re
 import time
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
+from routh.compiling.copying import rebuilt
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
 from routh.status import MissingExtraError, RouthError, optional
@@ -134,13 +135,13 @@ def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **o
     ``instead``: pairs of a function and the kernel in its place; ``options`` for all of them: ``fastmath``,
     LLVM's words for what may be done to sums and products, and ``forceinline``.
     """
-    return _rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
+    return rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
 
 
 def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
     """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
     made = {getattr(original, "py_func", original): other for original, other in instead}
-    return _rebuilt(function, lambda copy: copy, made)
+    return rebuilt(function, lambda copy: copy, made)
 
 
 def c_function(function: Plain, elements: Sequence[str]) -> Foreign:
@@ -201,8 +202,8 @@ def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) ->
     made: dict[Plain, Foreign] = {}
     for original, other in instead:
         getattr(other, "py_func", other).__globals__["cuda"] = cuda  # as `cuda_kernel` does
-        made[getattr(original, "py_func", original)] = _rebuilt(other, jit, made)
-    return _rebuilt(function, jit, made)
+        made[getattr(original, "py_func", original)] = rebuilt(other, jit, made)
+    return rebuilt(function, jit, made)
 
 
 def cuda_kernel(
@@ -347,47 +348,5 @@ def _marked(function: Foreign, **options: Foreign) -> Foreign:
 def _kernel_class() -> Foreign:
     """`routh.compiling.native.Kernel`, or what interprets; loaded to its end: half of it cannot be mended."""
     if os.environ.get("ROUTH_INTERPRET", "0") not in ("", "0"):
-        return Interpreted
+        return import_module("routh.compiling.interpreting").Interpreted
     return while_listening(lambda: import_module("routh.compiling.native")).Kernel
-
-
-class Interpreted:
-    """A kernel that is run by Python itself."""
-
-    def __init__(self, function: Plain, **options: Foreign) -> None:
-        self.py_func, self.options = function, options
-        functools.update_wrapper(self, function)
-
-    def __call__(self, *arguments: Foreign) -> Foreign:
-        """Call it, as plain Python all the way down; NumPy's numbers divide by zero as compiled code does."""
-        import numpy as np
-
-        with np.errstate(all="ignore"):
-            return interpreted(self)(*arguments)
-
-    def is_ready(self, *arguments: Foreign) -> bool:
-        """True: nothing is compiled."""
-        return True
-
-
-def _rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
-    """A copy of a function by ``make``, whose callees are copies too; ``made`` has those that exist.
-
-    Callees are the kernels and plain functions of routh among the names that a function uses.
-    """
-    plain: Foreign = getattr(function, "py_func", function)
-    if plain not in made:
-        names = dict(plain.__globals__)
-        for name in plain.__code__.co_names:
-            if _is_callee(names.get(name)):
-                names[name] = _rebuilt(names[name], make, made)
-        copy = types.FunctionType(
-            plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__
-        )
-        made[plain] = make(functools.update_wrapper(copy, plain))
-    return made[plain]
-
-
-def _is_callee(value: Foreign) -> bool:
-    plain = getattr(value, "py_func", value)
-    return isinstance(plain, types.FunctionType) and (plain.__module__ or "").startswith("routh.")

@@ -105,7 +105,7 @@ def _direct(state: Array, q: Quantity, side: Quantity) -> float:
         return 1.0
     if side.kind == SN and q.kind == BETA:
         return -1.0
-    sliding_on = side.kind == SD and state[i, SLIDING] and side.direction == state[i, A]
+    sliding_on = side.kind == SD and state[i, SLIDING] != 0 and side.direction == state[i, A]
     return -1.0 if sliding_on and (q.kind == GAMMA or q.kind == SD) else 0.0
 
 

@@ -70,7 +70,10 @@ class Calls(Writer):
         defaults = what.py_func.__defaults__ or ()
         missing = what.py_func.__code__.co_argcount - len(arguments)
         if not 0 <= missing <= len(defaults):
-            raise UntranslatableError(f"arguments of {what.py_func.__name__}")
+            raise UntranslatableError(
+                f"{what.py_func.__name__}: got {len(arguments)} arguments; "
+                f"wanted {what.py_func.__code__.co_argcount}"
+            )
         arguments += map(self.meant, defaults[len(defaults) - missing :])
         name, result = self.program.function(what, tuple(map(kind_of, arguments)))
         given = ", ".join(f"{one} {part}" for value in arguments for one, part in parts_of(value))
@@ -127,7 +130,7 @@ class Calls(Writer):
             return self._mantissa(floats[0])
         if what is math.ldexp:
             return self._scaled(floats[0], numbers[1])
-        raise UntranslatableError(f"{what}")
+        raise UntranslatableError(f"a kernel may not call {getattr(what, '__name__', what)}")
 
     def _size(self, value: Number) -> Number:
         if value.kind == "f":

@@ -17,6 +17,7 @@ from routh.compiling.translator.values import (
     UntranslatableError,
     Value,
     common_kind,
+    described,
     kind_of,
     of_parts,
     parts_of,
@@ -70,13 +71,15 @@ class Expressions(Calls, ABC):
     def _attribute(self, node: ast.Attribute) -> Value:
         value = self.expression(node.value)
         if isinstance(value, Thing) and value.what is not None:
+            if not hasattr(value.what, node.attr):
+                raise UntranslatableError(f"{ast.unparse(node)} is not known")
             return self.meant(getattr(value.what, node.attr))
         if isinstance(value, Group) and value.made is not None and node.attr in value.made._fields:
             part: Value = value.parts[value.made._fields.index(node.attr)]
             return part
         if isinstance(value, Array) and node.attr == "shape":
             return Group(value.shape)
-        raise UntranslatableError(ast.unparse(node))
+        raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
 
     # elements
 
@@ -86,10 +89,12 @@ class Expressions(Calls, ABC):
             place = self.number_of(node.slice)
             if place.known is None:
                 raise UntranslatableError(f"{ast.unparse(node)}: a place in a tuple that is not known")
+            if not -len(value.parts) <= place.known < len(value.parts):
+                raise UntranslatableError(f"{ast.unparse(node)}: the tuple has {len(value.parts)} parts")
             part: Value = value.parts[place.known]
             return part
         if not isinstance(value, Array):
-            raise UntranslatableError(ast.unparse(node))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
         places = self.places(node.slice)
         if len(places) == len(value.shape) and all(isinstance(one, Number) for one in places):
             return self.load(value, self.address(value, places))
@@ -120,7 +125,7 @@ class Expressions(Calls, ABC):
         length = array.shape[len(numbers)]
         first = ZERO if last.lower is None else self._clamped(self.number_of(last.lower), length)
         end = length if last.upper is None else self._clamped(self.number_of(last.upper), length)
-        extent = self.binary("Sub", end, first)
+        extent = self.binary("Sub", end, first, fits=True)
         extent = self.choose(self.compare("Gt", extent, ZERO), extent, ZERO)
         inside = Number("i", first.name, first.known, True)
         rest = array.shape[len(numbers) + 1 :]
@@ -153,14 +158,14 @@ class Expressions(Calls, ABC):
             return Number("b", self.write(f"xor i1 {test.name}, true"))
         if isinstance(node.op, ast.USub):
             return self.negative(self.number_of(node.operand))
-        raise UntranslatableError(ast.unparse(node))
+        raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
 
     def settled(self, node: ast.expr) -> bool | None:
         """What a test says, where that is known already: tests for None, and of constants."""
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
             left, right = self.expression(node.left), self.expression(node.comparators[0])
             if right != NOTHING:
-                raise UntranslatableError(ast.unparse(node))
+                raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
             return (left == NOTHING) == isinstance(node.ops[0], ast.Is)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             known = self.settled(node.operand)
@@ -182,21 +187,26 @@ class Expressions(Calls, ABC):
                 return bool(value.known)
         return None
 
-    def test(self, node: ast.expr, yes: Block, no: Block) -> None:
-        """Go on where a test says."""
+    def test(self, node: ast.expr, yes: Block, no: Block, *, of_bools: bool = False) -> None:
+        """Go on where a test says; ``of_bools``: it is a value, too, and so must not be of other numbers."""
         known = self.settled(node)
         if known is not None:
             self.jump(yes if known else no)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.test(node.operand, no, yes)
         elif isinstance(node, ast.BoolOp):
-            self._test_parts(node, yes, no)
+            self._test_parts(node, yes, no, of_bools=of_bools)
         elif isinstance(node, ast.Compare) and len(node.ops) > 1:
             self._test_chain(node, yes, no)
         else:
-            self.fork(self.truth(self.number_of(node)).name, yes, no)
+            number = self.number_of(node)
+            if of_bools and number.kind != "b":
+                raise UntranslatableError(
+                    f"{ast.unparse(node)} is no bool, in an and or an or that is a value"
+                )
+            self.fork(self.truth(number).name, yes, no)
 
-    def _test_parts(self, node: ast.BoolOp, yes: Block, no: Block) -> None:
+    def _test_parts(self, node: ast.BoolOp, yes: Block, no: Block, *, of_bools: bool) -> None:
         """One part after the other, up to the first that decides; none after one that is known to."""
         stops = isinstance(node.op, ast.Or)
         decided, open_end = (yes, no) if stops else (no, yes)
@@ -208,9 +218,9 @@ class Expressions(Calls, ABC):
             if known is None:
                 following = self.new_block()
                 if stops:
-                    self.test(part, yes, following)
+                    self.test(part, yes, following, of_bools=of_bools)
                 else:
-                    self.test(part, following, no)
+                    self.test(part, following, no, of_bools=of_bools)
                 self.begin(following)
         self.jump(open_end)
 
@@ -238,7 +248,7 @@ class Expressions(Calls, ABC):
     def _ordered(self, op: str, left: Value, right: Value) -> Number:
         if isinstance(left, Number) and isinstance(right, Number):
             return self.compare(op, left, right)
-        raise UntranslatableError(f"{op} of {kind_of(left)} and {kind_of(right)}")
+        raise UntranslatableError(f"{op} of {described(kind_of(left))} and {described(kind_of(right))}")
 
     def _is_among(self, value: Value, group: Group) -> Number:
         found = constant("b", False)
@@ -253,7 +263,7 @@ class Expressions(Calls, ABC):
     def _decided(self, node: ast.expr) -> Number:
         """A test as a number."""
         yes, no, after = self.new_block(), self.new_block(), self.new_block()
-        self.test(node, yes, no)
+        self.test(node, yes, no, of_bools=True)
         for block in (yes, no):
             self.begin(block)
             self.jump(after)
@@ -290,8 +300,10 @@ class Expressions(Calls, ABC):
 
     def _call(self, node: ast.Call) -> Value:
         called = self.expression(node.func)
-        if not isinstance(called, Thing) or node.keywords:
-            raise UntranslatableError(ast.unparse(node.func))
+        if not isinstance(called, Thing):
+            raise UntranslatableError(f"{ast.unparse(node.func)} is no function")
+        if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
+            raise UntranslatableError(f"{ast.unparse(node)}: arguments are given one by one, by position")
         arguments = [self.expression(one) for one in node.args]
         what = called.what
         if hasattr(what, "py_func"):
@@ -300,11 +312,11 @@ class Expressions(Calls, ABC):
             return self.call_address(*arguments)
         if isinstance(what, type) and hasattr(what, "_fields"):
             if len(arguments) != len(what._fields):
-                raise UntranslatableError(ast.unparse(node))
+                raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
             return Group(tuple(arguments), what)
         if what is len:
             return self.length_of(arguments[0])
         numbers = [one for one in arguments if isinstance(one, Number)]
         if len(numbers) != len(arguments) or not numbers:
-            raise UntranslatableError(ast.unparse(node))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(node)}")
         return self.function_of(what, numbers)

@@ -20,6 +20,7 @@ from routh.compiling.translator.values import (
     UntranslatableError,
     Value,
     common_kind,
+    described,
     kind_of,
     of_parts,
     parts_of,
@@ -109,6 +110,8 @@ class Statements(Expressions):
             return self.meant(self._enclosed[name])
         if name in self.function.__globals__:
             return self.meant(self.function.__globals__[name])
+        if not hasattr(builtins, name):
+            raise UntranslatableError(f"{name} is not known")
         return self.meant(getattr(builtins, name))
 
     def assign(self, name: str, value: Value) -> None:
@@ -192,16 +195,16 @@ class Statements(Expressions):
         elif isinstance(target, ast.Subscript) and isinstance(value, Number):
             self.store(*self._element(target), value)
         else:
-            raise UntranslatableError(f"{ast.unparse(target)} = {kind_of(value)}")
+            raise UntranslatableError(f"{ast.unparse(target)} cannot be set to {described(kind_of(value))}")
 
     def _element(self, target: ast.Subscript) -> tuple[Array, str]:
         """The array and the address of one of its elements."""
         array = self.expression(target.value)
         if not isinstance(array, Array):
-            raise UntranslatableError(ast.unparse(target))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(target)}")
         places = self.places(target.slice)
         if len(places) != len(array.shape) or not all(isinstance(one, Number) for one in places):
-            raise UntranslatableError(ast.unparse(target))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(target)}")
         return array, self.address(array, places)
 
     def _augassign(self, statement: ast.AugAssign) -> None:
@@ -211,10 +214,11 @@ class Statements(Expressions):
             before = self.load(array, address)
             self.store(array, address, self.binary(op, before, self.number_of(statement.value)))
             return
-        assert isinstance(target, ast.Name)
+        if not isinstance(target, ast.Name):
+            raise UntranslatableError(f"{ast.unparse(target)} cannot be set")
         old = self.read(target.id)
         if not isinstance(old, Number):
-            raise UntranslatableError(ast.unparse(statement))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(statement)}")
         self.assign(target.id, self.binary(op, old, self.number_of(statement.value)))
 
     def _if(self, statement: ast.If) -> None:
@@ -315,8 +319,10 @@ class Statements(Expressions):
         assert isinstance(call, ast.Call)
         given = [self.number_of(one) for one in call.args]
         if any(one.kind not in "ibw" for one in given):
-            raise UntranslatableError(ast.unparse(call))
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(call)}")
         given = [self.number(one, "i") for one in given]
+        if not 1 <= len(given) <= 3:
+            raise UntranslatableError(f"a kernel may not contain {ast.unparse(call)}")
         first, end, step = {1: (ZERO, *given, ONE), 2: (*given, ONE), 3: tuple(given)}[len(given)]
         if not step.known:
             raise UntranslatableError("a loop in steps that are not known")

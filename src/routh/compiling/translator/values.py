@@ -154,4 +154,18 @@ def common_kind(one: Kind, other: Kind) -> Kind:
         return _COMMON[frozenset((one, other))]
     if one[0] == other[0] == "group" and one[1] is other[1] and len(one[2]) == len(other[2]):
         return "group", one[1], tuple(map(common_kind, one[2], other[2]))
-    raise UntranslatableError(f"a variable is both {one} and {other}")
+    raise UntranslatableError(f"one variable for {described(one)} and for {described(other)}")
+
+
+_WORDS = {"f": "a float", "i": "an integer", "u": "a uint64", "w": "a uint32", "b": "a bool"}
+
+
+def described(kind: Kind) -> str:
+    """A kind in words."""
+    if isinstance(kind, str):
+        return _WORDS[kind]
+    if kind[0] == "array":
+        return f"{'a strided' if is_strided(kind) else 'an'} array of {kind[1]} with {kind[2]} axes"
+    if kind[0] == "group":
+        return "a tuple" if kind[1] is None else f"a {kind[1].__name__}"
+    return repr(kind[1])

@@ -18,6 +18,7 @@ from routh.compiling.translator.values import (
     Number,
     UntranslatableError,
     Value,
+    described,
     kind_of,
 )
 
@@ -31,8 +32,6 @@ def _conversion(kind: str, to: str) -> str:
     """The word that makes a number of another kind; none where nothing is to be done."""
     if to == "f":
         return "sitofp" if kind == "i" else "uitofp"
-    if kind == "f":
-        return {"i": "fptosi", "u": "fptoui"}[to]
     if _BITS[kind] == _BITS[to]:
         return ""
     return "zext" if _BITS[kind] < _BITS[to] else "trunc"
@@ -44,6 +43,8 @@ def constant(kind: str, value: Foreign) -> Number:
         (bits,) = struct.unpack("<Q", struct.pack("<d", value))
         return Number(kind, f"0x{bits:016X}", float(value))
     value = int(value)
+    if kind == "i":
+        value = (value + 2**63) % 2**64 - 2**63
     return Number(kind, ("true" if value else "false") if kind == "b" else str(value), value, value >= 0)
 
 
@@ -140,7 +141,7 @@ class Writer:
             parts = zip(value.parts, kind[2], strict=True)
             return Group(tuple(self.convert(part, to) for part, to in parts), value.made)
         if not isinstance(value, Number) or not isinstance(kind, str):
-            raise UntranslatableError(f"{kind_of(value)} as {kind}")
+            raise UntranslatableError(f"{described(kind_of(value))} as {described(kind)}")
         return self.number(value, kind)
 
     def number(self, value: Number, kind: str) -> Number:
@@ -151,6 +152,8 @@ class Writer:
             return self.truth(value)
         if value.known is not None and kind in "fi" and value.kind in "ib":
             return constant(kind, value.known)
+        if value.kind == "f":
+            return self._whole(value, kind)
         word = _conversion(value.kind, kind)
         natural = kind == "i" and (value.natural or value.kind in "bw")
         if not word:
@@ -158,6 +161,13 @@ class Writer:
         return Number(
             kind, self.write(f"{word} {NUMBERS[value.kind]} {value.name} to {NUMBERS[kind]}"), None, natural
         )
+
+    def _whole(self, value: Number, kind: str) -> Number:
+        """A float cut to an integer; what is too large becomes the largest, NaN becomes 0."""
+        word = {"i": "llvm.fptosi.sat.i64.f64", "u": "llvm.fptoui.sat.i64.f64"}.get(kind)
+        if word is None:
+            raise UntranslatableError("a float as an integer of 32 bits")
+        return Number(kind, self.call(word, "i64", [("double", value.name)]))
 
     def truth(self, value: Number) -> Number:
         """Whether a number is not zero."""
@@ -193,8 +203,8 @@ class Writer:
             return "u"
         return "i"
 
-    def binary(self, op: str, left: Number, right: Number) -> Number:
-        """A sum, product, quotient or the like."""
+    def binary(self, op: str, left: Number, right: Number, *, fits: bool = False) -> Number:
+        """A sum, product, quotient or the like; integers wrap around, unless they are known to fit."""
         if op == "Pow":
             return self._power(left, right)
         kind = "f" if op == "Div" else self._common(left, right)
@@ -203,30 +213,37 @@ class Writer:
         left, right = self.number(left, kind), self.number(right, kind)
         if kind == "f":
             if op not in _FLOAT:
-                raise UntranslatableError(f"{op} of floats")
+                raise UntranslatableError(f"{op} of floats; wanted integers")
             return Number("f", self.write(f"{_FLOAT[op]} {self.fast}double {left.name}, {right.name}"))
         if left.known is not None and right.known is not None and kind == "i" and op in _FOLDED:
             return constant("i", _FOLDED[op](left.known, right.known))
         natural = kind == "i" and left.natural and right.natural
         if op in _WHOLE:
-            sign = "nsw " if kind == "i" and op in _FLOAT else ""
+            sign = "nsw " if fits and kind == "i" and op in _FLOAT else ""
             name = self.write(f"{_WHOLE[op]} {sign}i64 {left.name}, {right.name}")
             return Number(kind, name, None, natural and op != "Sub")
         if op in ("RShift", "LShift"):
             word = "shl" if op == "LShift" else ("ashr" if kind == "i" else "lshr")
+            if right.known is None:
+                right = Number(kind, self.write(f"and i64 {right.name}, 63"))
+            elif not 0 <= right.known < 64:
+                raise UntranslatableError(f"a shift by {right.known}; wanted 0 to 63")
             name = self.write(f"{word} i64 {left.name}, {right.name}")
             return Number(kind, name, None, natural and op == "RShift")
         if op in ("FloorDiv", "Mod"):
             return self._whole_quotient(op, kind, left, right)
-        raise UntranslatableError(op)
+        raise UntranslatableError(f"a kernel may not contain {op}")
 
     def _whole_quotient(self, op: str, kind: str, left: Number, right: Number) -> Number:
         """Python's ``//`` and ``%`` of integers, which round down; by zero, zero."""
         sign, natural = ("s" if kind == "i" else "u"), left.natural and right.natural
-        divisor = right.name
+        divisor, special = right.name, []  # quotients and rests by divisors that the machine cannot take
         if not right.known:
-            empty = self.write(f"icmp eq i64 {divisor}, 0")
-            divisor = self.write(f"select i1 {empty}, i64 1, i64 {divisor}")
+            special.append((self.write(f"icmp eq i64 {divisor}, 0"), "0"))
+        if kind == "i" and not natural and right.known in (None, 0, -1):  # the lowest by -1 does not fit
+            special.append((self.write(f"icmp eq i64 {divisor}, -1"), self.write(f"sub i64 0, {left.name}")))
+        for test, _ in special:
+            divisor = self.write(f"select i1 {test}, i64 1, i64 {divisor}")
         quotient = self.write(f"{sign}div i64 {left.name}, {divisor}")
         rest = self.write(f"sub i64 {left.name}, {self.write(f'mul i64 {quotient}, {divisor}')}")
         if kind == "i" and not natural:
@@ -237,8 +254,8 @@ class Writer:
             extra = self.write(f"select i1 {below}, i64 {divisor}, i64 0")
             rest = self.write(f"add i64 {rest}, {extra}")
         name = quotient if op == "FloorDiv" else rest
-        if not right.known:
-            name = self.write(f"select i1 {empty}, i64 0, i64 {name}")
+        for test, found in special:
+            name = self.write(f"select i1 {test}, i64 {found if op == 'FloorDiv' else '0'}, i64 {name}")
         return Number(kind, name, None, natural)
 
     def _power(self, base: Number, exponent: Number) -> Number:
@@ -248,7 +265,7 @@ class Writer:
             return Number("f", self.call("llvm.pow.f64", "double", given))
         if exponent.known is None:
             if base.kind != "f":
-                raise UntranslatableError("a power of integers")
+                raise UntranslatableError("an integer to a power that is not known")
             self.used |= {POWER, "declare double @llvm.pow.f64(double, double)"}
             name = self.write(f"call double @routh.power(double {base.name}, i64 {exponent.name})")
             return Number("f", name)
@@ -284,7 +301,9 @@ class Writer:
             return self._strided_address(array, places)
         offset = ZERO
         for place, length in zip(places, array.shape, strict=False):
-            offset = self.binary("Add", self._times(offset, length), self._from_start(place, length))
+            offset = self.binary(
+                "Add", self._times(offset, length), self._from_start(place, length), fits=True
+            )
         for length in array.shape[len(places) :]:
             offset = self._times(offset, length)
         if offset.known == 0:
@@ -296,11 +315,12 @@ class Writer:
     def _strided_address(self, array: Array, places: Sequence[Number]) -> str:
         offset = ZERO
         for place, length, stride in zip(places, array.shape, array.strides or (), strict=False):
-            offset = self.binary("Add", offset, self.binary("Mult", self._from_start(place, length), stride))
+            step = self.binary("Mult", self._from_start(place, length), stride, fits=True)
+            offset = self.binary("Add", offset, step, fits=True)
         return self.write(f"getelementptr i8, ptr {array.address}, i64 {offset.name}")
 
     def _times(self, offset: Number, length: Number) -> Number:
-        return offset if offset.known == 0 else self.binary("Mult", offset, length)
+        return offset if offset.known == 0 else self.binary("Mult", offset, length, fits=True)
 
     def _from_start(self, place: Number, length: Number) -> Number:
         """An index; negative ones count from the end."""
@@ -310,7 +330,7 @@ class Writer:
         place = self.number(place, "i")
         if place.natural or not signed:
             return place
-        turned = self.binary("Add", place, length)
+        turned = self.binary("Add", place, length, fits=True)
         if place.known is not None:
             return turned
         return self.choose(self.compare("Lt", place, ZERO), turned, place)

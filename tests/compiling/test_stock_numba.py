@@ -1,0 +1,44 @@
+"""Kernels are plain Python that stock numba compiles as well, to the same bits: there is a way back."""
+
+import numpy as np
+import pytest
+
+from routh.compiling.copying import rebuilt
+from routh.kernels import random, small_linear
+
+numba = pytest.importorskip("numba")
+
+
+def by_numba(kernel):
+    """A kernel, and all that it calls, compiled by numba."""
+    return rebuilt(kernel, numba.njit(error_model="numpy"), {})
+
+
+def test_random_numbers():
+    theirs = by_numba(random.event_keys)
+    for sample in (0, 3, 2**40):
+        given = np.uint64(7), 2, sample, 1
+        assert random.event_keys(*given) == theirs(*given)
+
+
+def test_small_linear_systems():
+    rng, theirs = np.random.default_rng(0), by_numba(small_linear.invert)
+    for n in (1, 2, 5):
+        A = rng.normal(size=(n, n))
+        found = []
+        for run in (small_linear.invert, theirs):
+            given, inverse = A.copy(), np.zeros((n, n))
+            found.append((run(given, inverse, n), given.tobytes(), inverse.tobytes()))
+        assert found[0] == found[1]
+
+
+def test_least_squares():
+    rng, theirs = np.random.default_rng(1), by_numba(small_linear.least)
+    A = rng.normal(size=(4, 4))
+    A[3] = A[0]  # of rank 3
+    found = []
+    for run in (small_linear.least, theirs):
+        given = A @ A.T, np.zeros((4, 4)), A @ np.ones(4), np.zeros(4)
+        run(*given, 4, 1e-12)
+        found.append([one.tobytes() for one in given])
+    assert found[0] == found[1]
