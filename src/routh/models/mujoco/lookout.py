@@ -146,7 +146,7 @@ class Lookout:
             self._books[2][0] = 0
             return math.inf, float(self._rules[closing.UNSEEN])
         around: closing.Around = dist, found.includemargin, found.pos, found.frame, found.geom
-        if count == 1:  # counts as contiguous, for which numba would compile everything a second time
+        if count == 1:  # counts as dense, for which everything would be compiled a second time
             for mine, given in zip(self._alone, around, strict=True):
                 mine[0] = given[0]
             around = self._alone
