@@ -73,6 +73,15 @@ class EnergyBound(OuterBound):
         """Upper bound on ``direction . v+`` over outcomes with the contact ``last`` at rest."""
         return self.certificate(direction, last).bound
 
+    def elastic_bound(self, direction: ArrayLike) -> float:
+        """Upper bound on ``direction . v+`` where contacts give back energy, but never more than they took.
+
+        No contact need be at rest in the end then, so none of the weights may have either sign.
+        """
+        nv = self.problem.nv
+        d = real_array("direction", direction, [(nv,)], f"shape ({nv},)")
+        return self.certificate(d, -1).bound
+
     @cached_property
     def total_impulse(self) -> float:
         """Upper bound on the sum of all normal impulses, N s: the constant of HP23 Theorem 3 in use.

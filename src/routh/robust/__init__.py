@@ -13,6 +13,8 @@ from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
 from routh.robust.returning import Gait, ReturnMap, Rolling, StepTaken, keeps_rolling, return_map
 from routh.robust.sensitivity import Sensitivity, sensitivity
+from routh.robust.standing import Edge, Support
+from routh.robust.tipping import Tipping, Tippings, tipping
 from routh.robust.worst import WorstCase, worst_case
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Constraint",
     "Design",
     "Designed",
+    "Edge",
     "Estimate",
     "Gait",
     "Guarantee",
@@ -36,6 +39,9 @@ __all__ = [
     "Scores",
     "Sensitivity",
     "StepTaken",
+    "Support",
+    "Tipping",
+    "Tippings",
     "TossedBox",
     "Wheel",
     "WorstCase",
@@ -49,6 +55,7 @@ __all__ = [
     "score_impacts",
     "scores_table",
     "sensitivity",
+    "tipping",
     "worst_case",
     "worst_cases",
 ]

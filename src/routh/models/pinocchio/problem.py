@@ -174,7 +174,7 @@ def build(around: Surroundings, q: Array, v: Array, rules: Rules) -> RobotProble
     rows: list[ContactRow] = []
     if ground is not None:
         touching = [point for point in over_ground(around, ground, reach) if point.dist <= reach]
-        rows += _ground_rows(model, data, touching, around.mu)
+        rows += ground_rows(model, data, touching, around.mu)
     if around.geometry is not None:
         rows += _pair_rows(model, data, around.geometry, reach, around.mu)
     if rules.limits:
@@ -212,9 +212,10 @@ def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
     return np.asarray(J[:3] - pin.skew(point - data.oMi[joint].translation) @ J[3:])
 
 
-def _ground_rows(
+def ground_rows(
     model: Model, data: Data, touching: Sequence[Touching], mu: float | Mapping[str, float]
 ) -> list[ContactRow]:
+    """The rows of points near level ground."""
     frame = contact_frames(UP[None])[0]
     names = distinct_names([f"{point.name}/ground" for point in touching])
     rows = []

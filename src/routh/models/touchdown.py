@@ -1,0 +1,157 @@
+"""A free body, or a robot with its joints held, as it comes down: its contacts, its mass and its momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.models.landed import TOUCHING
+from routh.models.robot import ContactRow, RobotProblem, assemble
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, Rules
+from routh.models.softness import duration_of_spring
+from routh.status import ModelError
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+    from pinocchio import Model
+
+#: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
+#: of a body that is tilted by less are all part of its support.
+SLOPE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Touchdown:
+    """A body above the ground that it comes down on.
+
+    The velocities of ``problem`` are those of the root alone: joints are held from the touch on, with the
+    momentum that the robot has before.
+    """
+
+    problem: RobotProblem  # all contacts with the ground within reach, inelastic
+    points: Array  # (nc, 3) m, world: where the body will touch, on the body
+    ups: Array  # (nc, 3) normals, from the ground to the body
+    gravity: Array  # (3,) m/s^2
+    mass: float  # kg
+    com: Array  # (3,) m, world
+    inertia: Array  # (3, 3) kg m^2 about the centre of mass, world
+    momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
+    time_constant: Array  # (nc,) s, of the contacts' springs; NaN where nothing is known
+    damping_ratio: Array  # (nc,) likewise
+    held: tuple[str, ...] = field(default=())  # joints
+
+    def closing(self, v: Array | None = None) -> Array:
+        """When each contact closes at a velocity of the problem (default: its own), (nc,) s."""
+        problem = self.problem
+        times = problem.time_to_contact if v is None else time_of(problem, v)
+        return np.where(problem.dist <= 2.0 * TOUCHING, 0.0, times)
+
+    @property
+    def contact_duration(self) -> float:
+        """How long the contacts last, s, their median; NaN where nothing is known of them."""
+        lasting = duration_of_spring(self.time_constant, self.damping_ratio)
+        return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
+
+
+def time_of(problem: RobotProblem, v: Array) -> Array:
+    """When each gap closes at a velocity (nv,), (nc,) s."""
+    from routh.models.robot import time_to_contact
+
+    return time_to_contact(problem.dist, problem.Jn @ v)
+
+
+def touchdowns(
+    model: MjModel | Model, qpos: Array, qvel: Array, *, window: float, **options: Any
+) -> Iterator[Touchdown | ValueError]:
+    """The touch-downs of many states (n, nq), (n, nv), one by one; an error where a state has none.
+
+    ``options`` are those of the adapters: for both ``deepest`` and ``past_limit``; for MuJoCo ``data``; for
+    Pinocchio ``ground``, ``points``, ``geometry`` and ``mu``.
+    """
+    module = type(model).__module__.partition(".")[0]
+    if module == "mujoco":
+        from routh.models.mujoco.touchdown import touchdowns as of_states
+    elif module == "pinocchio":
+        from routh.models.pinocchio.touchdown import touchdowns as of_states  # type: ignore[assignment]
+    else:
+        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
+    return of_states(model, qpos, qvel, window=window, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class RootMotion:
+    """Where the free root is and what its velocities mean."""
+
+    dofs: slice  # its six velocities
+    place: Array  # (3,) m, world: the origin of its frame
+    to_world: Array  # (6, 6) orthogonal: from its velocities to those of the origin and its rotation, world
+
+
+def held_touchdown(
+    M: Array,
+    qvel: Array,
+    root: RootMotion,
+    rows: Sequence[ContactRow],
+    ups: Array,
+    *,
+    reach: float,
+    equality: Array,
+    gravity: Array,
+    springs: tuple[Array, Array],
+    held: Sequence[str],
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
+) -> Touchdown:
+    """The touch-down of a robot whose joints are held.
+
+    Parameters
+    ----------
+    M : (nv, nv); qvel : (nv,).
+    rows : contacts of the robot with what does not move; ups : (k, 3) their normals towards the robot.
+    springs : time constants and damping ratios of the contacts, (k,) each.
+    """
+    dofs = root.dofs
+    own = M[dofs, dofs]
+    basis = np.eye(len(M))[:, dofs]
+    v: Array = np.asarray(
+        np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64
+    )  # joints that stop at once keep the momentum
+    kept = [ContactRow(row.contact, row.J[:, dofs], row.mu) for row in rows]
+    rules = Rules(reach, None, False, 0.0, deepest, past_limit)
+    made = assemble(own, v, kept, rules, equality=equality[:, dofs])
+    if made.reduced:
+        raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
+    place = {id(row.contact): k for k, row in enumerate(kept)}
+    order = [place[id(contact)] for contact in made.contacts]
+    problem = RobotProblem(made, made.contacts, basis, basis @ v, made.unrepresented)
+    upwards = ups[order]
+    middle, dist = np.array([contact.pos for contact in made.contacts]), made.dist
+    momentum = root.to_world @ own  # linear, and angular about the root's origin
+    inertia = momentum @ root.to_world.T
+    mass = float(inertia[0, 0])
+    arm = np.array([inertia[1, 5], inertia[2, 3], inertia[0, 4]]) / mass  # -mass [arm]x is the upper block
+    cross = _skew(arm)
+    momentum[3:] -= cross @ momentum[:3]
+    about = inertia[3:, 3:] - mass * cross.T @ cross
+    return Touchdown(
+        problem,
+        middle + 0.5 * dist[:, None] * upwards,
+        upwards,
+        np.array(gravity, dtype=np.float64),
+        mass,
+        root.place + arm,
+        about,
+        momentum,
+        springs[0][order],
+        springs[1][order],
+        tuple(held),
+    )
+
+
+def _skew(x: Array) -> Array:
+    """``_skew(x) @ y = x cross y``."""
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])

@@ -1,0 +1,264 @@
+"""Will it tip: the score against formulas and MuJoCo's own motion, proofs, and what is refused."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from landers import FEET, GYRATION, HEIGHT, MASS, SPAN, URDF, flat, lander
+
+from routh.models.softness import contact_duration, duration_of_spring, restitution_of_spring, spring_of
+from routh.models.touchdown import touchdowns
+from routh.robust import tipping
+from routh.robust.standing import support_of
+from routh.status import ModelError, Status
+
+G = 9.81
+INERTIA = GYRATION**2 + SPAN**2 + HEIGHT**2  # about an edge, per kg
+CRITICAL = np.sqrt(2 * G * (np.hypot(SPAN, HEIGHT) - HEIGHT) / INERTIA)
+
+
+def bounce(solref, speed=1.0):
+    """The share of its speed that a ball keeps in MuJoCo, and how long it is in contact."""
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><option timestep="2e-5" gravity="0 0 0"/>
+      <default><geom solref="{solref}" solimp="0.99 0.99 0.001" condim="1"/></default><worldbody>
+      <geom type="plane" size="1 1 1"/><body pos="0 0 0.1"><joint type="slide" axis="0 0 1"/>
+      <geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>""")
+    data = mujoco.MjData(model)
+    data.qvel[0], data.qpos[0] = -speed, 1e-6
+    first = last = None
+    for _ in range(20000):
+        mujoco.mj_step(model, data)
+        if data.nefc and data.efc_force[0] > 0.0:
+            last = data.time
+            first = data.time if first is None else first
+        elif last is not None:
+            break
+    return data.qvel[0] / speed, last - first
+
+
+@pytest.mark.parametrize("solref", ["0.02 1", "0.02 0.5", "0.01 0.2", "0.03 2", "-2500 -100", "-40000 -40"])
+def test_restitution_and_duration_are_those_of_a_bouncing_ball(solref):
+    time, ratio = spring_of([float(x) for x in solref.split()])
+    returned, lasted = bounce(solref)
+    assert restitution_of_spring(ratio) == pytest.approx(returned, abs=0.01)
+    assert duration_of_spring(time, ratio) == pytest.approx(lasted, rel=0.03)
+
+
+def test_springs_in_closed_form():
+    assert restitution_of_spring(1.0) == pytest.approx(np.exp(-2.0))
+    assert restitution_of_spring(0.0) == 1.0
+    near = restitution_of_spring([1.0 - 1e-5, 1.0 + 1e-5])  # both sides of what the formula leaves out
+    assert near == pytest.approx(np.exp(-2.0), rel=1e-4)
+    assert spring_of([0.001, 1.0], timestep=0.002)[0] == 0.004
+    assert contact_duration(100.0, 1.0) == pytest.approx(np.pi / 10.0)
+
+
+def test_edges_of_a_lander():
+    q, v = flat(0.8, 1.5)
+    found = support_of(next(iter(touchdowns(lander(), q[None], v[None], window=0.005))))
+    assert len(found.edges) == 4
+    for edge in found.edges:
+        assert edge.critical == pytest.approx(CRITICAL, rel=1e-6)
+        assert edge.inertia == pytest.approx(MASS * INERTIA, rel=1e-6)
+        # angular momentum about the edge, by hand, of some velocity
+        w = np.array([0.3, -0.2, 0.4, 1.0, 2.0, 3.0])
+        arm = np.array([0.0, 0.0, HEIGHT]) - edge.point
+        by_hand = edge.direction @ (MASS * GYRATION**2 * w[3:] + MASS * np.cross(arm, w[:3]))
+        assert edge.rate @ w == pytest.approx(by_hand / edge.inertia, rel=1e-9)
+    assert found.level
+    assert found.sinking == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_worst_outcome_tips_in_mujoco_and_a_slower_one_does_not():
+    model = lander()
+    q, v = flat(0.9, 1.8)
+    worst = tipping(model, q, v)
+    assert worst.can_tip
+    assert worst.evidence == "outcome"
+    for share, turned_over in ((1.1, True), (0.9, False)):
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = q, worst.outcome * share / worst.ratio
+        data.qvel[2] = max(data.qvel[2], 0.0)
+        # the outcome itself, without another impact on its way: turning about its edge and nothing else
+        edge = next(e for e in worst.support.edges if e.contacts == worst.edge)
+        rate = share * edge.critical * edge.direction
+        data.qvel[3:] = rate
+        data.qvel[:3] = np.cross(rate, np.array([0.0, 0.0, HEIGHT]) - edge.point)
+        for _ in range(6000):
+            mujoco.mj_step(model, data)
+        assert (1 - 2 * (data.qpos[4] ** 2 + data.qpos[5] ** 2) < 0.35) == turned_over
+
+
+def test_path_leads_to_the_outcome():
+    found = tipping(lander(), *flat(0.8, 1.5))
+    assert found.down.problem.lift(found.path.v[-1]) == pytest.approx(found.outcome, rel=1e-6, abs=1e-9)
+    assert found.support.ratios(found.path.v[-1]).max() == pytest.approx(found.ratio, rel=1e-6)
+    assert found.landed[found.edge] == pytest.approx(1.0 - found.ratio)
+
+
+def test_direction_of_gravity_does_not_matter():
+    q, v = flat(0.7, 1.2)
+    upright = tipping(lander(), q, v, seed=3)
+    # everything turned by 90 degrees about y: x is up
+    quat = "0.70710678118 0 0.70710678118 0"
+    turned = lander(
+        floor=f'<geom name="floor" type="plane" size="5 5 1" quat="{quat}"/>', gravity=f"{-G} 0 0"
+    )
+    q2 = np.array([HEIGHT, 0, 0, *map(float, quat.split())])
+    v2 = np.array([-1.2, 0, -0.7, 0, 0, 0])
+    other = tipping(turned, q2, v2, seed=3)
+    assert other.ratio == pytest.approx(upright.ratio, rel=0.02)
+    assert [e.critical for e in other.support.edges] == pytest.approx([CRITICAL] * 4, rel=1e-5)
+
+
+def test_slope_makes_the_lower_edge_easier():
+    tilt = 0.15
+    gravity = f"{G * np.sin(tilt)} 0 {-G * np.cos(tilt)}"  # downhill is +x
+    q, v = flat(0.0, 0.5)
+    found = support_of(next(iter(touchdowns(lander(gravity=gravity), q[None], v[None], window=0.005))))
+    downhill = next(e for e in found.edges if e.outward[0] > 0.9)
+    height = SPAN * -np.sin(tilt) + HEIGHT * np.cos(tilt)  # of the centre of mass above that edge
+    height += 2 * SPAN * np.sin(tilt)
+    arm = np.hypot(SPAN, HEIGHT)
+    expected = np.sqrt(2 * G * (arm - (HEIGHT * np.cos(tilt) + SPAN * np.sin(tilt))) / INERTIA)
+    assert height == pytest.approx(HEIGHT * np.cos(tilt) + SPAN * np.sin(tilt))
+    assert downhill.critical == pytest.approx(expected, rel=1e-4)
+    assert not found.level
+    steep = f"{G * np.sin(0.5)} 0 {-G * np.cos(0.5)}"
+    over = tipping(lander(gravity=steep), q, v)  # tan 0.5 is more than span over height
+    assert over.ratio == np.inf
+    assert over.can_tip
+
+
+def test_proofs():
+    slow = tipping(lander(), *flat(0.1, 0.3))
+    assert slow.evidence == "energy"
+    assert slow.cannot_tip
+    assert slow.energy < 1.0
+    middle = tipping(lander(), *flat(0.0, 0.85), prove=True)
+    loose = tipping(lander(), *flat(0.0, 0.85))
+    assert np.all(middle.bound >= middle.worst - 1e-9)
+    assert np.all(loose.bound >= middle.bound - 1e-9)
+    assert tipping(lander(), *flat(0.4, 1.0)).evidence == "sampled"
+
+
+def test_restitution_is_said():
+    assert tipping(lander(), *flat()).restitution == pytest.approx(np.exp(-2.0))
+    assert tipping(lander(), *flat()).restitution_from == "contact"
+    given = tipping(lander(), *flat(), restitution=0.0)
+    assert given.restitution_from == "given"
+    assert not given.restitution.any()
+    bouncy = tipping(lander(solref="0.02 0.4"), *flat())
+    assert bouncy.restitution == pytest.approx(float(restitution_of_spring(0.4)))
+
+
+def test_regimes():
+    q, v = flat(0.3, 1.0)
+    assert tipping(lander(solref="0.004 1"), q, v).regime.kind == "stiff"
+    assert tipping(lander(solref="0.08 1"), q, v).regime.kind == "soft"
+    q[3:7] = [np.cos(0.025), np.sin(0.025), 0, 0]  # 0.05 rad
+    q[2] += 0.0102
+    assert tipping(lander(), q, v).regime.kind == "tilted"
+    assert tipping(lander(), *flat(), stiffness=1e5).regime.duration == pytest.approx(
+        np.pi * np.sqrt(MASS / 4 / 1e5)
+    )
+
+
+def test_many_states_are_the_single_ones_and_none_is_lost():
+    q, v = flat(0.8, 1.5)
+    Q, V = np.tile(q, (4, 1)), np.tile(v, (4, 1))
+    Q[1, 2] += 1.0  # nothing near
+    Q[2, 0] = np.nan
+    V[3] *= 0.5
+    many = tipping(lander(), Q, V)
+    assert many.status.tolist() == [Status.SOLVED, Status.NO_CONTACT, Status.REFUSED, Status.SOLVED]
+    assert many.ratio[0] == tipping(lander(), q, v).ratio
+    assert np.isnan(many.ratio[1:3]).all()
+    assert many.can_tip[1:3].all()
+    assert "finite" in many.reason(2)
+    assert many[3].ratio == pytest.approx(0.5 * many[0].ratio, rel=0.05)  # other samples, the same set
+    with pytest.raises(ValueError, match="row 1 has no answer"):
+        many[1]
+
+
+def test_joints_are_held_with_their_momentum():
+    arm = """<body name="arm" pos="0 0 0.2"><joint name="shoulder" type="hinge" axis="0 1 0"/>
+      <geom type="sphere" size="0.05" mass="1" pos="0 0 0.1" contype="0" conaffinity="0"/></body>"""
+    model = lander(more=arm)
+    q, v = flat(0.3, 1.0)
+    q, v = np.append(q, 0.2), np.append(v, 3.0)
+    down = next(iter(touchdowns(model, q[None], v[None], window=0.005)))
+    assert down.held == ("shoulder",)
+    assert down.mass == pytest.approx(MASS + 1.0)
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_forward(model, data)
+    mujoco.mj_subtreeVel(model, data)
+    momentum = down.momentum @ down.problem.v
+    assert down.com == pytest.approx(data.subtree_com[1], abs=1e-12)
+    assert momentum[:3] == pytest.approx(down.mass * data.subtree_linvel[1])
+    assert momentum[3:] == pytest.approx(data.subtree_angmom[1])
+    assert "Held joints: shoulder." in tipping(model, q, v).lines()
+
+
+def test_pinocchio_says_the_same():
+    pytest.importorskip("pinocchio")
+    import pinocchio
+
+    from routh.models.pinocchio.points import ContactPoint
+
+    model = pinocchio.buildModelFromXML(URDF, pinocchio.JointModelFreeFlyer())
+    points = [ContactPoint("body", (x, y, -HEIGHT), 0.0, f"f{i}") for i, (x, y) in enumerate(FEET)]
+    half = 0.4
+    q = np.array([0, 0, HEIGHT, 0, 0, np.sin(half), np.cos(half)])  # turned about z, so that frames matter
+    v = np.array([0.9 * np.cos(2 * half), -0.9 * np.sin(2 * half), -1.6, 0, 0, 0])
+    found = tipping(model, q, v, points=points, mu=0.8)
+    q2, v2 = flat(0.9, 1.6)
+    q2[3:7] = [np.cos(half), 0, 0, np.sin(half)]
+    other = tipping(lander(), q2, v2)
+    assert found.ratio == pytest.approx(other.ratio, rel=0.03)
+    assert found.restitution_from == "assumed"
+    assert found.regime.kind == "unknown"
+    assert [e.critical for e in found.support.edges] == pytest.approx([CRITICAL] * 4)
+
+
+@pytest.mark.parametrize(
+    ("model", "state", "wanted"),
+    [
+        (lambda: lander(), flat(lifted=1.0), "no contact is within"),
+        (lambda: lander(FEET[:1]), flat(), "only f0/floor would carry it"),
+        (lambda: lander(((0.2, 0), (-0.2, 0), (0, 0))), flat(), "on one line"),
+        (lambda: lander(joint='<joint type="slide" axis="0 0 1"/>'), None, "wanted a free joint"),
+        (lambda: lander(joint=""), None, "base is fixed"),
+        (lambda: lander(gravity="0 0 0"), flat(), "gravity: got"),
+        (
+            lambda: lander(floor='<geom name="floor" type="sphere" size="3" pos="0 0 -2.98672"/>'),
+            flat(),
+            "ground that is one plane",
+        ),
+    ],
+)
+def test_what_is_refused(model, state, wanted):
+    made = model()
+    q, v = state if state is not None else (np.zeros(made.nq), np.zeros(made.nv))
+    with pytest.raises((ValueError, ModelError), match=wanted):
+        tipping(made, q, v)
+
+
+def test_bad_numbers_are_refused():
+    q, v = flat()
+    for options, wanted in (
+        ({"window": -1.0}, "window"),
+        ({"restitution": 1.5}, "restitution"),
+        ({"restitution": "rubber"}, "restitution"),
+        ({"samples": 0}, "samples"),
+        ({"stiffness": 0.0}, "stiffness"),
+        ({"unevenness": np.nan}, "unevenness"),
+    ):
+        with pytest.raises(ValueError, match=wanted):
+            tipping(lander(), q, v, **options)
+    with pytest.raises(ValueError, match="finite"):
+        tipping(lander(), q, v * np.nan)
+    with pytest.raises(ValueError, match="as many states"):
+        tipping(lander(), q[None], v)
