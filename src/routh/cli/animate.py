@@ -33,7 +33,7 @@ def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> i
             f"name: got {name!r}, which moves by constraints; wanted a system with contacts only"
         )
     duration = 2.0 if film.duration is None else film.duration
-    speed = 1.0 if film.speed is None else film.speed
+    speed = 1.0 if film.pace is None else film.pace
     count: Options = {"n": film.futures, "duration": duration, "seed": film.seed, "budget": film.budget}
     with output.busy(f"simulating {film.futures} futures of {name}"):
         bundle = simulate_many(model, state, law=laws.SetValued(), **count)

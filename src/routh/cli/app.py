@@ -227,7 +227,7 @@ def animate(
 
     [bold]Examples:[/bold]
 
-      routh animate rocking-block --out block.gif --duration 0.3 --speed 0.1
+      routh animate rocking-block --out block.gif --duration 0.3 --pace 0.1
       routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
     """
     from routh.cli.animate import animate_system

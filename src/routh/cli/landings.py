@@ -10,6 +10,7 @@ import typer
 
 from routh.cli import options
 from routh.cli.output import Output
+from routh.models.landed import MOTION
 from routh.text import for_rich
 
 if TYPE_CHECKING:
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from routh.models.landed import Landing
     from routh.models.robot import RobotProblem
     from routh.sampling import Outcomes
+    from routh.validation import Options
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
+NUMBERS = (*ANGLES, *MOTION)  # what of a landing is a number that a grid may have as an axis, besides drop
 
 _landing = partial(typer.Option, rich_help_panel="Landings")
 
@@ -50,27 +53,53 @@ class Landed:
         ),
     ] = None
 
+    speed: Annotated[float, _landing(min=0.0, help="Sideways speed at the touch, m/s.")] = 0.0
+    heading: Annotated[
+        float, _landing(help="Where that goes: rad from the body's x axis to its left.", show_default=True)
+    ] = 0.0
+    roll_rate: Annotated[float, _landing(help="Turning about the body's x axis, rad/s.")] = 0.0
+    pitch_rate: Annotated[float, _landing(help="... about its y axis, rad/s.")] = 0.0
+    yaw_rate: Annotated[float, _landing(help="... about its z axis, rad/s.")] = 0.0
+    joint_velocity: Annotated[
+        list[str] | None,
+        _landing(
+            "--joint-velocity",
+            metavar="NAME=VALUE",
+            help="A joint's velocity by name, rad/s (m/s for slides); repeatable.",
+        ),
+    ] = None
+
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
-        found = {}
-        for text in self.joint or ():
-            name, equals, value = text.partition("=")
-            try:
-                found[name] = float(value)
-            except ValueError:
-                equals = ""
-            if not equals or not name:
-                raise ValueError(f"--joint: got {text!r}; wanted NAME=VALUE, for example knee=0.5")
-        return found
+        return _by_name("--joint", self.joint)
+
+    def joint_velocities(self) -> dict[str, float]:
+        """Velocities of joints by name."""
+        return _by_name("--joint-velocity", self.joint_velocity)
+
+
+def _by_name(option: str, texts: list[str] | None) -> dict[str, float]:
+    """``NAME=VALUE`` as name -> value."""
+    found = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise ValueError(f"{option}: got {text!r}; wanted NAME=VALUE, for example knee=0.5")
+    return found
 
 
 def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     """The landing of an MjModel that the command line asked for, by default at 1 m/s."""
     from routh.models import landing
 
-    angles = {name: getattr(landed, name) for name in ANGLES}
+    told: Options = {name: getattr(landed, name) for name in NUMBERS}
+    told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
     drop = 1.0 if landed.drop is None else landed.drop
-    return landing(model, drop=drop, **angles, joints=landed.joints(), **options.given(**further))
+    return landing(model, drop=drop, **told, **options.given(**further))
 
 
 def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: str, seed: int) -> str:
@@ -96,7 +125,8 @@ def tell_place(found: Landing, output: Output) -> None:
     """Where the robot was put, and which joints the model's own pose has past their limits."""
     word = "raised" if found.lifted > 0.0 else "lowered"
     output.say(
-        f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s; contacts that close "
+        f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
+        f"{_sideways(found)}; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
     if found.moved:
@@ -106,3 +136,12 @@ def tell_place(found: Landing, output: Output) -> None:
             f"[dim]joints that the file has past their limits were moved inside: {for_rich(', '.join(shown))}"
             f"{more} (--joint)[/dim]"
         )
+
+
+def _sideways(found: Landing) -> str:
+    """How it moves besides coming down, in words."""
+    motion = found.motion
+    parts = [f"{motion.speed:g} m/s sideways"] if motion.speed else []
+    parts += [f"turning at {float(abs(motion.rates).max()):g} rad/s"] if motion.rates.any() else []
+    parts += [f"{len(motion.joints)} joints moving"] if motion.joints else []
+    return "".join(f", {part}" for part in parts)

@@ -85,7 +85,7 @@ class FilmRequest:
     duration: Annotated[float | None, options.option(help="How long to simulate, s. [2, of a robot 0.4]")] = (
         None
     )
-    speed: Annotated[
+    pace: Annotated[
         float | None, options.option(help="Seconds of motion per second of film. [1, of a robot 0.2]")
     ] = None
     fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25

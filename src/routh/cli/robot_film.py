@@ -32,13 +32,13 @@ def frame_times(wanted: FilmRequest) -> Array:
     """Of the frames, s; zero is the touch."""
     from routh.viz.encoding import MOST_FRAMES
 
-    speed = real("speed", 0.2 if wanted.speed is None else wanted.speed, above=0.0)
+    speed = real("pace", 0.2 if wanted.pace is None else wanted.pace, above=0.0)
     duration = real("duration", 0.4 if wanted.duration is None else wanted.duration, above=0.0)
     step = speed / wanted.fps
     after = math.ceil(duration / step)
     count = math.ceil(_BEFORE / step) + after + 1
     if count > MOST_FRAMES:
-        raise ValueError(f"speed: got {speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+        raise ValueError(f"pace: got {speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
     return np.arange(after + 1 - count, after + 1) * np.float64(step)
 
 

@@ -10,13 +10,14 @@ from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
-from routh.cli.landings import ANGLES, Landed, make_landing
+from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import Nearness, ScanRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.text import for_rich
+from routh.validation import Options
 
 
 def run_scan(
@@ -60,7 +61,7 @@ class Landings:
         """The problem at a point; None where nothing is hit."""
         from routh.status import StateError
 
-        known = {name: value for name, value in point.items() if name in (*ANGLES, "drop")}
+        known: Options = {name: value for name, value in point.items() if name in (*NUMBERS, "drop")}
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
         landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.cli.kept import GO_ON, when_interrupted
-from routh.cli.landings import ANGLES, Landed
+from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
 from routh.cli.requests import SweepRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
@@ -30,10 +30,11 @@ def source_of(
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
+    further["joint_velocities"] = landed.joint_velocities()
     further["roots"] = [str(folder.resolve()) for folder in robot.root or ()]
     if robot.state is not None:
         further["qpos"] = robot.posture(robot.load(file))["qpos"].tolist()
-    fixed = {name: getattr(landed, name) for name in (*ANGLES, "drop") if name not in axes}
+    fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
     made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)
     return replace(made, files=(str(file),))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from routh.cli import options
 from routh.cli.kept import when_interrupted
-from routh.cli.landings import ANGLES, Landed
+from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
 from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
 from routh.cli.run import parse_changes
@@ -29,7 +29,7 @@ def start_of(
             raise ValueError(f"--{given[0]}: {source} is no robot file; wanted .xml or .urdf, or --set")
         return {name: float(value) for name, value in parse_changes(changes).items()}
     refuse_changes(source, changes)
-    found = {name: getattr(landed, name) for name in ANGLES if getattr(landed, name) != 0.0}
+    found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name) != 0.0}
     if landed.drop is not None:
         found["drop"] = landed.drop
     return {**found, **landed.joints(), **options.given(**further)}

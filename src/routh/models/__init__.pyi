@@ -9,6 +9,7 @@ from routh.models.base import State as State
 from routh.models.base import impact_problem as impact_problem
 from routh.models.dropping import landing as landing
 from routh.models.landed import Landing as Landing
+from routh.models.landed import Motion as Motion
 from routh.models.landed import Posture as Posture
 from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem

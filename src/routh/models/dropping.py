@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routh.models.landed import Landing, Posture
+from routh.models.landed import MOTION, Landing, Motion, Posture
 from routh.models.robot import RobotProblem
 from routh.status import StateError
 from routh.validation import Options, real
@@ -25,6 +25,12 @@ def landing(
     pitch: float = 0.0,
     yaw: float = 0.0,
     joints: Mapping[str, float] | None = None,
+    speed: float = 0.0,
+    heading: float = 0.0,
+    roll_rate: float = 0.0,
+    pitch_rate: float = 0.0,
+    yaw_rate: float = 0.0,
+    joint_velocities: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Landing:
     """The impact with which a robot lands: it keeps its posture and is moved along gravity until it touches.
@@ -36,6 +42,10 @@ def landing(
     roll, pitch, yaw : rad, turns about the body's own x, y and z axes in this order, added to the pose of
         the keyframe or of ``qpos``; a planar root has one angle and takes one of them.
     joints : name -> rad (m for slides).
+    speed, heading : sideways speed at the touch, m/s, and where it goes: rad from the body's x axis to its
+        left. A planar root slides along its own axis: heading 0.
+    roll_rate, pitch_rate, yaw_rate : rad/s about the body's own x, y and z axes; of a planar root one.
+    joint_velocities : name -> rad/s (m/s for slides).
     options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
         the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
         MuJoCo ``keyframe``, ``qpos`` and ``self_contacts`` (whether contacts between the robot's own links
@@ -48,6 +58,13 @@ def landing(
     Landing : ``.problem`` for `routh.sample`, and the state ``.qpos``, ``.qvel``.
     """
     posture = Posture(real("roll", roll), real("pitch", pitch), real("yaw", yaw), dict(joints or {}))
+    turning = {"roll_rate": roll_rate, "pitch_rate": pitch_rate, "yaw_rate": yaw_rate}
+    motion = Motion(
+        real("speed", speed, at_least=0.0),
+        real("heading", heading),
+        **{name: real(name, rate) for name, rate in turning.items()},
+        joints=dict(joint_velocities or {}),
+    )
     module = type(model).__module__.partition(".")[0]
     if module == "mujoco":
         from routh.models.mujoco.lowering import landing as land
@@ -55,13 +72,14 @@ def landing(
         from routh.models.pinocchio.lowering import landing as land  # type: ignore[assignment]
     else:
         raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
-    return land(model, drop=drop, posture=posture, **options)
+    return land(model, drop=drop, posture=posture, motion=motion, **options)
 
 
 def landing_problem(
     file: str,
     *,
     joints: Mapping[str, float] | None = None,
+    joint_velocities: Mapping[str, float] | None = None,
     drop: float = 1.0,
     window: float | None = None,
     keyframe: str | None = None,
@@ -71,12 +89,17 @@ def landing_problem(
 ) -> RobotProblem | None:
     """The impact with which the robot of a file lands; None where it cannot be in that posture.
 
-    ``point`` has roll, pitch and yaw (rad) and joints by name, so that it can be a point of a grid. A URDF
-    gets a floating root and level ground. ``roots`` are further folders whose files the model may use,
-    ``qpos`` (nq,) or ``keyframe`` the posture to start from.
+    ``point`` has roll, pitch, yaw, speed, heading and rates, see `landing`, and joints by name, so that it
+    can be a point of a grid. A URDF gets a floating root and level ground. ``roots`` are further folders
+    whose files the model may use, ``qpos`` (nq,) or ``keyframe`` the posture to start from.
     """
-    angles = {name: point.pop(name) for name in ("roll", "pitch", "yaw") if name in point}
-    given: Options = {"window": window, "keyframe": keyframe, "qpos": qpos}
+    angles: Options = {name: point.pop(name) for name in ("roll", "pitch", "yaw", *MOTION) if name in point}
+    given: Options = {
+        "joint_velocities": joint_velocities,
+        "window": window,
+        "keyframe": keyframe,
+        "qpos": qpos,
+    }
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routh.models.landed import TOUCHING
-from routh.models.robot import ContactRow, RobotProblem, assemble
+from routh.models.landed import TOUCHING, Motion
+from routh.models.robot import ContactRow, RobotProblem, assemble, time_to_contact
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, Rules
 from routh.models.softness import duration_of_spring
 from routh.status import ModelError
@@ -40,6 +40,7 @@ class Touchdown:
     com: Array  # (3,) m, world
     inertia: Array  # (3, 3) kg m^2 about the centre of mass, world
     momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
+    to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
     time_constant: Array  # (nc,) s, of the contacts' springs; NaN where nothing is known
     damping_ratio: Array  # (nc,) likewise
     held: tuple[str, ...] = field(default=())  # joints
@@ -47,21 +48,21 @@ class Touchdown:
     def closing(self, v: Array | None = None) -> Array:
         """When each contact closes at a velocity of the problem (default: its own), (nc,) s."""
         problem = self.problem
-        times = problem.time_to_contact if v is None else time_of(problem, v)
+        times = time_to_contact(problem.dist, problem.Jn @ (problem.v if v is None else v))
         return np.where(problem.dist <= 2.0 * TOUCHING, 0.0, times)
+
+    def velocity(self, drop: float, motion: Motion) -> Array:
+        """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
+        down = self.gravity / np.linalg.norm(self.gravity)
+        turn = self.to_world[3:, 3:]
+        world = np.concatenate([drop * down + motion.sideways(turn[:, 0], down), turn @ motion.rates])
+        return np.asarray(self.to_world.T @ world, dtype=np.float64)
 
     @property
     def contact_duration(self) -> float:
         """How long the contacts last, s, their median; NaN where nothing is known of them."""
         lasting = duration_of_spring(self.time_constant, self.damping_ratio)
         return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
-
-
-def time_of(problem: RobotProblem, v: Array) -> Array:
-    """When each gap closes at a velocity (nv,), (nc,) s."""
-    from routh.models.robot import time_to_contact
-
-    return time_to_contact(problem.dist, problem.Jn @ v)
 
 
 def touchdowns(
@@ -146,6 +147,7 @@ def held_touchdown(
         root.place + arm,
         about,
         momentum,
+        root.to_world,
         springs[0][order],
         springs[1][order],
         tuple(held),

@@ -11,6 +11,7 @@ from routh.robust.identify_report import Estimate, Identified, scores_table
 from routh.robust.identify_score import Scores
 from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
+from routh.robust.region import SafeRegion, safe_region
 from routh.robust.returning import Gait, ReturnMap, Rolling, StepTaken, keeps_rolling, return_map
 from routh.robust.sensitivity import Sensitivity, sensitivity
 from routh.robust.standing import Edge, Support
@@ -36,6 +37,7 @@ __all__ = [
     "Quadratic",
     "ReturnMap",
     "Rolling",
+    "SafeRegion",
     "Scores",
     "Sensitivity",
     "StepTaken",
@@ -51,6 +53,7 @@ __all__ = [
     "identify",
     "keeps_rolling",
     "return_map",
+    "safe_region",
     "same_feet",
     "score_impacts",
     "scores_table",

@@ -214,6 +214,7 @@ def _posed(
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
     options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
+    options["motion"] = landing.motion
     if any(restitution.values()):
         options["restitution"] = restitution
     data, _ = starting_pose(model, qpos=landing.qpos)

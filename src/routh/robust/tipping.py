@@ -46,6 +46,8 @@ SAMPLES = 64
 class Tipping(Drawable, Tabular):
     """Whether a touch-down can turn the body over, and how."""
 
+    model: object = field(repr=False)  # mujoco.MjModel or pinocchio.Model
+    qpos: Array = field(repr=False)  # (nq,)
     down: Touchdown = field(repr=False)
     support: Support = field(repr=False)
     problem: ImpactProblem = field(repr=False)  # of the contacts that count
@@ -329,9 +331,7 @@ def tipping(
     real("window", window, at_least=0.0)
     integer("samples", samples, at_least=1)
     real("unevenness", unevenness, at_least=0.0)
-    elastic = (
-        None if restitution == "contact" else real("restitution", restitution, at_least=0.0, at_most=1.0)
-    )
+    elastic = restitution_given(restitution)
     if stiffness is not None:
         real("stiffness", stiffness, above=0.0)
     nq, nv = int(model.nq), int(model.nv)
@@ -351,7 +351,7 @@ def tipping(
     }
     asked = _Asked(window, elastic, samples, prove, stiffness, unevenness, drawing)
     downs = touchdowns(model, np.atleast_2d(q), np.atleast_2d(v), window=window, **options)
-    found, status = answers(list(downs), asked)
+    found, status = _answers(model, np.atleast_2d(q), list(downs), asked)
     if one:
         answer = found[0]
         if isinstance(answer, ValueError):
@@ -383,8 +383,8 @@ class _Posed:
     source: str  # of the restitution
 
 
-def answers(
-    downs: Sequence[Touchdown | ValueError], asked: _Asked
+def _answers(
+    model: object, qpos: Array, downs: Sequence[Touchdown | ValueError], asked: _Asked
 ) -> tuple[list[Tipping | ValueError], np.ndarray]:
     """The answer of each touch-down, or why there is none; and a status for each, (n,)."""
     posed = [down if isinstance(down, ValueError) else _posed(down, asked) for down in downs]
@@ -394,7 +394,7 @@ def answers(
     if len(found) < len(posed):
         drawn = sample(ImpactBatch.from_problems(rows), asked.samples, **asked.drawing)
         found = [
-            one if isinstance(one, ValueError) else _answer(one, drawn, k, asked)
+            one if isinstance(one, ValueError) else _answer(model, qpos[k], one, drawn, k, asked)
             for k, one in enumerate(posed)
         ]
     for k, answer in enumerate(found):
@@ -419,17 +419,30 @@ def _posed(down: Touchdown, asked: _Asked) -> _Posed | ValueError:
             down.problem.basis,
         )
     problem = down.problem.subset([int(k) for k in counting])
-    if asked.restitution is not None:
-        return _Posed(down, support, problem.replace(restitution=asked.restitution), "given")
-    ratio = down.damping_ratio[counting]
+    elastic, source = restitution_at(down, counting, asked.restitution)
+    return _Posed(down, support, problem.replace(restitution=elastic), source)
+
+
+def restitution_at(down: Touchdown, contacts: np.ndarray, given: float | None) -> tuple[Array, str]:
+    """The restitution of some contacts (k,), and where it is from; None: from the contact itself."""
+    if given is not None:
+        return np.full(len(contacts), given), "given"
+    ratio = down.damping_ratio[contacts]
     known = np.isfinite(ratio)
     elastic = np.where(known, restitution_of_spring(np.where(known, ratio, 1.0)), CRITICALLY_DAMPED)
-    return _Posed(
-        down, support, problem.replace(restitution=elastic), "contact" if known.all() else "assumed"
-    )
+    return elastic, "contact" if known.all() else "assumed"
 
 
-def _answer(one: _Posed, drawn: BatchOutcomes, row: int, asked: _Asked) -> Tipping:
+def restitution_given(restitution: str | float) -> float | None:
+    """The number, if one is given; None for "contact"."""
+    if restitution == "contact":
+        return None
+    return real("restitution", restitution, at_least=0.0, at_most=1.0)
+
+
+def _answer(
+    model: object, qpos: Array, one: _Posed, drawn: BatchOutcomes, row: int, asked: _Asked
+) -> Tipping:
     down, support, problem = one.down, one.support, one.problem
     ended = drawn.status[row] <= Status.NO_IMPACT
     ratios = np.where(ended[:, None], support.ratios(drawn.v[row][:, : problem.nv]), -np.inf)
@@ -450,6 +463,8 @@ def _answer(one: _Posed, drawn: BatchOutcomes, row: int, asked: _Asked) -> Tippi
     regime = regime_of(down.closing()[support.carrying], speed, lasting, asked.window, asked.unevenness)
     v = drawn.v[row, index, : problem.nv] if solved else np.full(problem.nv, np.nan)
     return Tipping(
+        model,
+        qpos,
         down,
         support,
         problem,

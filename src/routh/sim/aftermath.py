@@ -13,6 +13,7 @@ import numpy as np
 
 from routh.models.landed import Landing
 from routh.models.mujoco.engine import engine
+from routh.models.mujoco.lowering import find_root
 from routh.validation import Array, integer, real
 
 if TYPE_CHECKING:
@@ -57,8 +58,13 @@ def follow(
 def fall(model: MjModel, found: Landing, times: Array) -> Array:
     """Configurations (k, nq) on the way down, at times (k,) s before the touch, which are negative.
 
-    The robot fell freely without turning, from rest where the times reach back that far.
+    The robot fell freely, from rest where the times reach back that far; its other speeds were as at the
+    touch.
     """
+    state = engine().MjData(model)
+    state.qpos[:] = found.qpos
+    engine().mj_kinematics(model, state)
+    falling = found.drop * find_root(model, state).speed
     gravity = np.array(model.opt.gravity, dtype=np.float64)
     size = float(np.linalg.norm(gravity))
     since = -found.drop / size if size > 0.0 else -np.inf  # s: when it was let go
@@ -67,5 +73,5 @@ def fall(model: MjModel, found: Landing, times: Array) -> Array:
         back = max(float(t), since)
         row[:] = found.qpos
         mean = 1.0 + 0.5 * size * back / found.drop  # the speed over the way, as a share of that at the touch
-        engine().mj_integratePos(model, row, mean * found.qvel, back)
+        engine().mj_integratePos(model, row, found.qvel + (mean - 1.0) * falling, back)
     return q

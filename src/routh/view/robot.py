@@ -12,6 +12,7 @@ import numpy as np
 from routh.laws import SetValued
 from routh.models.base import State
 from routh.models.dropping import landing
+from routh.models.landed import MOTION
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _ANGLES = ("roll", "pitch", "yaw")
-_GENERAL = (*_ANGLES, "drop", "friction", "restitution", "window")
+_GENERAL = (*_ANGLES, "drop", *MOTION, "friction", "restitution", "window")
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
 _MOST_STEPS = 2000  # of MuJoCo, for its own answer
@@ -66,7 +67,7 @@ class RobotMechanism:
 
     def place(self, values: Values) -> Placed:
         """The landing with these controls."""
-        turn = {name: values[name] for name in _ANGLES if values.get(name)}
+        turn: Options = {name: values[name] for name in (*_ANGLES, *MOTION) if values.get(name)}
         joints = {name: value for name, value in values.items() if name not in _GENERAL}
         found = landing(
             self.model,
@@ -143,7 +144,7 @@ class RobotMechanism:
             known = control.name in _GENERAL
             scale = 1e-3 if control.name == "window" else 1.0
             parts.append(
-                f"--{control.name} {scale * value:.12g}"
+                f"--{control.name.replace('_', '-')} {scale * value:.12g}"
                 if known
                 else f"--joint {shlex.quote(f'{control.name}={value:.12g}')}"
             )
@@ -168,9 +169,15 @@ class RobotMechanism:
 def _general_controls(kind: str, start: Values) -> list[Control]:
     angles = _ANGLES if kind == "free" else ("pitch",)
     controls = [Control(name, -np.pi, np.pi, start.get(name, 0.0), "rad") for name in angles]
+    rates = ("roll_rate", "pitch_rate", "yaw_rate") if kind == "free" else ("pitch_rate",)
+    moving = [Control(name, -5.0, 5.0, start.get(name, 0.0), "rad/s") for name in rates]
+    if kind == "free":
+        moving.insert(0, Control("heading", -np.pi, np.pi, start.get("heading", 0.0), "rad"))
     return [
         *controls,
         Control("drop", 0.05, 5.0, start.get("drop", 1.0), "m/s"),
+        Control("speed", 0.0, 5.0, start.get("speed", 0.0), "m/s"),
+        *moving,
         Control("friction", 0.0, 3.0, start.get("friction", 1.0), "times the model's"),
         Control("restitution", 0.0, 1.0, start.get("restitution", 0.0)),
         Control("window", 0.1, 50.0, 1e3 * start.get("window", WINDOW), "ms"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import Landing, Posture, place_joints, turned
+from routh.models.landed import Landing, Motion, Posture, place_joints, turned
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
 from routh.models.mujoco.loading import state
@@ -36,6 +36,7 @@ class Root:
     angle: int | None  # address in qpos of the quaternion; of a planar root's angle, where it has one
     down: Array  # (nq,) change of qpos per metre along gravity
     speed: Array  # (nv,) velocity at 1 m/s along gravity
+    joint: int  # that moves along gravity
 
 
 def landing(
@@ -43,6 +44,7 @@ def landing(
     *,
     drop: float = 1.0,
     posture: Posture | None = None,
+    motion: Motion | None = None,
     keyframe: str | int | None = None,
     qpos: Mapping[int | str, float] | ArrayLike | None = None,
     window: float | None = None,
@@ -60,7 +62,9 @@ def landing(
     take_posture(model, data, root, pose)
     before = np.array(data.qpos)
     _touch(model, data, root)
+    moving = Motion() if motion is None else motion
     data.qvel[:] = speed * root.speed
+    _set_moving(model, data, root, moving)
     rules = Rules(
         window=window,
         touching=2.0 * TOUCHING,
@@ -72,9 +76,8 @@ def landing(
     problem = build(model, data, rules, pairs=None if self_contacts else _OuterPairs(model, root))
     sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
-    return Landing(
-        model, np.array(data.qpos), np.array(data.qvel), problem, speed, rules.horizon, -sunk, changed
-    )
+    q, v = np.array(data.qpos), np.array(data.qvel)
+    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, changed, moving)
 
 
 def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
@@ -110,10 +113,10 @@ def find_root(model: MjModel, data: MjData) -> Root:
             by_position, by_velocity = np.zeros(model.nq), np.zeros(model.nv)
             if model.jnt_type[j] == free:
                 by_position[place : place + 3] = by_velocity[dof : dof + 3] = down
-                root = Root(int(body), "free", place + 3, by_position, by_velocity)
+                root = Root(int(body), "free", place + 3, by_position, by_velocity, int(j))
             elif model.jnt_type[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
                 by_position[place] = by_velocity[dof] = float(data.xaxis[j] @ down)
-                root = Root(int(body), "slide", angle, by_position, by_velocity)
+                root = Root(int(body), "slide", angle, by_position, by_velocity, int(j))
             else:
                 continue
             found.append((float(model.body_subtreemass[body]), root))
@@ -174,6 +177,42 @@ def _turn(data: MjData, root: Root, pose: Posture) -> None:
         has = "one angle" if root.angle is not None else "no angle"
         raise ValueError(f"roll, pitch, yaw: got {len(angles)} of them; the model's planar root has {has}")
     data.qpos[root.angle] += angles[0]
+
+
+def _set_moving(model: MjModel, data: MjData, root: Root, motion: Motion) -> None:
+    """Sideways speed, rates and joint velocities; the speed along gravity is set already."""
+    engine().mj_kinematics(model, data)
+    down, ahead = _down(model), np.array(data.xmat[root.body].reshape(3, 3)[:, 0])
+    if root.kind == "free":
+        first = int(model.jnt_dofadr[root.joint])
+        data.qvel[first : first + 3] += motion.sideways(ahead, down)
+        data.qvel[first + 3 : first + 6] = motion.rates
+    else:
+        _set_planar(model, data, root, motion)
+    known = {joint.name: joint.dof for joint in single_joints(model)}
+    place_joints(data.qvel, motion.joints, known, "joint_velocities")
+
+
+def _set_planar(model: MjModel, data: MjData, root: Root, motion: Motion) -> None:
+    """A planar root slides along its other axis, and turns about one."""
+    kinds, down = engine().mjtJoint, _down(model)
+    own = np.flatnonzero(np.asarray(model.jnt_bodyid) == root.body)
+    slides = [j for j in own if model.jnt_type[j] == int(kinds.mjJNT_SLIDE) and j != root.joint]
+    level = [int(j) for j in slides if abs(float(data.xaxis[j] @ down)) < 1.0 - _PARALLEL]
+    if motion.speed:
+        if len(level) != 1 or motion.heading != 0.0:
+            has = "one level slide" if len(level) == 1 else f"{len(level)} level slides"
+            raise ValueError(f"speed, heading: the model's planar root has {has}; wanted one, and heading 0")
+        data.qvel[int(model.jnt_dofadr[level[0]])] += motion.speed
+    rates = [float(rate) for rate in motion.rates if rate != 0.0]
+    if rates:
+        hinges = [int(j) for j in own if model.jnt_type[j] == int(kinds.mjJNT_HINGE)]
+        if len(rates) > 1 or not hinges:
+            has = "one angle" if hinges else "no angle"
+            raise ValueError(
+                f"roll_rate, pitch_rate, yaw_rate: got {len(rates)}; the model's planar root has {has}"
+            )
+        data.qvel[int(model.jnt_dofadr[hinges[0]])] = rates[0]
 
 
 def _touch(model: MjModel, data: MjData, root: Root) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import Landing, Posture, place_joints, turned
+from routh.models.landed import Landing, Motion, Posture, place_joints, turned
 from routh.models.pinocchio.engine import engine
 from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import DEFAULT_MU, build, look_up, over_ground
@@ -25,6 +25,7 @@ def landing(
     *,
     drop: float = 1.0,
     posture: Posture | None = None,
+    motion: Motion | None = None,
     q: ArrayLike | None = None,
     window: float | None = None,
     ground: float = 0.0,
@@ -60,7 +61,11 @@ def landing(
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
-    v[:3] = rotation.T @ np.array([0.0, 0.0, -speed])  # a free-flyer's velocity is in its body's frame
+    moving, down = Motion() if motion is None else motion, np.array([0.0, 0.0, -1.0])
+    v[:3] = rotation.T @ (speed * down + moving.sideways(rotation[:, 0], down))  # in its body's frame
+    v[3:6] = moving.rates
+    dofs = {model.names[j]: int(model.idx_vs[j]) for j in range(1, model.njoints) if model.nvs[j] == 1}
+    place_joints(v, moving.joints, dofs, "joint_velocities")
     rules = Rules(
         window=window,
         touching=2.0 * TOUCHING,
@@ -70,4 +75,4 @@ def landing(
         past_limit=past_limit,
     )
     found = build(around, at, v, rules)
-    return Landing(model, at, v, found, speed, rules.horizon, -lowest)
+    return Landing(model, at, v, found, speed, rules.horizon, -lowest, motion=moving)

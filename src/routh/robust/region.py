@@ -1,0 +1,210 @@
+"""Safe touch-down speeds: how fast a body may come down, and sideways, before an outcome turns it over.
+
+Outcomes scale with the velocity before while the same contacts count, so one set of outcomes serves every
+speed along a direction; a contact joins where it closes within the window from that speed on, and then there
+is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from routh.batch import ImpactBatch
+from routh.models.dropping import landing
+from routh.models.landed import MOTION, Landing, Motion
+from routh.models.simultaneity import LANDING_WINDOW
+from routh.models.touchdown import Touchdown, touchdowns
+from routh.results import Column, Drawable, Tabular
+from routh.robust.standing import support_of
+from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.sampling import sample
+from routh.status import Status
+from routh.validation import Array, Options, integer, real
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+    from pinocchio import Model
+
+
+@dataclass(frozen=True, eq=False)
+class SafeRegion(Drawable, Tabular):
+    """Ratios over directions and speeds of the touch-down, the worst heading each.
+
+    Direction k comes down with ``cos(angle[k])`` and goes sideways with ``sin(angle[k])`` of the speed.
+    """
+
+    angle: Array  # (k,) rad from straight down, from 0
+    heading: Array  # (h,) rad from the body's x axis to its left
+    begins: Array = field(repr=False)  # (k, h, j) m/s: speeds from which on slope j holds; infinite: unused
+    slope: Array = field(repr=False)  # (k, h, j) ratio per m/s
+    fastest: float  # m/s: up to which contacts were looked for
+    status: np.ndarray = field(repr=False)  # (k, h) int8, SOLVED, or NUMERICAL where no sample ended
+    landing: Landing = field(repr=False)  # the posture
+
+    def ratios(self, speed: Array) -> Array:
+        """The worst over all headings, (k, m), for total speeds (m,) m/s along every direction."""
+        s = np.asarray(speed, dtype=np.float64)
+        held = (self.begins[..., None] <= s).sum(axis=2) - 1  # (k, h, m) which slope
+        found = np.take_along_axis(self.slope, np.maximum(held, 0), axis=2) * s
+        return np.asarray(np.max(found, axis=1), dtype=np.float64)
+
+    def ratio(self, drop: float, speed: float) -> float:
+        """At one touch-down: m/s down and m/s sideways, between directions interpolated."""
+        down, side = real("drop", drop, above=0.0), real("speed", speed, at_least=0.0)
+        total, at = float(np.hypot(down, side)), float(np.arctan2(side, down))
+        if at > self.angle[-1] or total > self.fastest:
+            raise ValueError(
+                f"drop, speed: got {down:g} and {side:g} m/s; wanted a direction up to "
+                f"{self.angle[-1]:.3g} rad from straight down, and at most {self.fastest:g} m/s together"
+            )
+        return float(np.interp(at, self.angle, self.ratios(np.array([total]))[:, 0]))
+
+    @property
+    def limit(self) -> Array:
+        """The largest total speed along each direction below which no outcome tips, (k,) m/s."""
+        ends = np.concatenate([self.begins[..., 1:], np.full((*self.begins.shape[:2], 1), np.inf)], axis=2)
+        with np.errstate(divide="ignore"):
+            tips = np.where(self.slope > 0.0, 1.0 / np.maximum(self.slope, 1e-300), np.inf)
+        first = np.where(np.maximum(tips, self.begins) < ends, np.maximum(tips, self.begins), np.inf)
+        unsolved = np.isnan(self.slope) & np.isfinite(self.begins)
+        first = np.where(unsolved, self.begins, first)
+        return np.minimum(first.min(axis=(1, 2)), self.fastest)
+
+    def largest_speed(self, drop: float) -> float:
+        """The largest safe sideways speed (m/s) of touch-downs at ``drop`` m/s."""
+        return self._largest(lambda x: (real("drop", drop, above=0.0), x))
+
+    def largest_drop(self, speed: float) -> float:
+        """The largest safe speed down (m/s) of touch-downs that go sideways at ``speed`` m/s."""
+        return self._largest(lambda x: (max(x, 1e-9), real("speed", speed, at_least=0.0)))
+
+    def _largest(self, at: Any) -> float:
+        """The end of the safe values that begin at 0, by bisection; NaN where there are none."""
+
+        def inside(x: float) -> bool:
+            drop, speed = at(x)
+            total = float(np.hypot(drop, speed))
+            return total <= float(np.interp(np.arctan2(speed, drop), self.angle, self.limit))
+
+        grid = np.linspace(0.0, self.fastest, 257)
+        good = [inside(float(x)) for x in grid]
+        start = next((k for k, one in enumerate(good) if one), None)
+        if start is None:
+            return np.nan
+        end = next((k for k in range(start, len(grid)) if not good[k]), None)
+        if end is None:
+            return self.fastest
+        low, high = float(grid[end - 1]), float(grid[end])
+        for _ in range(30):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if inside(middle) else (low, middle)
+        return low
+
+    def __repr__(self) -> str:
+        return (
+            f"SafeRegion({len(self.angle)} directions, {len(self.heading)} headings, straight down to "
+            f"{self.limit[0]:.3g} m/s)"
+        )
+
+    def _sentences(self) -> list[str]:
+        return [f"No outcome tips up to {self.limit[0]:.3g} m/s straight down, whatever the heading."]
+
+    def _columns(self) -> Mapping[str, Column]:
+        limit = self.limit
+        return {
+            "angle": Column(("direction",), self.angle, "rad", "from straight down"),
+            "limit": Column(("direction",), limit, "m/s", "largest safe speed"),
+            "drop": Column(("direction",), limit * np.cos(self.angle), "m/s", "its part down"),
+            "speed": Column(("direction",), limit * np.sin(self.angle), "m/s", "its part sideways"),
+        }
+
+
+def safe_region(
+    model: MjModel | Model,
+    *,
+    heading: float | None = None,
+    headings: int = 16,
+    directions: int = 19,
+    steepest: float = 1.2,
+    fastest: float = 5.0,
+    window: float = LANDING_WINDOW,
+    restitution: str | float = "contact",
+    samples: int = SAMPLES,
+    rates: str = "extreme",
+    friction: str = "cone",
+    facets: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    **posture: Any,
+) -> SafeRegion:
+    """The touch-down speeds, down and sideways, at which no outcome turns a body over.
+
+    Parameters
+    ----------
+    model : as in `routh.robust.tipping`.
+    heading : of the sideways speed, rad; None: the worst of ``headings`` around.
+    directions, steepest : how many, from straight down to so many rad from it.
+    fastest : m/s: no faster touch-down is looked at.
+    window, restitution, samples, rates, friction, facets, seed, threads : as in `routh.robust.tipping`.
+    posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
+    """
+    for name in (*MOTION, "joint_velocities", "drop"):
+        if posture.get(name):
+            raise ValueError(f"{name}: is what the region is over; wanted a posture only")
+    k, h = integer("directions", directions, at_least=2), integer("headings", headings, at_least=1)
+    angle = np.linspace(0.0, real("steepest", steepest, above=0.0, at_most=1.5), k)
+    around: Array = np.array(
+        2.0 * np.pi / h * np.arange(h) if heading is None else [real("heading", heading)], dtype=np.float64
+    )
+    elastic = restitution_given(restitution)
+    top = real("fastest", fastest, above=0.0)
+    stood = landing(model, drop=top, window=window, **posture)
+    options = {name: posture[name] for name in ("ground", "points", "geometry", "mu") if name in posture}
+    found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))
+    if isinstance(found, ValueError):
+        raise found
+    support = support_of(found)
+    begins, problems, places = _cases(found, angle, around, window, top, elastic)
+    drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
+    drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
+    slope = np.full(begins.shape, -np.inf)
+    status = np.zeros(begins.shape[:2], dtype=np.int8)
+    for row, place in enumerate(places):
+        ended = drawn.status[row] <= Status.NO_IMPACT
+        if ended.any():
+            slope[place] = support.ratios(drawn.v[row][ended, : problems[row].nv]).max()
+        else:
+            slope[place], status[place[:2]] = np.nan, Status.NUMERICAL
+    return SafeRegion(angle, around, begins, slope, top, status, stood)
+
+
+def _cases(
+    down: Touchdown,
+    angle: Array,
+    heading: Array,
+    window: float,
+    fastest: float,
+    restitution: float | None,
+) -> tuple[Array, list[Any], list[tuple[int, int, int]]]:
+    """For every direction and heading the sets of contacts that count, and the impact of each at 1 m/s."""
+    first = down.problem
+    begins = np.full((len(angle), len(heading), first.nc + 1), np.inf)
+    problems, places = [], []
+    for i, a in enumerate(angle):
+        for j, psi in enumerate(heading):
+            v = down.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))
+            closing = down.closing(v)  # s, at 1 m/s
+            joins = np.where(closing > 0.0, closing / max(window, 1e-300), 0.0)  # from this speed on, m/s
+            speeds = np.unique(joins[joins < fastest])
+            for m, speed in enumerate(speeds):
+                counting = np.flatnonzero(joins <= speed)
+                elastic, _ = restitution_at(down, counting, restitution)
+                begins[i, j, m] = 0.0 if m == 0 else speed
+                problems.append(first.subset(list(map(int, counting))).replace(v=v, restitution=elastic))
+                places.append((i, j, m))
+    widest = max(m for _, _, m in places) + 1
+    return begins[..., :widest], problems, places
