@@ -128,3 +128,50 @@ def test_pinocchio_and_mujoco_agree(tmp_path):
     np.testing.assert_allclose(
         np.sort(one.problem.Jn @ one.problem.v), np.sort(other.problem.Jn @ other.problem.v), atol=1e-9
     )
+
+
+def test_landing_moves_sideways_and_turns():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 1"><freejoint/>
+        <geom type="box" size="0.1 0.2 0.05" mass="1"/><body pos="0 0 0.1"><joint name="arm" type="hinge"/>
+        <geom type="sphere" size="0.01" mass="0.1" pos="0 0 0.1"/></body></body></worldbody></mujoco>"""
+    )
+    motion = {"speed": 0.5, "heading": 0.3, "roll_rate": 0.1, "pitch_rate": -0.2, "yaw_rate": 0.3}
+    found = routh.models.landing(model, drop=1.2, yaw=0.7, joint_velocities={"arm": 2.0}, **motion)
+    assert found.qvel == pytest.approx([0.5 * np.cos(1.0), 0.5 * np.sin(1.0), -1.2, 0.1, -0.2, 0.3, 2.0])
+    assert found.problem.v == pytest.approx(found.qvel)
+    assert found.motion.speed == 0.5
+    for bad, wanted in (
+        ({"speed": -1.0}, "speed"),
+        ({"yaw_rate": np.nan}, "yaw_rate"),
+        ({"joint_velocities": {"leg": 1.0}}, "joint_velocities: got 'leg'"),
+        ({"pitch": np.pi / 2, "speed": 1.0}, "x axis is vertical"),
+    ):
+        with pytest.raises(ValueError, match=wanted):
+            routh.models.landing(model, **bad)
+
+
+def test_planar_root_slides_along_its_axis():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 1">
+        <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint type="hinge" axis="0 1 0"/>
+        <geom type="box" size="0.1 0.2 0.05" mass="1"/></body></worldbody></mujoco>"""
+    )
+    found = routh.models.landing(model, drop=1.0, speed=0.4, pitch_rate=0.2)
+    assert found.qvel == pytest.approx([0.4, -1.0, 0.2])
+    with pytest.raises(ValueError, match="heading 0"):
+        routh.models.landing(model, speed=0.4, heading=1.0)
+    with pytest.raises(ValueError, match="one angle"):
+        routh.models.landing(model, roll_rate=0.4, yaw_rate=1.0)
+
+
+def test_a_fast_turn_brings_contacts_into_the_window():
+    """What a rotation closes within the window counts, however slowly the robot as a whole comes down."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/><body pos="0 0 1"><freejoint/>
+        <geom name="bar" type="box" size="1 0.05 0.05" mass="1"/></body></worldbody></mujoco>"""
+    )
+    still = routh.models.landing(model, drop=0.1, pitch=0.01)
+    turning = routh.models.landing(model, drop=0.1, pitch=0.01, pitch_rate=-5.0)
+    assert still.problem.nc == 2
+    assert turning.problem.nc == 4

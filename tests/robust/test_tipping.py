@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from landers import FEET, GYRATION, HEIGHT, MASS, SPAN, URDF, flat, lander
 
+from routh.models.dropping import touchdowns
 from routh.models.softness import contact_duration, duration_of_spring, restitution_of_spring, spring_of
-from routh.models.touchdown import touchdowns
 from routh.robust import tipping
 from routh.robust.standing import support_of
 from routh.status import ModelError, Status

@@ -12,7 +12,7 @@ import routh
 from routh.cli import landings, options, robot_files, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
-from routh.cli.requests import FilmRequest, ScanRequest, SweepRequest
+from routh.cli.requests import FilmRequest, ScanRequest, SweepRequest, TipRequest
 
 
 def _version(wanted: bool) -> None:
@@ -133,6 +133,34 @@ def impact(
     return run_file(file, request, place, output, max_bytes)
 
 
+@command("tip")
+def tip(
+    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    landed: landings.Landed,
+    robot: robot_files.RobotFile,
+    request: TipRequest,
+    picture: options.PictureFile,
+    output: Output,
+) -> int:
+    """May it come down like this? Go, or no-go because an outcome turns it over.
+
+    The first line answers, and so does the exit code: 0 go, 4 no-go. The worst outcome of the touch-down is
+    looked for about every edge of the support polygon, over all headings unless one is given; joints are
+    held. The second line says if the set of outcomes is the right model here: stiff contacts, soft ones (the
+    answer is cautious), or tilted so far that later impacts decide (it may miss). The picture shows the worst
+    outcome turning over its edge, and the map of safe speeds.
+
+    [bold]Examples:[/bold]
+
+      routh tip lander.xml --drop 1.5 --speed 0.8
+      routh tip quadruped.urdf --drop 1.0 --speed 0.5 --heading 1.57 --restitution 0
+      routh tip lander.xml --drop 1.5 --json | jq '.safe.speed'
+    """
+    from routh.cli.tip import run_tip
+
+    return run_tip(file, landed, robot, request, picture.place(f"{file.stem}-tip.png"), output)
+
+
 @command("scan")
 def scan(
     source: options.Source,
@@ -249,7 +277,7 @@ def view(
     landed: landings.Landed,
     robot: robot_files.RobotFile,
     grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
-    restitution: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Of every contact.")] = None,
+    restitution: robots.Restitution = None,
     window: robots.Window = None,
     change: options.Change = None,
     ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,

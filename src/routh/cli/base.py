@@ -23,13 +23,14 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh run rocking-block      sample one: a table and a picture
   routh impact problem.npz     the same for your own matrices
   routh impact robot.xml --drop 1.0      a robot's landing
+  routh tip robot.xml --drop 1.5 --speed 0.8   may it come down like that, or can it turn over?
   routh view robot.xml         drag its state in a browser
   routh reproduce --quick      the papers' figures, with a report
 """
 Given = ParamSpec("Given")
 EXITS = (
     "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 3 nothing approaches, "
-    "130 interrupted."
+    "4 no-go: it can tip, 130 interrupted."
 )
 
 

@@ -55,8 +55,12 @@ class Landed:
 
     speed: Annotated[float, _landing(min=0.0, help="Sideways speed at the touch, m/s.")] = 0.0
     heading: Annotated[
-        float, _landing(help="Where that goes: rad from the body's x axis to its left.", show_default=True)
-    ] = 0.0
+        float | None,
+        _landing(
+            help="Where that goes: rad from the body's x axis to its left. Default: 0; routh tip: all.",
+            show_default=False,
+        ),
+    ] = None
     roll_rate: Annotated[float, _landing(help="Turning about the body's x axis, rad/s.")] = 0.0
     pitch_rate: Annotated[float, _landing(help="... about its y axis, rad/s.")] = 0.0
     yaw_rate: Annotated[float, _landing(help="... about its z axis, rad/s.")] = 0.0
@@ -97,6 +101,7 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     from routh.models import landing
 
     told: Options = {name: getattr(landed, name) for name in NUMBERS}
+    told["heading"] = landed.heading or 0.0
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
     drop = 1.0 if landed.drop is None else landed.drop
     return landing(model, drop=drop, **told, **options.given(**further))

@@ -1,4 +1,4 @@
-"""What ``scan``, ``sweep`` and ``animate`` are asked: their own options, see `routh.cli.groups`."""
+"""What ``tip``, ``scan``, ``sweep`` and ``animate`` are asked: their own options, see `routh.cli.groups`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,23 @@ class ScanRequest:
     samples: Samples = 256
     seed: options.Seed = 0
     budget: options.Budget = None
+
+
+@dataclass(frozen=True)
+class TipRequest:
+    """How to answer."""
+
+    near: Nearness = field(default_factory=Nearness)
+    restitution: robots.Restitution = None
+    stiffness: Annotated[
+        float | None,
+        options.option(min=0.0, help="Of one contact, N/m. Default: the model's own (MuJoCo's solref)."),
+    ] = None
+    unevenness: Annotated[
+        float, typer.Option(min=0.0, help="By which feet and ground differ from the model, m.")
+    ] = 2e-3
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each landing.")] = 256
+    seed: options.Seed = 0
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,15 @@ Deepest = Annotated[
 PastLimit = Annotated[
     float, _robot(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
 ]
+Restitution = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        show_default=False,
+        help="Of every contact. Default: 0; routh tip: from the contacts' own springs.",
+    ),
+]
 Friction = Annotated[
     str, typer.Option(metavar="cone|polyhedral", help="In space: the true cone, or eight facets.")
 ]

@@ -29,7 +29,7 @@ def start_of(
             raise ValueError(f"--{given[0]}: {source} is no robot file; wanted .xml or .urdf, or --set")
         return {name: float(value) for name, value in parse_changes(changes).items()}
     refuse_changes(source, changes)
-    found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name) != 0.0}
+    found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name)}
     if landed.drop is not None:
         found["drop"] = landed.drop
     return {**found, **landed.joints(), **options.given(**further)}

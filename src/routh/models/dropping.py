@@ -1,16 +1,17 @@
-"""``routh.models.landing``: the first impact of any robot that comes down."""
+"""``routh.models.landing``: the first impact of any robot that comes down; states of it as touch-downs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routh.models.landed import MOTION, Landing, Motion, Posture
 from routh.models.robot import RobotProblem
+from routh.models.touchdown import Touchdown
 from routh.status import StateError
-from routh.validation import Options, real
+from routh.validation import Array, Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -73,6 +74,24 @@ def landing(
     else:
         raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
     return land(model, drop=drop, posture=posture, motion=motion, **options)
+
+
+def touchdowns(
+    model: MjModel | Model, qpos: Array, qvel: Array, *, window: float, **options: Any
+) -> Iterator[Touchdown | ValueError]:
+    """The touch-downs of many states (n, nq), (n, nv), one by one; an error where a state has none.
+
+    ``options`` are those of the adapters: for both ``deepest`` and ``past_limit``; for MuJoCo ``data``; for
+    Pinocchio ``ground``, ``points``, ``geometry`` and ``mu``.
+    """
+    module = type(model).__module__.partition(".")[0]
+    if module == "mujoco":
+        from routh.models.mujoco.touchdown import touchdowns as of_states
+    elif module == "pinocchio":
+        from routh.models.pinocchio.touchdown import touchdowns as of_states  # type: ignore[assignment]
+    else:
+        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
+    return of_states(model, qpos, qvel, window=window, **options)
 
 
 def landing_problem(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.models.landed import TOUCHING, Motion
-from routh.models.robot import ContactRow, RobotProblem, assemble, time_to_contact
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT, Rules
+from routh.models.landed import Motion
+from routh.models.robot import ContactRow, RobotProblem, assemble
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules, time_to_contact
 from routh.models.softness import duration_of_spring
 from routh.status import ModelError
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from mujoco import MjModel
-    from pinocchio import Model
+    pass
 
 #: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
 #: of a body that is tilted by less are all part of its support.
@@ -65,24 +64,6 @@ class Touchdown:
         return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
 
 
-def touchdowns(
-    model: MjModel | Model, qpos: Array, qvel: Array, *, window: float, **options: Any
-) -> Iterator[Touchdown | ValueError]:
-    """The touch-downs of many states (n, nq), (n, nv), one by one; an error where a state has none.
-
-    ``options`` are those of the adapters: for both ``deepest`` and ``past_limit``; for MuJoCo ``data``; for
-    Pinocchio ``ground``, ``points``, ``geometry`` and ``mu``.
-    """
-    module = type(model).__module__.partition(".")[0]
-    if module == "mujoco":
-        from routh.models.mujoco.touchdown import touchdowns as of_states
-    elif module == "pinocchio":
-        from routh.models.pinocchio.touchdown import touchdowns as of_states  # type: ignore[assignment]
-    else:
-        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
-    return of_states(model, qpos, qvel, window=window, **options)
-
-
 @dataclass(frozen=True, eq=False)
 class RootMotion:
     """Where the free root is and what its velocities mean."""
@@ -122,12 +103,12 @@ def held_touchdown(
         np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64
     )  # joints that stop at once keep the momentum
     kept = [ContactRow(row.contact, row.J[:, dofs], row.mu) for row in rows]
-    rules = Rules(reach, None, False, 0.0, deepest, past_limit)
+    rules = Rules(gap=reach, limits=False, deepest=deepest, past_limit=past_limit)
     made = assemble(own, v, kept, rules, equality=equality[:, dofs])
     if made.reduced:
         raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
-    place = {id(row.contact): k for k, row in enumerate(kept)}
-    order = [place[id(contact)] for contact in made.contacts]
+    place = {row.contact.name: k for k, row in enumerate(kept)}
+    order = [place[contact.name] for contact in made.contacts]
     problem = RobotProblem(made, made.contacts, basis, basis @ v, made.unrepresented)
     upwards = ups[order]
     middle, dist = np.array([contact.pos for contact in made.contacts]), made.dist

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.models.dropping import landing
+from routh.models.dropping import landing, touchdowns
 from routh.models.landed import MOTION, Landing, Motion
-from routh.models.simultaneity import LANDING_WINDOW
-from routh.models.touchdown import Touchdown, touchdowns
+from routh.models.simultaneity import WINDOW
+from routh.models.touchdown import Touchdown
 from routh.results import Column, Drawable, Tabular
 from routh.robust.standing import support_of
 from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
@@ -131,7 +131,7 @@ def safe_region(
     directions: int = 19,
     steepest: float = 1.2,
     fastest: float = 5.0,
-    window: float = LANDING_WINDOW,
+    window: float = WINDOW,
     restitution: str | float = "contact",
     samples: int = SAMPLES,
     rates: str = "extreme",

@@ -104,7 +104,7 @@ def support_of(down: Touchdown) -> Support:
             f"gravity: got {down.gravity.tolist()}, which does not pull the body onto the ground; wanted one "
             "that does"
         )
-    hull = _hull(points @ plane.T)
+    hull = hull_of(points @ plane.T)
     edges = []
     for a, b in pairwise([*hull, hull[0]]):
         names = down.problem.names[carrying[a]], down.problem.names[carrying[b]]
@@ -176,7 +176,7 @@ def _edge(down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str,
     return Edge(names, a, e, outward, inertia, down.mass * strength * rise, rate)
 
 
-def _hull(points: Array) -> list[int]:
+def hull_of(points: Array) -> list[int]:
     """The corners of the convex hull of points (k, 2), counter-clockwise, without points on its edges."""
     least = _SAME * float(np.ptp(points, axis=0).max()) ** 2
     order = np.lexsort((points[:, 1], points[:, 0]))

@@ -19,11 +19,12 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.bounds import EnergyBound
+from routh.models.dropping import touchdowns
 from routh.models.regime import UNEVENNESS, Regime, regime_of
 from routh.models.robot import NoContactError, listed
-from routh.models.simultaneity import LANDING_WINDOW
+from routh.models.simultaneity import WINDOW
 from routh.models.softness import CRITICALLY_DAMPED, contact_duration, restitution_of_spring
-from routh.models.touchdown import Touchdown, touchdowns
+from routh.models.touchdown import Touchdown
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
@@ -291,7 +292,7 @@ def tipping(
     qpos: ArrayLike,
     qvel: ArrayLike,
     *,
-    window: float = LANDING_WINDOW,
+    window: float = WINDOW,
     restitution: str | float = "contact",
     samples: int = SAMPLES,
     rates: str = "extreme",
@@ -364,7 +365,7 @@ def tipping(
 class _Asked:
     """How to answer."""
 
-    window: float = LANDING_WINDOW
+    window: float = WINDOW
     restitution: float | None = None  # None: of the contact
     samples: int = SAMPLES
     prove: bool = False

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
 _BY_ROOM = {
-    "routh.robust": ("designs", "gaits"),
+    "routh.robust": ("designs", "gaits", "tipping"),
     "routh.sim": ("simulation",),
     "routh.sweep": ("sweeps",),
 }
@@ -58,6 +58,8 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
     `Design`          the scores of all designs that were tried
     `ReturnMap`       the states after a step, as a set
+    `Tipping`         the worst outcome turning over its edge, seen along it
+    `SafeRegion`      safe touch-down speeds, down and sideways                   ``drop``, ``speed`` to mark
     `Rolling`         a wheel's rate at the next landing over that at this one
     ================  ==========================================================  ========================
     """

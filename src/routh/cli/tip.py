@@ -1,0 +1,125 @@
+"""``routh tip robot.xml``: may it come down like this, or can an outcome turn it over?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+
+from routh.cli import options
+from routh.cli.landings import Landed, make_landing, tell_place
+from routh.cli.output import Output, plain_table
+from routh.cli.requests import TipRequest
+from routh.cli.robot_files import RobotFile
+from routh.text import for_rich
+from routh.validation import Options
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from mujoco import MjModel
+
+    from routh.models.landed import Landing
+    from routh.robust.region import SafeRegion
+    from routh.robust.tipping import Tipping
+
+TIPS = 4  # the exit code of a no-go
+HEADINGS = 16  # that are tried where none is given
+
+
+def run_tip(
+    file: Path, landed: Landed, robot: RobotFile, request: TipRequest, place: Path | None, output: Output
+) -> int:
+    """Answer go or no-go, draw the picture; the exit code."""
+    model = robot.load(file)
+    with output.busy("sampling touch-downs"):
+        found, tip = worst_heading(model, landed, robot, request)
+    region = None
+    if not found.motion.rates.any() and not found.motion.joints:
+        with output.busy("looking for safe speeds"):
+            region = region_of(model, landed, robot, request)
+    output.answer(tip.lines())
+    if landed.heading is None and landed.speed:
+        output.show(f"Worst of {HEADINGS} headings: {found.motion.heading:.2f} rad (--heading for one).")
+    limits = safe_limits(region, landed)
+    if limits:
+        output.show(limits_line(limits, landed))
+    output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
+    tell_place(found, output)
+    written = output.picture(place, lambda: _figure(tip, region))
+    output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
+    return TIPS if tip.can_tip else 0
+
+
+def worst_heading(
+    model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest
+) -> tuple[Landing, Tipping]:
+    """The landing whose worst outcome is worst, of all headings where none is given, and its answer."""
+    from routh.robust.tipping import tipping
+
+    told: Options = {"window": request.near.window, "stiffness": request.stiffness}
+    limits = options.given(deepest=request.near.deepest, past_limit=request.near.past_limit)
+    told = options.given(**told, restitution=request.restitution, **limits)
+    told |= {"unevenness": request.unevenness, "samples": request.samples, "seed": request.seed}
+    around = landed.heading is None and landed.speed > 0.0
+    turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else [landed.heading or 0.0]
+    further = {**robot.posture(model), "window": request.near.window, **limits}
+    found = [make_landing(model, replace(landed, heading=float(turn)), **further) for turn in turns]
+    many = tipping(
+        model, np.array([one.qpos for one in found]), np.array([one.qvel for one in found]), **told
+    )
+    ratio = np.nan_to_num(np.atleast_1d(many.ratio), nan=np.inf)
+    worst = found[int(np.argmax(ratio))]
+    answer = tipping(model, worst.qpos, worst.qvel, prove=True, **told)
+    return worst, answer
+
+
+def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> SafeRegion:
+    """The safe speeds in the posture of the landing, along its heading where one is given."""
+    from routh.robust.region import safe_region
+
+    posture: Options = {name: getattr(landed, name) for name in ("roll", "pitch", "yaw")}
+    posture |= {"joints": landed.joints(), **robot.posture(model)}
+    told = options.given(window=request.near.window, restitution=request.restitution, heading=landed.heading)
+    fastest = 2.0 * float(np.hypot(1.0 if landed.drop is None else landed.drop, landed.speed)) + 1.0
+    headings: Options = {"headings": 8, "directions": 13, "fastest": fastest, "seed": request.seed}
+    return safe_region(model, **told, **headings, **options.given(**posture))
+
+
+def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
+    """The largest safe speed sideways at this drop, and down at this sideways speed, m/s."""
+    if region is None:
+        return {}
+    drop = 1.0 if landed.drop is None else landed.drop
+    found = {"speed": region.largest_speed(drop), "drop": region.largest_drop(landed.speed)}
+    return {name: value for name, value in found.items() if value < region.fastest}
+
+
+def limits_line(limits: dict[str, float], landed: Landed) -> str:
+    """In words."""
+    drop = 1.0 if landed.drop is None else landed.drop
+    parts = []
+    if "speed" in limits:
+        parts.append(f"up to {limits['speed']:.2f} m/s sideways at {drop:g} m/s down")
+    if "drop" in limits:
+        parts.append(f"up to {limits['drop']:.2f} m/s down at {landed.speed:g} m/s sideways")
+    return f"Safe {'; '.join(parts)}."
+
+
+def edge_table(tip: Tipping) -> Table:
+    """One row an edge."""
+    table = plain_table("|edge", ">worst ratio", ">no outcome above", ">critical rate, rad/s")
+    order = np.argsort(-tip.worst)
+    for k in order[:8]:
+        edge = tip.support.edges[k]
+        numbers = (f"{tip.worst[k]:.3f}", f"{tip.bound[k]:.2f}", f"{edge.critical:.3f}")
+        table.add_row(for_rich(" - ".join(edge.contacts)), *numbers)
+    return table
+
+
+def _figure(tip: Tipping, region: SafeRegion | None) -> Figure:
+    from routh.viz.tipping import tipping_figure
+
+    return tipping_figure(tip, region)

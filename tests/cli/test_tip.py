@@ -1,0 +1,44 @@
+"""``routh tip``: the answer in the first line and in the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mujoco")
+LANDER = Path(__file__).parents[2] / "examples" / "lander.xml"
+
+
+def test_no_go(routh_command):
+    code, out, _ = routh_command("tip", LANDER, "--drop", 1.5, "--speed", 0.8, "--samples", 64)
+    assert code == 4
+    assert out.startswith("NO-GO: the worst outcome turns over ")
+    assert "Stiff: " in out
+    assert "Worst of 16 headings" in out
+    assert Path("lander-tip.png").stat().st_size > 10_000
+
+
+def test_go_and_json(routh_command):
+    arguments = ("--drop", 0.4, "--speed", 0.1, "--heading", 0, "--samples", 64, "--no-picture", "--json")
+    code, out, _ = routh_command("tip", LANDER, *arguments)
+    told = json.loads(out)
+    assert code == 0
+    assert told["go"]
+    assert told["evidence"] == "energy"
+    assert told["heading"] == 0.0
+    assert 0.5 < told["safe"]["speed"] < 1.5
+    assert told["picture"] is None
+
+
+def test_rates_and_bad_input(routh_command):
+    code, out, _ = routh_command("tip", LANDER, "--drop", 0.5, "--roll-rate", 12.0, "--no-picture")
+    assert code == 4
+    assert "turning at 12 rad/s" in out
+    code, _, err = routh_command("tip", LANDER, "--drop", 1.0, "--roll", 0.7)
+    assert code == 2
+    assert "wanted at least three contacts" in err
+    code, _, err = routh_command("tip", LANDER, "--joint-velocity", "knee=1")
+    assert code == 2
+    assert "joint_velocities: got 'knee'" in err
