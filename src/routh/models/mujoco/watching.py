@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import tolerances
-from routh.compiling.foreign import Foreign
 from routh.models.mujoco.contacts import (
     adhesion_actuators,
     geom_name,
@@ -64,8 +63,6 @@ class Watcher:
         self.limits = rules.near, rules.horizon, tolerances.RANK  # of `make_rows`
         owned = (f"{owner}_margin" for owner in ("geom", "pair", "body"))
         self._margins = [getattr(wide, field) for field in owned if hasattr(wide, field)]
-        compiled: Foreign = fastest_point
-        self._fastest = compiled.entry  # it is called for every state
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
         off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
@@ -110,7 +107,7 @@ class Watcher:
 
     def _reach_for(self, qvel: Array) -> None:
         """Let contacts be found from as far as one can be that closes within the window."""
-        rate = max(2.0 * self._fastest(*self._moving, qvel), np.abs(qvel).max(initial=0.0))
+        rate = max(2.0 * fastest_point(*self._moving, qvel), np.abs(qvel).max(initial=0.0))
         self.reach = max(float(rate) * self.rules.horizon, self._least)
         self.wide.opt.o_margin = self.reach
         for margins in self._margins:
