@@ -26,7 +26,7 @@ def refuse(part):
 
 
 def sleep_long(part):
-    time.sleep(60.0 * part.start)
+    time.sleep(600.0 * part.start)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_process_that_is_killed_is_told_of():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_whatever_ends_it_ends_the_processes(error):
-    """The second part would take a minute."""
+    """The second part would take ten minutes."""
 
     def stop(_):
         raise error
@@ -102,7 +102,7 @@ def test_whatever_ends_it_ends_the_processes(error):
     began = time.monotonic()
     with pytest.raises(error):
         in_processes(sleep_long, parts_of(2, 1), 2, stop)
-    assert time.monotonic() - began < 30.0
+    assert time.monotonic() - began < 300.0
     assert multiprocessing.active_children() == []
 
 

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -78,15 +77,14 @@ def test_threads_that_sample_are_not_waited_for(monkeypatch):
     """One of them may be compiling."""
     from routh.kernels.slices import run_slices
 
-    may_end = threading.Event()
+    may_end, ended = threading.Event(), []
 
     def work(begin, end, scratch):
         if begin == 0:
             os.kill(os.getpid(), signal.SIGINT)
-        may_end.wait(30.0)
+        ended.append(not may_end.wait(300.0))
 
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run_slices(1000, lambda: None, work, threads=2)
-    assert time.monotonic() - start < 20.0
+    assert ended == []
     may_end.set()

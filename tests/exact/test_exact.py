@@ -29,7 +29,7 @@ def shapes(exact):
 
 @pytest.fixture(scope="module")
 def sets():
-    return {name: routh.exact_set(systems.get(name).rational, budget=50) for name in NAMES}
+    return {name: routh.exact_set(systems.get(name).rational, budget=600) for name in NAMES}
 
 
 def test_rocking_block_is_two_segments_with_the_known_ends():
@@ -172,7 +172,7 @@ def test_slow_and_fast_impacts_of_many_pieces_have_the_same_set(scale):
     """What is nearly covered is judged as a share of the speed: a slow impact's outer set did not end."""
     given = random_rational(28, 4)
     other = RationalProblem(given.M, given.Jn, given.Jt, given.mu, [scale * x for x in given.v])
-    one, two = routh.exact_set(given, budget=20), routh.exact_set(other, budget=20)
+    one, two = routh.exact_set(given, budget=600), routh.exact_set(other, budget=600)
     assert one.explored == two.explored > (48, 48)  # beyond which nearly covered pieces are looked for
     assert two.status is Status.SOLVED
     assert two.vertices() == tuple(tuple(scale * x for x in vertex) for vertex in one.vertices())
@@ -180,7 +180,7 @@ def test_slow_and_fast_impacts_of_many_pieces_have_the_same_set(scale):
 
 
 def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
-    exact = routh.exact_set(random_rational(29, 3), budget=30)
+    exact = routh.exact_set(random_rational(29, 3), budget=600)
     inner, outer = exact.reached
     assert exact.status is Status.SOLVED
     assert inner.cut_off > 0

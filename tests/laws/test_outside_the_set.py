@@ -44,7 +44,7 @@ def test_samples_of_large_steps_can_lie_outside_and_those_of_small_ones_come_nea
 def test_every_draw_of_the_set_valued_law_lies_in_the_set():
     pytest.importorskip("ppl")
     system = routh.systems.get("block-into-wall")
-    exact = routh.exact_set(system.rational, budget=50)
+    exact = routh.exact_set(system.rational, budget=600)
 
     def outside(law):
         rng = np.random.default_rng(5)

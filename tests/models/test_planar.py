@@ -1,7 +1,5 @@
 """Planar models against numerical derivatives of energies and gaps."""
 
-import time
-
 import numpy as np
 import pytest
 from model_checks import (
@@ -176,19 +174,3 @@ def test_contact_points_and_outlines_of_the_block():
 def test_refusals_name_the_field(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-def test_the_block_is_fast_enough_for_simulators():
-    system = systems.get("rocking-block")
-    model, q, v = system.model, system.state.q, system.state.v
-
-    def evaluate():
-        begin = time.perf_counter()
-        for _ in range(50):
-            model.mass(q)
-            model.bias(q, v)
-            model.jacobians(q)
-            model.jacobian_bias(q, v)
-        return (time.perf_counter() - begin) / 50
-
-    assert min(evaluate() for _ in range(20)) < 200e-6  # s; 30e-6 on an idle core

@@ -84,9 +84,10 @@ def test_neither_threads_nor_calls_change_bits(monkeypatch):
         np.testing.assert_array_equal(getattr(whole, field), getattr(again, field))
 
 
+@pytest.mark.usefixtures("ticking")
 def test_time_that_runs_out_is_a_status():
     batch = ImpactBatch.from_problems(problems_of([1, 2], 40, seed=3))
-    late = routh.sample(batch, 200, method="algorithm1", step=1e-4, max_steps=10**6, budget=0.2)
+    late = routh.sample(batch, 200, method="algorithm1", step=0.05, budget=1.0)
     lost = late.status == Status.OUT_OF_TIME
     assert lost.any()
     before = np.broadcast_to(batch.v[:, None], late.v.shape)

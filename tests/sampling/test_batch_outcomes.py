@@ -159,11 +159,12 @@ def test_many_samples_measure_ambiguity_as_few_do(monkeypatch):
     np.testing.assert_allclose(draw(batch, 40).ambiguity, few, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("ticking")
 def test_a_budget_leaves_rows_out_of_time():
-    batch = ImpactBatch.from_problems([systems.get("disk-stack").problem] * 400)
-    found = draw(batch, 500, budget=1e-3, threads=1)
+    batch = ImpactBatch.from_problems([systems.get("disk-stack").problem] * 20)
+    found = draw(batch, 500, budget=1.0, threads=1)
     late = found.status == Status.OUT_OF_TIME
-    assert late.any()
+    assert 0 < np.count_nonzero(late) < late.size
     whole = draw(batch[:2], 500, threads=1)
     drawn = ~late[:2]
     np.testing.assert_array_equal(found.v[:2][drawn], whole.v[drawn])

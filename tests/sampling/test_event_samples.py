@@ -167,14 +167,25 @@ def test_rows_of_a_batch_without_contacts_are_left_alone():
     assert np.array_equal(out.v[1], np.tile(block.v, (3, 1)))
 
 
+@pytest.mark.usefixtures("ticking")
 def test_a_budget_leaves_samples_undone_and_the_others_as_they_are():
     problem = systems.get("disk-stack").problem
     whole = draw(problem, 3000)
-    some = draw(problem, 3000, budget=1e-3)
+    some = draw(problem, 3000, budget=1.0)
     undone = some.status == Status.OUT_OF_TIME
     assert 0 < np.count_nonzero(undone) < 3000
     assert np.array_equal(some.v[~undone], whole.v[~undone])
     assert np.array_equal(some.v[undone], np.tile(problem.v, (np.count_nonzero(undone), 1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "restitution", "persistence"),
+    [("compass-gait", 0.0, 0.6), ("compass-gait", 0.5, 0.8), ("box-drop", 0.0, 0.6), ("box-drop", 0.5, 0.6)],
+)
+def test_the_default_of_the_persistence_is_the_documented_one(name, restitution, persistence):
+    problem = systems.get(name).problem.replace(restitution=restitution)
+    told = routh.sample(problem, 8, friction="polyhedral", persistence=persistence)
+    assert routh.sample(problem, 8, friction="polyhedral").v.tobytes() == told.v.tobytes()
 
 
 def second_is_slow(uniforms, approaching, out):

@@ -131,7 +131,7 @@ def test_contacts_at_rest_up_to_rounding_give_no_strangers():
         problem = colliding(random_problem(rng, nc=3, nv=3, mu=rng.uniform(0.0, 1.0, 3)))
         at_rest = problem.v - np.linalg.lstsq(problem.Jn[:1], problem.Jn[:1] @ problem.v, rcond=None)[0]
         problem = colliding(problem.replace(v=at_rest * (1.0 + 1e-16)))
-        exact = routh.exact_set(problem, budget=2.0)
-        if exact.status.ok:
-            ended = routh.fill(problem, max_samples=512, batch=128).outcomes
-            assert np.max(exact.outer.violation(ended.v[ended.terminated])) <= 1e-9 * problem.speed
+        exact = routh.exact_set(problem)
+        assert exact.status is Status.SOLVED
+        ended = routh.fill(problem, max_samples=512, batch=128).outcomes
+        assert np.max(exact.outer.violation(ended.v[ended.terminated])) <= 1e-9 * problem.speed

@@ -75,7 +75,7 @@ def sample(
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
         "extreme", or a function ``(uniforms, approaching, out) -> None``, compiled like a kernel or of C.
     persistence : "events" only: probability that drawn rates stay until something happens, in (0, 1];
-        default 0.75 in the plane, 0.8 with restitution; 0.6 in space.
+        default 0.6, with restitution in the plane 0.8.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`; of a batch see
         `routh.sampling.algorithm1_batch.sample_batch`.
