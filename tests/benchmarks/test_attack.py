@@ -31,6 +31,7 @@ from routh.step import make_step
             *["--only", "physics", "--problems", "40"],
             *["--family", "frictionless", "--family", "rough", "--family", "nearly", "--family", "grazing"],
         ],
+        ["--only", "bits", "--bits", "10", "--seed", "2"],
         ["--only", "slow", "--slow", "1"],
         ["--only", "dependent", "--dependent", "9", "--seed", "1"],
         ["--only", "interrupts", "--interrupts", "2"],
