@@ -183,3 +183,41 @@ def test_outcomes_that_do_not_belong_together_are_refused(tmp_path, changes, wor
     with pytest.raises(ValueError, match=words) as caught:
         routh.Outcomes.load(path)
     assert str(path) in str(caught.value)
+
+
+def test_a_name_for_a_file_in_the_making_is_new_and_nobody_elses(tmp_path, monkeypatch):
+    """Where files need a name at once, a link that somebody put there beforehand is not written through."""
+    monkeypatch.delattr(os, "O_TMPFILE")
+    asked = []
+    opened = os.open
+
+    def watched(path, flags, *rest, **options):
+        if flags & os.O_CREAT:
+            asked.append((str(path), flags))
+        return opened(path, flags, *rest, **options)
+
+    monkeypatch.setattr(os, "open", watched)
+    for content in ("one", "two"):
+        write_text(tmp_path / "data.txt", content)
+    assert (tmp_path / "data.txt").read_text() == "two"
+    assert len({name for name, _ in asked}) == len(asked) == 2  # nobody can tell the next one
+    assert all(flags & os.O_EXCL and flags & os.O_NOFOLLOW for _, flags in asked)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.txt"]
+
+
+def test_a_device_is_no_archive():
+    with pytest.raises(ValueError, match="is no regular file"):
+        read_arrays("/dev/zero", ("v",))
+
+
+def test_outcomes_from_a_file_say_how_to_draw_them_again(tmp_path):
+    drawn = routh.sample(systems.impact("rocking-block"), 8)
+    drawn.save(tmp_path / "o.npz")
+    loaded = routh.Outcomes.load(tmp_path / "o.npz")
+    with pytest.raises(ValueError, match=r"come from a file.*routh\.sampling\.events\.path_of"):
+        loaded.path(3)
+    with pytest.raises(ValueError, match=r"come from a file.*routh\.sampling\.gradients\.pull"):
+        loaded.jacobian()
+    from routh.sampling.events import path_of
+
+    np.testing.assert_array_equal(path_of(loaded, 3).v, drawn.path(3).v)

@@ -92,3 +92,20 @@ def test_text_is_cleaned_in_one_place():
 )
 def test_what_is_not_all_does_not_read_as_all(share, text):
     assert percent(share) == text
+
+
+def test_no_result_commands_a_terminal():
+    """What Python prints of a result shows the names in it: they may come from a file of somebody else."""
+    names = ["\x1b]0;owned\x07", "\u202etfel"]
+    problem = routh.systems.impact("rocking-block").replace(names=names)
+    outcomes = routh.sample(problem, 64)
+    after = outcomes.v[0] + 1.0
+    scan = routh.scan(lambda **point: problem, {"\x1b[31m": [0.1]}, n=8)
+    results = [problem, outcomes, outcomes.answer(), routh.audit(problem, after, outcomes=outcomes), scan]
+    for result in results:
+        for text in (repr(result), str(result)):
+            assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", text), type(result)
+    assert "\\x1b]0;owned\\x07" in repr(problem)
+    assert "\\x1b]0;owned\\x07" in str(outcomes.answer())
+    broken = routh.audit(problem, after, outcomes=outcomes).broken
+    assert not any("\x1b" in str(law) for law in broken)

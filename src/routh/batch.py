@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.problem import ImpactProblem, contact_names
+from routh.problem import SMALLEST_NUMBER, SMALLEST_SPEED, ImpactProblem, contact_names
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, frozen, integer, real_array
@@ -276,6 +276,7 @@ def _checked_arrays(
         f"shape ({n}, {nc}, nt, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2",
     )  # fmt: skip
     mass = _rows("M", M, [(nv, nv), (n, nv, nv)], f"shape ({n}, {nv}, {nv}) or ({nv}, {nv})")
+    _refuse_tiny(mass, velocity)
     per_contact = [(), (nc,), (n, nc)]
     wanted = f"a number, shape ({nc},) or ({n}, {nc})"
     return {
@@ -286,6 +287,18 @@ def _checked_arrays(
         "v": velocity,
         "restitution": _spread(_rows("restitution", restitution, per_contact, wanted), (n, nc)),
     }
+
+
+def _refuse_tiny(mass: Array, velocity: Array) -> None:
+    """As `ImpactProblem` does: what is too small vanishes in products, and with it contacts that approach."""
+    diagonal, fastest = np.abs(np.diagonal(mass, axis1=-2, axis2=-1)), np.abs(velocity).max(axis=1)
+    if np.any((diagonal > 0.0) & (diagonal < SMALLEST_NUMBER)):
+        least = diagonal[diagonal > 0.0].min()
+        raise ValueError(f"M: got {least:g} on a diagonal; wanted masses from {SMALLEST_NUMBER:g} on")
+    slow = np.flatnonzero((fastest > 0.0) & (fastest < SMALLEST_SPEED))
+    if len(slow):
+        wanted = f"wanted zero, or numbers from {SMALLEST_SPEED:g} on"
+        raise ValueError(f"v: row {slow[0]} has at most {fastest[slow[0]]:g}; {wanted}")
 
 
 def _rows(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:

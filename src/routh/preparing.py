@@ -169,13 +169,22 @@ def dot(left: Array, right: Array, length: int) -> float:
 @kernel
 def speed_of(factor: Array, v: Array, nv: int) -> float:
     """``|v|_M = |L^T v|``, sqrt(J)."""
-    total = 0.0
+    total, largest = 0.0, 0.0
     for j in range(nv):
         value = 0.0
         for i in range(j, nv):
             value += factor[j, i] * v[i]
+        largest = max(largest, abs(value))
         total += value * value
-    return math.sqrt(total)
+    if largest > 1e-100 or largest == 0.0:
+        return math.sqrt(total)
+    total = 0.0  # squares would vanish
+    for j in range(nv):
+        value = 0.0
+        for i in range(j, nv):
+            value += factor[j, i] * v[i]
+        total += (value / largest) * (value / largest)
+    return largest * math.sqrt(total)
 
 
 @kernel

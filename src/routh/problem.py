@@ -21,6 +21,8 @@ from routh.validation import Array, choice, frozen, per_contact, real_array
 ENERGETIC, POISSON, NEWTON = HYPOTHESES = ("energetic", "poisson", "newton")
 
 LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
+SMALLEST_NUMBER = 1e-60  # of the diagonal of M, and of the largest entry of a row of Jn
+SMALLEST_SPEED = 1e-250  # of the largest entry of v, unless all are zero
 _TOLD = 4  # contacts that a repr names
 _ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution")
 
@@ -93,10 +95,12 @@ class ImpactProblem(Drawable):
         nc = len(normals)
         if nc == 0:
             raise ValueError("Jn: got no rows; wanted at least one contact")
-        moved = [any(row) for row in normals.tolist()]  # for some numbers lists are faster than arrays
+        # for some numbers lists are faster than arrays
+        moved = [max(map(abs, row)) >= SMALLEST_NUMBER for row in normals.tolist()]
         if not all(moved):
             raise ValueError(
-                f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along"
+                f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along, with "
+                f"an entry of at least {SMALLEST_NUMBER:g}"
             )
         shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
         wanted = f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2"
@@ -111,6 +115,11 @@ class ImpactProblem(Drawable):
         velocity = real_array("v", v, [(nv,)])
         for field, array in (("Jn", normals), ("Jt", tangents), ("mu", friction), ("v", velocity)):
             _refuse_huge(field, array)
+        fastest = max(map(abs, velocity.tolist()))
+        if not (fastest == 0.0 or fastest >= SMALLEST_SPEED):
+            raise ValueError(
+                f"v: got at most {fastest:g}; wanted zero, or numbers from {SMALLEST_SPEED:g} on"
+            )
 
         values = mass, normals, tangents, friction, velocity, elasticity, factor
         for name, array in zip((*_ARRAYS, "_factor"), values, strict=True):
@@ -175,7 +184,11 @@ class ImpactProblem(Drawable):
     @property
     def speed(self) -> float:
         """``|v|_M = sqrt(v^T M v)``, the speed before in the kinetic-energy norm, sqrt(J)."""
-        return float(np.linalg.norm(self.cholesky.T @ self.v))
+        rates = self.cholesky.T @ self.v
+        unit = float(np.abs(rates).max())
+        if unit > 1e-100:
+            return float(np.linalg.norm(rates))
+        return unit * float(np.linalg.norm(rates / unit)) if unit else 0.0  # squares would vanish
 
     @property
     def approaching(self) -> np.ndarray:
@@ -258,7 +271,7 @@ class ImpactProblem(Drawable):
     def __repr__(self) -> str:
         space = "planar" if self.nt == 1 else "spatial"
         names = ", ".join(self.names[:_TOLD]) + (f", ... {self.nc} in all" if self.nc > _TOLD else "")
-        return f"ImpactProblem({space}, nv={self.nv}, contacts={names})"
+        return f"ImpactProblem({space}, nv={self.nv}, contacts={for_terminal(names)})"
 
     def _sentences(self) -> list[str]:
         closing = int(np.count_nonzero(self.approaching))
@@ -314,6 +327,9 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     if mass.shape != (nv, nv) or nv == 0:
         raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
     _refuse_huge("M", mass)
+    least = min(map(abs, mass.diagonal().tolist()))
+    if 0.0 < least < SMALLEST_NUMBER:
+        raise ValueError(f"M: got {least:g} on its diagonal; wanted masses from {SMALLEST_NUMBER:g} on")
     if mass.tobytes("C") != mass.tobytes("F"):
         asymmetry = np.abs(mass - mass.T).max()
         if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():

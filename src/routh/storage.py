@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, ClassVar, Self, cast
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -235,8 +236,9 @@ def _nameless(folder: int, target: Path) -> tuple[int, str | None]:
         except OSError as error:
             if error.errno not in _NO_ANONYMOUS_FILES:
                 raise OSError(error.errno, error.strerror, str(target)) from None
-    name = f".{target.name[:200]}.{os.getpid()}.part"
-    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666, dir_fd=folder), name
+    name = f".{target.name[:180]}.{uuid4().hex}.part"  # nobody can have put a file or a link there before
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    return os.open(name, flags, 0o666, dir_fd=folder), name
 
 
 def _take_place(descriptor: int, name: str | None, folder: int, target: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -297,3 +298,11 @@ def test_the_size_of_archives_can_be_limited(routh_command, tmp_path):
     code, _, err = routh_command("impact", "robot.xml", "--max-bytes", "100")
     assert code == 2
     assert "--max-bytes" in err
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
+def test_closed_streams_are_no_error(closed):
+    """What is printed goes nowhere, and no file that is opened takes the place of the output."""
+    line = f"{shlex.quote(sys.executable)} -m routh list {closed}"
+    told = subprocess.run(["bash", "-c", line], stderr=subprocess.PIPE, text=True)
+    assert (told.returncode, told.stderr) == (0, "")

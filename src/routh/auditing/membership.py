@@ -19,6 +19,7 @@ from routh.results import Drawable
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.status import Status
+from routh.text import for_terminal
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
@@ -39,7 +40,7 @@ class Broken:
     contact: str | None = None
 
     def __str__(self) -> str:
-        where = f" at {self.contact}" if self.contact else ""
+        where = f" at {for_terminal(self.contact)}" if self.contact else ""
         return f"{self.law}{where} ({self.amount:.2g})"
 
 

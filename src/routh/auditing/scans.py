@@ -18,6 +18,7 @@ from routh.sampling.outcomes import check_arrays
 from routh.sampling.sampler import sample
 from routh.status import StateError, Status
 from routh.storage import Stored
+from routh.text import for_terminal
 from routh.validation import Array, Options, deadline_of, integer
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Scan(Drawable, Tabular, Stored):
     _kind: ClassVar = "scan"
 
     def __repr__(self) -> str:
-        axes = " x ".join(f"{name} ({len(values)})" for name, values in self.axes.items())
+        axes = " x ".join(f"{for_terminal(name)} ({len(values)})" for name, values in self.axes.items())
         impacts = int(np.count_nonzero(np.isfinite(self.score)))
         largest = f", largest score {np.nanmax(self.score):.3g}" if impacts else ""
         return f"Scan({axes}, impacts={impacts}{largest})"

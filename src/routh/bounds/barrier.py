@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from routh.bounds.cone_program import ConeProgram
-from routh.bounds.energy import EnergyBound, OuterBound
+from routh.bounds.energy import EnergyBound, OuterBound, length
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -62,7 +62,7 @@ class BarrierBound(OuterBound):
         """The better of this bound and the linear one, for outcomes with the contact ``last`` at rest."""
         linear = self._linear.bound(direction, last)
         d = direction @ self._linear.own_units[1]
-        size = float(np.linalg.norm(d))
+        size = length(d)
         barrier = self._solved(d / size, last) if size else None
         if barrier is None:
             return linear
@@ -92,15 +92,15 @@ class BarrierBound(OuterBound):
         for i, mu in enumerate(self.problem.mu):
             for sign in (1, -1) if mu > 0.0 else (0,):
                 ray = N[i] - sign * mu * T[i]
-                found[i, sign] = ray / np.linalg.norm(ray)
+                found[i, sign] = ray / (length(ray) or 1.0)  # zero: friction undoes the push, nothing moves
         return found
 
     @cached_property
     def length(self) -> float:
         """Bound on the length of every solution in u (HP23 Theorem 3); infinite where cones jam."""
-        (_, T), size = self._forms, self._linear.own_units[2]
-        speeds = size * (1.0 + self.problem.mu * np.linalg.norm(T, axis=1)) / self.problem.speed**2
-        return float(speeds.max()) * self._linear.total_impulse
+        (_, T), speed = self._forms, self.problem.scaling.speed  # 1 where the velocity is zero
+        lengths = self._linear.own_units[2] / speed * (1.0 + self.problem.mu * np.linalg.norm(T, axis=1))
+        return float(lengths.max()) * (self._linear.total_impulse / speed)
 
     @cached_property
     def _cases(self) -> list[Case]:

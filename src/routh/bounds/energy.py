@@ -25,6 +25,12 @@ from routh.problem import ImpactProblem
 from routh.validation import Array, deadline_of, real_array
 
 
+def length(x: Array) -> float:
+    """The length of a vector (k,), also where the squares of its entries would vanish."""
+    unit = float(np.abs(x).max(initial=0.0))
+    return unit * float(np.linalg.norm(x / unit)) if unit else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class OuterBound(ABC):
     """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
@@ -118,7 +124,9 @@ class EnergyBound(OuterBound):
     def certificate(self, d: Array, last: int) -> Certificate:
         """The certificate of one contact that may stop last, found in the problem's own units."""
         own, back, normal = self.own_units
-        size = float(np.linalg.norm(d @ back)) or 1.0
+        size = length(d @ back)
+        if not size:  # nothing moves along it
+            return Certificate(d, last, np.zeros(len(d)), np.zeros(len(normal)), 0.0)
         found = own._solved(d @ back / size, last)
         p = np.asarray(size * np.linalg.solve(back.T, found.p), dtype=np.float64)
         w = size * found.w / normal
@@ -128,12 +136,13 @@ class EnergyBound(OuterBound):
     def own_units(self) -> tuple[EnergyBound, Array, Array]:
         """The bound for u, ``v = back u``, ``|u| = 1`` and M = I, and the lengths of the normals in it."""
         problem = self.problem
-        back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64) * (problem.speed or 1.0)
+        speed = problem.scaling.speed
+        back = np.asarray(np.linalg.inv(problem.cholesky.T), dtype=np.float64)
         normal = np.linalg.norm(problem.Jn @ back, axis=1)
         Jn, Jt = problem.Jn @ back / normal[:, None], problem.Jt @ back / normal[:, None, None]
-        u = problem.cholesky.T @ problem.v / (problem.speed or 1.0)
+        u = problem.cholesky.T @ problem.v / speed
         own = ImpactProblem(np.eye(problem.nv), Jn, Jt, problem.mu, u)
-        return EnergyBound(own), back, np.asarray(normal, dtype=np.float64)
+        return EnergyBound(own), speed * back, np.asarray(speed * normal, dtype=np.float64)
 
     def _solved(self, d: Array, last: int) -> Certificate:
         """The best covector and weights that a solver finds, made to prove what they say."""

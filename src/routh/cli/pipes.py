@@ -32,6 +32,13 @@ def unread() -> Iterator[None]:
         forget_output()
 
 
+def open_closed_streams() -> None:
+    """What is printed where there is no output at all (``>&-``) goes nowhere, not into the next file."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
 def forget_output() -> None:
     """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
     with suppress(OSError, ValueError):

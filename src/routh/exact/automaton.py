@@ -35,6 +35,7 @@ from routh.validation import Array
 Row = tuple[int, ...]
 
 _LARGEST = 12  # dimensions; beyond, single polyhedral operations can outlast any budget
+_USUAL = Fraction(10) ** -100, Fraction(10) ** 100  # energies, J
 _NEAR = Fraction(1, 64)  # share of its length: a row this near to the span of others is not a coordinate
 
 
@@ -83,7 +84,10 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
         )
     response = solve(M, transpose(J))  # M^-1 J^T, (nv, rows)
     delassus = product(J, response)
+    energy = dot(v, times(M, v)) or v[0] * 0 + 1
     mix = _coordinates(tuple(tuple(delassus[i][j] for j in chosen) for i in chosen))
+    if not _USUAL[0] < energy < _USUAL[1]:  # squares of such velocities are no floating-point numbers
+        mix = tuple(tuple(x / _root(energy) for x in row) for row in mix)
     B = product(mix, [J[i] for i in chosen])
     image = transpose(product(mix, [delassus[i] for i in chosen]))  # per row of J: z' for a unit impulse
     span = transpose(product(mix, [transpose(response)[i] for i in chosen]))  # M^-1 B^T
@@ -94,8 +98,8 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     forms = product(J, back)  # every row of J as a linear form in z, since J_i base = 0
     width = 1 + problem.nt
     directions = _fast(friction_directions(problem.nt, facets))
-    energy = dot(v, times(M, v)) or v[0] * 0 + 1
-    speed = float(energy) ** 0.5
+    unit_speed = _root(energy)
+    speed = float(unit_speed) * float(energy / unit_speed / unit_speed) ** 0.5
     modes, normals, units, stretches = [], [], [], []
     for i in range(problem.nc):
         first = i * width

@@ -40,7 +40,7 @@ class Frame:
 
     def norm(self, difference: Array) -> Array:
         """Length of (..., nv) in the energy norm, as a share of the speed before."""
-        return np.linalg.norm(difference @ self.half.T, axis=-1) / self.speed
+        return np.linalg.norm(difference @ (self.half / self.speed).T, axis=-1)
 
     def dual_norm(self, direction: Array) -> Array:
         """The largest ``direction . x`` over velocities x as long as the speed before, for (..., nv)."""
@@ -98,7 +98,8 @@ class Polytope:
         """Distance of one velocity from the polytope, in the energy norm over the speed before."""
         if self.violation(v) == 0.0:
             return 0.0
-        return distance_to_hull(self.points @ self.frame.half.T, v @ self.frame.half.T) / self.frame.speed
+        half = self.frame.half / self.frame.speed
+        return distance_to_hull(self.points @ half.T, v @ half.T)
 
 
 @dataclass(frozen=True, eq=False)

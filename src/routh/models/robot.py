@@ -15,6 +15,7 @@ from routh import tolerances
 from routh.models.simultaneity import Rules, time_to_contact
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
+from routh.text import for_terminal
 from routh.validation import Array, frozen, real
 
 
@@ -136,7 +137,8 @@ class RobotProblem(ImpactProblem):
 
     def __repr__(self) -> str:
         reduced = f" of {len(self.qvel)}" if self.reduced else ""
-        return f"RobotProblem(nv={self.nv}{reduced}, nt={self.nt}, contacts={', '.join(self.names)})"
+        names = for_terminal(", ".join(self.names))
+        return f"RobotProblem(nv={self.nv}{reduced}, nt={self.nt}, contacts={names})"
 
 
 def assemble(

@@ -15,6 +15,7 @@ from routh.friction import ContactMode
 from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
 from routh.sampling.ambiguity import farthest_pair
+from routh.text import for_terminal
 from routh.validation import Array, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
@@ -87,7 +88,13 @@ class Answer:
         return tuple(contact.name for contact in self.contacts if contact.spread >= ALIKE * largest)
 
     def lines(self) -> list[str]:
-        """How ambiguous and between what; which contact is least certain, where one is."""
+        """How ambiguous and between what; which contact is least certain, where one is.
+
+        Names of contacts are shown, not obeyed: what would command a terminal is written out.
+        """
+        return [for_terminal(line) for line in self._lines()]
+
+    def _lines(self) -> list[str]:
         if self.between is None:
             return ["Ambiguity unknown: no sample has ended."]
         if self.single:

@@ -99,7 +99,13 @@ class Outcomes(Drawable, Tabular):
 
     def _not_again(self, what: str) -> ValueError:
         by = self.settings.get("method", "algorithm1")
-        return ValueError(f"{what}: these samples ({by!r}) cannot be drawn again; wanted ones by 'events'")
+        if by != "events":
+            return ValueError(f"{what}: these samples were drawn by {by!r}; wanted ones by 'events'")
+        tool = "events.path_of" if what == "path" else "gradients.pull"
+        told = (
+            f"these samples come from a file, without what drew them; routh.sampling.{tool} draws them again"
+        )
+        return ValueError(f"{what}: {told}")
 
     def jacobian(
         self,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.models.base import Model
 from routh.sim.trajectory import Trajectory
+from routh.text import for_terminal
 from routh.validation import Array
 
 _KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
@@ -49,7 +50,8 @@ class Verdict:
     def __str__(self) -> str:
         lines = [f"{'solution' if self.ok else 'NOT a solution'} of HP23 (53)"]
         lines += [
-            f"  {name}: {self.checked[name]} times, worst {self.worst[name]:.2g}" for name in self.worst
+            f"  {for_terminal(name)}: {self.checked[name]} times, worst {self.worst[name]:.2g}"
+            for name in self.worst
         ]
         return "\n".join(lines)
 

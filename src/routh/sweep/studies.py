@@ -206,7 +206,9 @@ class Study(Drawable):
         return store.path_of(self.folder, self._identity, chunk)
 
     def __repr__(self) -> str:
-        axes = " x ".join(f"{name} ({len(values)})" for name, values in self.plan.grid.axes.items())
+        axes = " x ".join(
+            f"{for_terminal(name)} ({len(values)})" for name, values in self.plan.grid.axes.items()
+        )
         return f"Study({str(self.folder)!r}, {axes})"
 
 
