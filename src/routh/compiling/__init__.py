@@ -18,6 +18,7 @@ import types
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TypeVar
 
@@ -313,9 +314,6 @@ def find_cuda() -> types.ModuleType:
     """The module numba.cuda, ready to compile; raises MissingExtraError or `NoGPUError`."""
     import numpy as np
 
-    for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
-        if not hasattr(np, old):  # NumPy 2.5 dropped names that numba-cuda still looks up
-            setattr(np, old, getattr(np, new))
     cuda = optional("numba.cuda", "cuda", "numba-cuda")
     if not cuda.is_available():
         raise NoGPUError(
@@ -324,6 +322,11 @@ def find_cuda() -> types.ModuleType:
         )
     if not _has_numba_cuda():
         raise MissingExtraError("numba-cuda", "cuda")
+    if not hasattr(np, "row_stack") and not is_simulated():  # dropped by 2.5; numba-cuda looks it up
+        raise NoGPUError(
+            f"device: got 'cuda'; numba-cuda {version('numba-cuda')} does not work with NumPy {np.__version__}, "
+            "which has no row_stack; wanted NumPy below 2.5 (pip install 'numpy<2.5'), or device='cpu'"
+        )
     return cuda
 
 
