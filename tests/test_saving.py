@@ -55,7 +55,7 @@ def test_a_batch_and_its_outcomes(make, tmp_path):
         names = [given.names_of(row) for row in range(len(given))]
         assert [kept.names_of(row) for row in range(len(given))] == names
         assert [kept.take([row]).names_of(0) for row in range(len(given))] == names
-    for name in ("v", "impulse", "steps", "status", "residual", "ambiguity", "terminated"):
+    for name in ("v", "impulse", "steps", "status", "residual", "ambiguity", "solved"):
         same(getattr(outcomes, name), getattr(loaded, name))
     assert loaded.settings == outcomes.settings
     same(routh.sample(again, 16, seed=3).v, outcomes.v)
@@ -85,7 +85,7 @@ def test_a_scan(tmp_path):
     found.save(tmp_path / "scan.npz")
     again = Scan.load(tmp_path / "scan.npz")
     assert list(again.axes) == ["mu", "speed"]
-    for name in ("score", "contacts", "terminated", "explained", "status"):
+    for name in ("score", "contacts", "solved", "explained", "status"):
         same(getattr(found, name), getattr(again, name))
     assert again.worst() == found.worst()
 

@@ -171,5 +171,5 @@ def test_a_set_without_a_sample_that_ended(block):
     found = routh.audit(problem, np.zeros(3), outcomes=nothing)
     assert found.distance == np.inf
     assert not found.inside
-    assert "no sample of its set ended" in found.verdict
-    assert found.plot().axes[0].get_legend_handles_labels()[1] == ["outcomes: no sample ended"]
+    assert "no sample of its set is solved" in found.verdict
+    assert found.plot().axes[0].get_legend_handles_labels()[1] == ["outcomes: no sample is solved"]

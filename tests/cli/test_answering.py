@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import routh
 from routh import systems
+from routh.cli import exits
+from routh.cli.app import app
 from routh.cli.output import plain
 from routh.cli.run import parse_changes
 from routh.compiling import compile_seconds
@@ -89,7 +92,7 @@ def test_json_has_the_answer_of_the_library(routh_command):
     assert data["ambiguity"] == json.loads(json.dumps(plain(outcomes.answer().as_data())))
     assert data["ambiguity"]["score"] == pytest.approx(outcomes.ambiguity, rel=1e-12)
     assert data["ambiguity"]["least_certain"] == ["B"]
-    assert sum(row["count"] for row in data["modes"]) == data["terminated"] == 400
+    assert sum(row["count"] for row in data["modes"]) == data["solved"] == 400
 
 
 def test_json_of_exact_sets_and_of_one_elastic_contact(routh_command):
@@ -125,10 +128,10 @@ def test_no_outcome_no_claim(routh_command):
     words = ["run", "rocking-block", "--samples", "5", "--step", "1e-4", "--max-steps", "1", "--no-picture"]
     code, out, _ = routh_command(*words)
     assert code == 1
-    assert out.startswith("Ambiguity unknown: no sample has ended.")
+    assert out.startswith("No sample is solved (")
     assert json.loads(routh_command(*words, "--json")[1])["ambiguity"]["score"] is None
     _, out, _ = routh_command("run", "rocking-block", "--samples", "1", "--no-picture")
-    assert out.startswith("Ambiguity unknown: only one outcome was drawn")
+    assert out.startswith("Ambiguity unknown: only one outcome is known")
 
 
 def test_the_time_of_sampling_holds_no_compiling_and_no_loading(routh_command, monkeypatch):
@@ -275,3 +278,31 @@ def test_the_picture_is_written_although_nobody_reads_the_tables(tmp_path, form)
 def test_the_exit_code_is_told_although_nobody_reads(tmp_path, crate):
     done = closed_at_once("impact", str(crate), cwd=tmp_path)  # it touches, at rest
     assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_command):
+    words = ("run", "rocking-block", "--no-picture", "--samples", "200")
+    code, out, _ = routh_command(*words, "--max-steps", "2")
+    assert code == 5
+    first, second, *rest = out.splitlines()
+    assert first.startswith("Only ")
+    assert "MAX_STEPS). Try more steps (max_steps) or a larger step." in first
+    assert second.startswith("Ambiguity ")
+    solved = int(first.split()[1])
+    assert f"{200 - solved} of 200 samples are not solved and in no row above:" in rest
+    _, out, _ = routh_command(*words, "--max-steps", "2", "--json")
+    assert json.loads(out)["solved"] == solved
+    code, out, _ = routh_command(*words, "--max-steps", "1", "--step", "1e-6")
+    assert code == 1
+    assert out.startswith("No sample is solved (200 MAX_STEPS). Try ")
+    assert "nan" not in out
+
+
+def test_the_exit_codes_of_the_documentation_are_those_of_the_code():
+    page = Path(__file__).parents[2] / "docs" / "guide" / "command_line.md"
+    assert "\n".join(["## Exit codes", "", *exits.table(), "", "## "]) in page.read_text()
+    assert set(exits.MEANINGS) == set(exits.Exit)
+    commands = {one.name for one in app.registered_commands}
+    for _, meanings in exits.MEANINGS.values():
+        named = {words.split()[0] for told in meanings for words in told.split(", ")} - {"all"}
+        assert named <= commands

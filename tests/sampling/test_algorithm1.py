@@ -105,7 +105,7 @@ def test_modes_and_their_summary():
     assert [row.count for row in rows] == sorted((row.count for row in rows), reverse=True)
     normal = outcomes.contact_velocity[..., 0]
     assert np.array_equal(outcomes.modes == 0, normal > 1e-7 * outcomes.problem.scaling.velocity)
-    assert "n=300, terminated=300" in repr(outcomes)
+    assert "n=300, solved=300" in repr(outcomes)
 
 
 def test_saves_and_loads_without_pickle(tmp_path):

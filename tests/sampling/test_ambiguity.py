@@ -89,7 +89,7 @@ def test_without_a_terminated_sample_nothing_is_known():
     outcomes = routh.sample(problem, 5, step=1e-3, max_steps=1, method="algorithm1")
     assert not outcomes.terminated.any()
     assert np.isnan(measure_ambiguity(outcomes).score)
-    with pytest.raises(ValueError, match="no sample has terminated"):
+    with pytest.raises(ValueError, match="no sample is solved"):
         outcomes.extreme("A")
 
 
@@ -130,7 +130,7 @@ def test_a_scan_finds_the_ambiguous_states():
     assert found.score.shape == (3, 2)
     assert np.all(np.isnan(found.score[0]))
     assert np.all(found.contacts[0] == 0)
-    assert np.all(found.terminated[1:] > 0.0)
+    assert np.all(found.solved[1:] > 0.0)
     worst = found.worst(2)
     assert worst[0]["score"] == pytest.approx(np.nanmax(found.score))
     assert len(found.worst(100)) == 4

@@ -94,10 +94,10 @@ def test_motion_that_no_contact_sees_is_told_by_energy():
 
 
 def test_nothing_is_claimed_of_one_sample_or_of_none():
-    assert answer_of([[0, 0, 0]]).lines() == ["Ambiguity unknown: only one outcome was drawn; draw more."]
+    assert answer_of([[0, 0, 0]]).lines() == ["Ambiguity unknown: only one outcome is known; draw more."]
     assert answer_of([[0, 0, 0]], whole=True).lines()[0].startswith("Not ambiguous")
     empty = answer_of(np.empty((0, 3)))
-    assert empty.lines() == ["Ambiguity unknown: no sample has ended."]
+    assert empty.lines() == ["Ambiguity unknown: no sample is solved."]
     assert np.isnan(empty.score)
     assert not empty.ambiguous
     assert plain(empty.as_data())["score"] is None

@@ -141,7 +141,7 @@ def test_futures_show_where_the_centres_of_mass_go(outcomes):
 
 def test_plot_says_when_there_is_no_set(outcomes):
     stuck = routh.sample(BLOCK.problem, 2, step=1e-3, max_steps=1, method="algorithm1")
-    with pytest.raises(ValueError, match="no sample terminated"):
+    with pytest.raises(ValueError, match="no sample is solved"):
         stuck.plot()
 
 

@@ -24,7 +24,7 @@ class GrowthRow:
     redundant: int
     ambiguity: float  # diameter over speed before, both in the kinetic-energy norm
     energy: tuple[float, float]  # smallest and largest kinetic energy after, J
-    terminated: float  # share of the samples
+    solved: float  # share of the samples
 
 
 def growth(
@@ -64,15 +64,15 @@ def growth(
             outcomes = _first(drawn, part, n, seed, friction)
             if outcomes is None:
                 outcomes = sample(part, n, seed=seed, friction=friction)
-            energies = outcomes.kinetic_energy
+            energies = outcomes.kinetic_energy[outcomes.solved]
             rows.append(
                 GrowthRow(
                     float(threshold),
                     part.names,
                     len(redundancy(part).redundant),
                     measure_ambiguity(outcomes).score,
-                    (float(energies.min()), float(energies.max())),
-                    float(outcomes.terminated.mean()),
+                    (float(energies.min(initial=np.inf)), float(energies.max(initial=-np.inf))),
+                    float(outcomes.solved.mean()),
                 )
             )
     return rows

@@ -48,5 +48,5 @@ def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
     found = np.full((len(batch), 4), np.nan)
     found[:, 1] = -1.0
     rows = batch.arrays
-    compare(rows, ~impacts, scratch(rows), given, outcomes.v, outcomes.terminated, found)
+    compare(rows, ~impacts, scratch(rows), given, outcomes.v, outcomes.solved, found)
     return BatchAudit(found[:, 0], found[:, 1].astype(np.int64), found[:, 2], found[:, 3])

@@ -72,7 +72,7 @@ class Audit(Drawable):
         if self.inside:
             return f"is an outcome (nearest sample at {self.distance:.2g} of the speed before)"
         if not np.isfinite(self.distance):
-            return "breaks none of the laws checked; no sample of its set ended, so its distance is not known"
+            return "breaks none of the laws checked; no sample of its set is solved, so no distance is known"
         return (
             f"breaks none of the laws checked, but the nearest outcome is {self.distance:.2g} of the speed "
             f"before away (samples lie {self.resolution:.2g} apart)"
@@ -216,7 +216,7 @@ def _contact_columns(problem: ImpactProblem) -> Array:
 
 
 def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
-    rows = np.flatnonzero(outcomes.terminated)
+    rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
         return np.full(len(after), np.nan), float("inf")
     distances = np.linalg.norm((outcomes.v[rows] - after) @ outcomes.problem.cholesky, axis=1)
@@ -226,7 +226,7 @@ def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
 
 def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
     """The 90th percentile of the distance from an outcome to its nearest neighbour, over the speed before."""
-    points = outcomes.v[outcomes.terminated] @ outcomes.problem.cholesky
+    points = outcomes.v[outcomes.solved] @ outcomes.problem.cholesky
     if len(points) < 2:
         return 0.0
     chosen = np.linspace(0, len(points) - 1, min(probes, len(points))).astype(int)

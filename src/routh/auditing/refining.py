@@ -41,7 +41,7 @@ def refined(
     again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
     draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
     away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
-    start = int(np.argmin(np.where(outcomes.terminated, away, np.inf)))
+    start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
     nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
     keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
     if again.keys is not None and start < len(again.keys):

@@ -24,7 +24,7 @@ from routh.validation import Array, Options, deadline_of, integer
 if TYPE_CHECKING:
     import pandas
 
-_GRIDS = {"score": "f", "contacts": "i", "terminated": "f", "explained": "f", "status": "i"}
+_GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Scan(Drawable, Tabular, Stored):
     axes: dict[str, Array]  # name -> values, in the order of the grid's axes
     score: Array  # grid: diameter over speed before, in the kinetic-energy norm
     contacts: np.ndarray  # grid, int: contacts of the impact
-    terminated: Array  # grid: share of the samples that ended
+    solved: Array  # grid: share of the samples that are solved
     explained: Array  # grid: share of the variance along the most uncertain direction
     #: grid, int8 of `routh.Status`: SOLVED where the impact was sampled, else NO_CONTACT, NO_IMPACT,
     #: REFUSED (a state that cannot be) or OUT_OF_TIME
@@ -66,7 +66,7 @@ class Scan(Drawable, Tabular, Stored):
         return {
             "score": Column(over, self.score, "1", "diameter of the outcomes over the speed before"),
             "contacts": Column(over, self.contacts, "1", "number of contacts"),
-            "terminated": Column(over, self.terminated, "1", "share of the samples that ended"),
+            "solved": Column(over, self.solved, "1", "share of the samples that are solved"),
             "explained": Column(over, self.explained, "1", "share of the variance along one direction"),
         }
 
@@ -123,7 +123,7 @@ def scan(
     deadline = deadline_of(budget)
     integer("n", n, at_least=1)
     grid = Grid({name: np.asarray(values, dtype=np.float64) for name, values in axes.items()})
-    score, terminated, explained = (np.full(grid.shape, np.nan) for _ in range(3))
+    score, solved, explained = (np.full(grid.shape, np.nan) for _ in range(3))
     contacts = np.zeros(grid.shape, dtype=int)
     status = np.full(grid.shape, Status.OUT_OF_TIME, dtype=np.int8)
     for row in counted_through(range(len(grid)), "points"):
@@ -143,8 +143,8 @@ def scan(
             continue
         outcomes = sample(problem, n, seed=seed, friction=friction)
         found = measure_ambiguity(outcomes)
-        terminated.flat[row] = ended = float(outcomes.terminated.mean())
+        solved.flat[row] = ended = float(outcomes.solved.mean())
         if ended > 0.0:
             score.flat[row], explained.flat[row] = found.score, found.explained
         status.flat[row] = Status.SOLVED
-    return Scan(grid.axes, score, contacts, terminated, explained, status)
+    return Scan(grid.axes, score, contacts, solved, explained, status)

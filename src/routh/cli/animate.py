@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from routh import laws, systems
+from routh.cli.exits import Exit
 from routh.cli.output import Output
 from routh.cli.requests import FilmRequest
 from routh.cli.run import parse_changes
@@ -50,4 +51,4 @@ def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> i
         output.show(f"[yellow]{ended} ended early:[/yellow] {for_rich(early.events[-1].data['reason'])}")
     told = {"futures": film.futures, "file": str(written), "impacts": bundle.impacts, "ended": ended}
     output.emit(system=name, **told)
-    return 1 if ended else 0
+    return Exit.WITHOUT_RESULT if ended else Exit.DONE

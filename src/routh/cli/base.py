@@ -9,6 +9,7 @@ from typing import ParamSpec
 
 import typer
 
+from routh.cli.exits import Exit, in_short
 from routh.cli.groups import with_groups
 from routh.cli.pipes import until_nobody_reads
 
@@ -28,10 +29,6 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh reproduce --quick      the papers' figures, with a report
 """
 Given = ParamSpec("Given")
-EXITS = (
-    "Exit codes: 0 done, 1 ran but without the result asked for, 2 bad input, 3 nothing approaches, "
-    "4 no-go: it can tip, 130 interrupted."
-)
 
 
 def unwrapped(text: str) -> str:
@@ -57,9 +54,9 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
         @wraps(flat)
         def guarded(**named: object) -> None:
             with until_nobody_reads():
-                raise typer.Exit(flat(**named))
+                raise typer.Exit(Exit(flat(**named)))
 
-        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=EXITS)(guarded)
+        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=in_short())(guarded)
         return function
 
     return add
@@ -68,7 +65,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
 app = typer.Typer(
     name="routh",
     help=unwrapped(GUIDE),
-    epilog=EXITS,
+    epilog=in_short(),
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -9,10 +9,11 @@ import threading
 import time
 from contextlib import suppress
 
+from routh.cli.exits import Exit
 from routh.cli.kept import what_is_kept
 from routh.cli.pipes import output_is_forgotten
 
-INTERRUPTED = 130
+INTERRUPTED = int(Exit.INTERRUPTED)
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it
 _ALONE = threading.Event()  # in a process that does nothing else
 _TOLD = threading.Event()  # that it was interrupted
@@ -32,7 +33,9 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _say_interrupted()
-        if stop.code == 1 and not unread and output_is_forgotten():  # Rich's way with ``--help | head``
+        if (
+            stop.code == Exit.WITHOUT_RESULT and not unread and output_is_forgotten()
+        ):  # Rich's way with ``--help | head``
             sys.exit(0)
         raise
     except Exception as error:
@@ -40,7 +43,7 @@ def main() -> None:
         if message is None:
             raise
         _say(f"routh: error: {message}")
-        sys.exit(2)
+        sys.exit(int(Exit.BAD_INPUT))
 
 
 def stop_promptly() -> None:

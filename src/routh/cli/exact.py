@@ -9,6 +9,7 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import compare
+from routh.cli.exits import Exit
 from routh.cli.output import Output
 from routh.cli.run import parse_changes
 from routh.exact.build import exact_set
@@ -41,7 +42,7 @@ def run_exact(
     drawn = exact.rational.nt == 1 and len(exact.inner) > 0
     written = output.picture(place if drawn else None, lambda: _figure(exact))
     output.emit(ambiguity=answer.as_data(), **_as_data(exact), system=name, picture=written)
-    return 0 if exact.status is not Status.INCOMPLETE else 1
+    return Exit.DONE if exact.status is not Status.INCOMPLETE else Exit.WITHOUT_RESULT
 
 
 def _table(exact: ExactSet) -> Table:

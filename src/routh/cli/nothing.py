@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from rich.text import Text
 
+from routh.cli.exits import Exit
 from routh.cli.output import Output
 from routh.problem import ImpactProblem
-
-NOTHING_APPROACHES = 3  # the exit code
+from routh.sampling.answers import nothing_approaches
 
 
 def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, notes: str = "") -> int:
@@ -17,10 +17,7 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
     ``notes``: what was said while the problem was made.
     """
     normal = problem.Jn @ problem.v
-    nearest = int(np.argmin(normal / problem.scaling.velocity))
-    smallest = f"{normal[nearest]:.3g} {problem.velocity_units[nearest]}, at {problem.names[nearest]}"
-    none = "no contact has a normal velocity below zero"
-    output.answer([f"Nothing approaches: {none} (the smallest: {smallest})."])
+    output.answer(nothing_approaches(problem).lines())
     output.show("There is no impact, so nothing is drawn.", "", title, *notes_shown(notes))
     if hasattr(problem, "qvel"):
         propose = 'Give the robot a velocity: --drop 1.0 lets it land, --qvel "2:-1.0" sets one by index.'
@@ -31,7 +28,7 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
     output.show(propose)
     told = {"ambiguity": None, "contacts": list(problem.names), "approaching": [], "picture": None}
     output.emit(**told, normal_velocity=normal, propose=propose)
-    return NOTHING_APPROACHES
+    return Exit.NOTHING_APPROACHES
 
 
 def notes_shown(notes: str) -> list[Text]:

@@ -26,7 +26,7 @@ def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
     problem, outcomes = shown.problem, shown.outcomes
     panel = telling_panel(problem, known(shown))
     width = max(min(WIDTH, console.width - 14), 20)
-    ends = outcomes.v[outcomes.terminated]
+    ends = outcomes.v[outcomes.solved]
     marks = [("◆", "bright_red", result.v) for result in shown.simultaneous]
     marks += [("■", "bright_yellow", result.v) for result in shown.sequential.values()]
     everything = np.concatenate([ends, *(v[None] for _, _, v in marks)])

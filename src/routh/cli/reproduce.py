@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from routh.cli.exits import Exit
 from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
@@ -48,7 +49,7 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
             output.show(f"[yellow]{result.name} {result.status}:[/yellow] {for_rich(result.error)}")
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit(report=str(report), exhibits=[asdict(result) for result in results])
-    return 1 if any(result.status == "failed" for result in results) else 0
+    return Exit.WITHOUT_RESULT if any(result.status == "failed" for result in results) else Exit.DONE
 
 
 def _done(results: Sequence[Finished]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output
 from routh.cli.requests import FilmRequest
@@ -62,13 +63,15 @@ def animate_robot(
     film = Film(model, times, q, ghosts, title=file.stem)
     with output.busy(f"drawing {len(times)} frames"):
         written = write_frames(frames(film), out, wanted.fps)
+    answer = outcomes.answer()
+    output.answer(answer.lines())
     output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  ambiguity {outcomes.ambiguity:.3g}")
     for name in ghosts.names:
         output.say(f"  {for_rich(name)}")
     output.show(f"film: [bold]{for_rich(written)}[/bold]")
     count, modes = int(ghosts.q.shape[1]), list(ghosts.names)
     output.emit(file=str(written), frames=len(times), ghosts=count, modes=modes, ambiguity=outcomes.ambiguity)
-    return 0
+    return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
 
 
 def _motions(
@@ -79,9 +82,9 @@ def _motions(
     from routh.viz.robot_film import Ghosts
 
     problem = found.problem
-    ended = np.flatnonzero(outcomes.terminated)
+    ended = np.flatnonzero(outcomes.solved)
     if not len(ended):
-        raise ValueError("impact: no sample of it ended; nothing can be followed")
+        raise ValueError("impact: no sample of it is solved; nothing can be followed")
     chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures)]
     names, which = mode_names(outcomes)
     shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]

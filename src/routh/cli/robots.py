@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from routh.cli import options, robot_files
+from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output, plain_table
 from routh.cli.robot_files import RobotFile
@@ -158,7 +159,7 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     write_report(found, request.out)
     output.say(f"\nreport: [bold]{for_rich(request.out)}[/bold]")
     output.emit(**audit_data(found), report=str(request.out))
-    return 0 if found.impacts else 1
+    return Exit.DONE if found.impacts else Exit.WITHOUT_RESULT
 
 
 def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:

@@ -13,6 +13,7 @@ from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
 from routh.cli.elastic import run_elastic
+from routh.cli.exits import Exit
 from routh.cli.nothing import notes_shown, tell_nothing_approaches
 from routh.cli.options import Request
 from routh.cli.output import Output
@@ -20,6 +21,7 @@ from routh.cli.picture import terminal_picture
 from routh.compiling import compile_seconds
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
+from routh.sampling.answers import Answer
 from routh.sampling.sampler import check_count
 from routh.storage import MAX_BYTES
 from routh.systems import System
@@ -129,10 +131,17 @@ def sample_and_show(
         output.say(f"[dim]{said}[/dim]")
     output.show("")
     _show(shown, request, output)
-    ended = bool(outcomes.terminated.any())
+    ended = bool(outcomes.solved.any())
     written = output.picture(place if ended else None, lambda: _figure(outcomes, shown, system))
     output.emit(**tables.as_data(shown, answer, seconds, request.merge), picture=written)
-    return 0 if ended else 1
+    return exit_of(answer)
+
+
+def exit_of(answer: Answer) -> Exit:
+    """By how many of the samples are solved."""
+    if answer.between is None:
+        return Exit.WITHOUT_RESULT
+    return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
 
 
 def _figure(outcomes: Outcomes, shown: Comparison, system: System | None) -> style.Figure:
@@ -163,9 +172,10 @@ def _method_of(request: Request) -> Options:
 
 def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
-    output.show(tables.mode_table(shown.outcomes, request.merge))
-    for line in tables.contact_key(shown.problem.names):
-        output.show(f"[dim]{for_rich(line)}[/dim]")
+    if shown.outcomes.solved.any():
+        output.show(tables.mode_table(shown.outcomes, request.merge))
+        for line in tables.contact_key(shown.problem.names):
+            output.show(f"[dim]{for_rich(line)}[/dim]")
     output.show(*tables.remarks(shown.outcomes, request.merge))
     output.say()
     if shown.simultaneous:
@@ -177,5 +187,5 @@ def _show(shown: Comparison, request: Request, output: Output) -> None:
             "Steps of this impact can have several solutions. Each sample takes one of them by a fixed "
             "rule (Lemke's), so the set may be larger than what the samples show."
         )
-    if shown.outcomes.terminated.any() and not output.quiet:
+    if shown.outcomes.solved.any() and not output.quiet:
         output.show("", terminal_picture(shown, output.console))

@@ -6,17 +6,20 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
+from routh.cli.exits import Exit
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import Nearness, ScanRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.problem import ImpactProblem
+from routh.sampling.answers import ENOUGH
 from routh.status import Status
-from routh.text import for_rich
+from routh.text import for_rich, percent
 from routh.validation import Options
 
 
@@ -36,6 +39,14 @@ def run_scan(
         problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
         found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
+    sampled = found.solved[found.status == Status.SOLVED]
+    if sampled.size and sampled.mean() < ENOUGH:
+        few = int((sampled < ENOUGH).sum())
+        output.show(
+            f"[yellow]Only {percent(float(sampled.mean()))} of the samples are solved[/yellow], fewer than "
+            f"{ENOUGH:.0%} at {few} of {len(sampled)} points; the scores are made of the solved ones alone. "
+            "routh impact on such a point says why not and what to try."
+        )
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())
     if late:
@@ -45,7 +56,18 @@ def run_scan(
         output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
     written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), picture=written)
-    return 0 if (found.score == found.score).any() else 3
+    return _exit_of(found)
+
+
+def _exit_of(found: Scan) -> Exit:
+    sampled = found.status == Status.SOLVED
+    if not sampled.any():
+        nothing = np.isin(found.status, (Status.NO_IMPACT, Status.NO_CONTACT)).all()
+        return Exit.NOTHING_APPROACHES if nothing else Exit.WITHOUT_RESULT
+    solved = float(found.solved[sampled].mean())
+    if solved == 0.0:
+        return Exit.WITHOUT_RESULT
+    return Exit.DONE if solved >= ENOUGH else Exit.TOO_FEW_SOLVED
 
 
 class Landings:
@@ -88,6 +110,6 @@ def as_data(found: Scan) -> dict[str, object]:
         "ambiguity": found.score,
         "contacts": found.contacts,
         "status": [Status(int(code)).name for code in found.status.ravel()],
-        "ended": found.terminated,
+        "ended": found.solved,
         "worst": found.worst(),
     }

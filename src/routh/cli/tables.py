@@ -82,7 +82,7 @@ def contact_key(names: Sequence[str]) -> list[str]:
 
 
 def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
-    modes = outcomes.merged_modes(threshold)[outcomes.terminated]
+    modes = outcomes.merged_modes(threshold)[outcomes.solved]
     shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
     table = plain_table("contact")
     for mode in ContactMode:
@@ -106,10 +106,10 @@ def remarks(outcomes: Outcomes, threshold: float) -> list[str]:
             f"[dim]{which} by less than {threshold:g} of the speed before: counted in the rows above "
             "(--merge 0 shows all)[/dim]"
         )
-    unfinished = n - int(np.count_nonzero(outcomes.terminated))
-    if unfinished:
-        word = "sample" if unfinished == 1 else "samples"
-        found.append(f"[yellow]{unfinished} {word} did not terminate[/yellow] and are in no row above:")
+    unsolved = n - int(np.count_nonzero(outcomes.solved))
+    if unsolved:
+        word = "sample is" if unsolved == 1 else "samples are"
+        found.append(f"[yellow]{unsolved} of {n} {word} not solved[/yellow] and in no row above:")
     for status, count in outcomes.status_counts().items():
         if not status.ok:
             found.append(f"[yellow]{count}[/yellow] {status.name}: {status.sentence}")
@@ -167,7 +167,7 @@ def as_data(shown: Comparison, answer: Answer, seconds: float, threshold: float)
         "contacts": list(problem.names),
         "soon": dict(problem.soon),
         "samples": len(outcomes),
-        "terminated": int(np.count_nonzero(outcomes.terminated)),
+        "solved": int(np.count_nonzero(outcomes.solved)),
         "statuses": {status.name: count for status, count in outcomes.status_counts().items()},
         "settings": outcomes.settings,
         "seconds": seconds,

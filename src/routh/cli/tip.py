@@ -10,6 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from routh.cli import options
+from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from routh.robust.region import SafeRegion
     from routh.robust.tipping import Tipping
 
-TIPS = 4  # the exit code of a no-go
 HEADINGS = 16  # that are tried where none is given
 
 
@@ -50,7 +50,7 @@ def run_tip(
     tell_place(found, output)
     written = output.picture(place, lambda: _figure(tip, region))
     output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
-    return TIPS if tip.can_tip else 0
+    return Exit.NO_GO if tip.can_tip else Exit.DONE
 
 
 def worst_heading(

@@ -22,7 +22,7 @@ class Coverage:
     missing: Array = field(repr=False)  # (k,): what the samples' support lacks, over the exact width
     outside: float  # largest distance from the outer set that is proved, over the speed; 0 up to `RESIDUAL`
     holes: Array = field(repr=False)  # from points spread over the set to the nearest sample, over the speed
-    samples: int  # terminated samples
+    samples: int  # solved samples
 
     @property
     def worst(self) -> float:
@@ -43,16 +43,16 @@ class Coverage:
 
 
 def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, points: int = 400) -> Coverage:
-    """Compare the terminated samples with the exact set.
+    """Compare the solved samples with the exact set.
 
     ``directions`` (even) directions in contact velocity, in opposite pairs, are compared by support function;
     ``points`` points spread over the inner pieces look for their nearest sample. Directions in which the
     set is flat are left out. Samples are solved to `routh.tolerances.RESIDUAL` (`RESIDUAL_HUGE_FRICTION`):
     ``outside`` is 0 where none is proved to be farther out than that.
     """
-    v = outcomes.v[outcomes.terminated]
+    v = outcomes.v[outcomes.solved]
     if not len(v):
-        raise ValueError("outcomes: no sample has terminated; wanted at least one")
+        raise ValueError("outcomes: no sample is solved; wanted at least one")
     if not len(exact.inner):
         raise ValueError(f"exact: has no inner pieces ({exact.status.name}); wanted a set to compare with")
     rows = watch_directions(exact.problem, directions)

@@ -25,7 +25,7 @@ _DIMENSIONS = "The paper gives no dimensions; ours are those of the system's def
 def figure_3(settings: Settings) -> Exhibit:
     """Snapshots, and the set in normal velocities."""
     outcomes = draw(systems.impact("rimless-wheel"), QUICK_SAMPLES, settings)
-    modes = {tuple(row) for row in outcomes.modes[outcomes.terminated].tolist()}
+    modes = {tuple(row) for row in outcomes.modes[outcomes.solved].tolist()}
     rows = [
         Row(claim, "yes", "yes" if found else "no")
         for claim, found in (
@@ -37,7 +37,7 @@ def figure_3(settings: Settings) -> Exhibit:
     ]
     figures = {
         "hp19-fig-3a": snapshot_figure(systems.get("rimless-wheel")),
-        "hp19-fig-3b": two_feet_figure(outcomes.problem, outcomes.v[outcomes.terminated]),
+        "hp19-fig-3b": two_feet_figure(outcomes.problem, outcomes.v[outcomes.solved]),
     }
     return Exhibit(figures, tuple(rows), _DIMENSIONS)
 
@@ -81,7 +81,7 @@ def _poster(
         system = systems.get(name)
         outcomes = draw(systems.impact(name), quick if settings.quick else most, settings)
         figures = {f"{stem}a": snapshot_figure(system), f"{stem}b": system_figure(system, outcomes)}
-        ended = f"{int(outcomes.terminated.sum())} of {len(outcomes)}"
+        ended = f"{int(outcomes.solved.sum())} of {len(outcomes)}"
         rows = (
             Row("combinations of contact modes among the samples", None, len(outcomes.summary())),
             Row("samples that terminated", None, ended),

@@ -72,7 +72,7 @@ def rows_of(found: SetStudy) -> tuple[Row, ...]:
     ]
     for law, distance in classical_distances(found.wide).items():
         rows.append(Row(f"distance of {law} from the samples (share of the speed before)", None, distance))
-    ended = int(np.count_nonzero(found.shown.outcomes.terminated))
+    ended = int(np.count_nonzero(found.shown.outcomes.solved))
     rows.append(Row("samples that terminated", None, f"{ended} of {len(found.shown.outcomes)}"))
     return tuple(rows)
 

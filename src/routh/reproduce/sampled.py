@@ -81,8 +81,8 @@ def joined(parts: list[Outcomes]) -> Outcomes:
 
 
 def ended(outcomes: Outcomes) -> Array:
-    """The velocities of the samples that terminated, (k, nv)."""
-    return outcomes.v[outcomes.terminated]
+    """The velocities of the samples that are solved, (k, nv)."""
+    return outcomes.v[outcomes.solved]
 
 
 def distances(problem: ImpactProblem, known: Array, velocities: Array) -> Array:

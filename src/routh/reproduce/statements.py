@@ -25,10 +25,10 @@ Check = Callable[[str, Outcomes], str]
 
 
 def _in_modes(outcomes: Outcomes, modes: tuple[int | None, ...]) -> np.ndarray:
-    """The terminated samples that end in these contact modes, by number; None: any."""
+    """The solved samples that end in these contact modes, by number; None: any."""
     wanted = [i for i, mode in enumerate(modes) if mode is not None]
     found = outcomes.modes[:, wanted] == [modes[i] for i in wanted]
-    return np.flatnonzero(np.all(found, axis=1) & outcomes.terminated)
+    return np.flatnonzero(np.all(found, axis=1) & outcomes.solved)
 
 
 def _occurs(*modes: int | None) -> Check:
@@ -78,7 +78,7 @@ def _all_of(*checks: Check) -> Check:
 def _scaled_sequences(outcomes: Outcomes) -> bool:
     """Every outcome is a sequential one times a number between 0 and 1."""
     problem = outcomes.problem
-    v = outcomes.v[outcomes.terminated]
+    v = outcomes.v[outcomes.solved]
     nearest = np.full(len(v), np.inf)
     for result in sequences(problem).values():
         w = result.v
@@ -89,7 +89,7 @@ def _scaled_sequences(outcomes: Outcomes) -> bool:
 
 
 def _faster_slide_than_sequential(outcomes: Outcomes) -> bool:
-    slides = outcomes.contact_velocity[outcomes.terminated][:, 0, 1]
+    slides = outcomes.contact_velocity[outcomes.solved][:, 0, 1]
     sequential = max(abs(result.contact_velocity[0, 1]) for result in sequences(outcomes.problem).values())
     return bool(np.abs(slides).max() > sequential)
 

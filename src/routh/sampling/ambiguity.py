@@ -33,7 +33,7 @@ class Sampled(Protocol):
     def impulse(self) -> Array: ...  # noqa: D102
 
     @property
-    def terminated(self) -> np.ndarray: ...  # noqa: D102
+    def solved(self) -> np.ndarray: ...  # noqa: D102
 
     @property
     def modes(self) -> np.ndarray: ...  # noqa: D102
@@ -43,7 +43,7 @@ class Sampled(Protocol):
 class Ambiguity:
     """The size of a sampled set of outcomes; lengths are in the kinetic-energy norm, sqrt(J).
 
-    Sets are judged by their terminated samples. With one outcome only, everything is zero; with none, nothing
+    Sets are judged by their solved samples. With one outcome only, everything is zero; with none, nothing
     is known, and everything is NaN.
     """
 
@@ -54,7 +54,7 @@ class Ambiguity:
     pair: tuple[int, int]  # indices of two outcomes that are this far apart
     direction: Array  # (nv,) most uncertain direction of motion, of unit kinetic-energy norm
     explained: float  # its share of the total variance
-    mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among terminated ones
+    mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among solved ones
 
     def __float__(self) -> float:
         return self.score
@@ -78,7 +78,7 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
     centre cannot belong to the farthest pair. The direction is the first principal axis of the outcomes.
     """
     problem = outcomes.problem
-    rows = np.flatnonzero(outcomes.terminated)
+    rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
         nan = np.nan
         direction, modes = np.full(problem.nv, nan), np.full((problem.nc, 3), nan)
@@ -157,7 +157,7 @@ def _reach(points: Array) -> Array:
 
 
 def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
-    """The terminated outcome with the largest component along ``direction``.
+    """The solved outcome with the largest component along ``direction``.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
         velocity is maximized; or (contact, (1 + nt,)), a direction of this contact's velocity, normal first.
     """
     along = as_functional(outcomes.problem, direction)
-    rows = np.flatnonzero(outcomes.terminated)
+    rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
-        raise ValueError("outcomes: no sample has terminated; wanted at least one outcome")
+        raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
     values = outcomes.v[rows] @ along
     best = int(rows[int(np.argmax(values))])
     return Extreme(best, outcomes.v[best], outcomes.impulse[best], float(values.max()), along)

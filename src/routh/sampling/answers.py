@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from routh.friction import ContactMode
 from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
 from routh.sampling.ambiguity import farthest_pair
+from routh.status import Status
 from routh.text import for_terminal
-from routh.validation import Array, real
+from routh.validation import Array, Options, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
 SAME_MODE = 1e-3
+
+#: Where a smaller share of the samples is solved, the answer begins with that, and with what to try.
+ENOUGH = 0.99
 
 #: Contacts whose spread is at least this share of the largest one are told together.
 ALIKE = 0.95
@@ -65,14 +69,28 @@ class ContactRange:
 class Answer:
     """How ambiguous an impact is, between which two outcomes, and which contact is least certain.
 
-    Made of the terminated samples, or of the vertices of the exact set. ``str(answer)`` is two sentences.
+    Made of the solved samples, or of the vertices of the exact set. ``str(answer)`` is its lines in a row.
     """
 
-    score: float  # largest distance between two outcomes over the speed before; NaN where none has ended
+    score: float  # largest distance between two outcomes over the speed before; NaN where none is known
     between: tuple[OneOutcome, OneOutcome] | None  # None where no outcome is known
     contacts: tuple[ContactRange, ...]  # (nc,)
     rounding: float  # scores up to here are no ambiguity: rounding, or the error of curved paths
     single: bool = False  # whether one sample is all that is known
+    samples: int = 0  # that were drawn, those that are not solved too; 0 of an exact set
+    failed: Mapping[Status, int] = field(default_factory=dict)  # why some are not solved -> how many
+    drawn: Options = field(default_factory=dict)  # how the samples were drawn
+    smallest: str = ""  # where nothing approaches: the contact that comes nearest to it
+
+    @property
+    def solved(self) -> float:
+        """The share of the samples that are solved; 1 of an exact set."""
+        return 1.0 - sum(self.failed.values()) / self.samples if self.samples else 1.0
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many samples are solved (99 %) that the rest does not matter for the answer."""
+        return self.solved >= ENOUGH
 
     @property
     def ambiguous(self) -> bool:
@@ -90,15 +108,45 @@ class Answer:
     def lines(self) -> list[str]:
         """How ambiguous and between what; which contact is least certain, where one is.
 
+        Before that, where fewer than 99 % of the samples are solved: how many, why not, and what to try.
         Names of contacts are shown, not obeyed: what would command a terminal is written out.
         """
-        return [for_terminal(line) for line in self._lines()]
+        return [for_terminal(line) for line in (*self._too_few(), *self._lines())]
+
+    def _too_few(self) -> list[str]:
+        if self.enough:
+            return []
+        solved = self.samples - sum(self.failed.values())
+        why = ", ".join(f"{count} {status.name}" for status, count in sorted(self.failed.items()))
+        are = "is" if solved == 1 else "are"
+        only = f"Only {solved} of {self.samples} samples {are} solved" if solved else "No sample is solved"
+        left = " What follows is made of the solved ones alone." if solved else ""
+        return [f"{only} ({why}). Try {self._to_try()}.{left}"]
+
+    def _to_try(self) -> str:
+        """What helps against the most frequent failure."""
+        status = max(self.failed, key=lambda one: self.failed[one])
+        by_steps = self.drawn.get("method", "algorithm1") == "algorithm1"
+        if status is Status.OUT_OF_TIME:
+            return "a larger budget, or fewer samples"
+        if status is Status.JAMMED:
+            return "less friction: the friction cone is not pointed, so that the contacts may jam"
+        if status is Status.MAX_STEPS and by_steps:
+            return "more steps (max_steps) or a larger step"
+        if by_steps:
+            return 'to draw by events (method="events")'
+        if self.drawn.get("friction") == "cone" and self.drawn.get("nt", 2) == 2:
+            return 'polygons in place of the true cone (friction="polyhedral")'
+        return 'Algorithm 1 (method="algorithm1", on the command line --step)'
 
     def _lines(self) -> list[str]:
+        if self.smallest:
+            none = "no contact has a normal velocity below zero"
+            return [f"Nothing approaches: {none} (the smallest: {self.smallest})."]
         if self.between is None:
-            return ["Ambiguity unknown: no sample has ended."]
+            return ["Ambiguity unknown: no sample is solved."]
         if self.single:
-            return ["Ambiguity unknown: only one outcome was drawn; draw more."]
+            return ["Ambiguity unknown: only one outcome is known; draw more."]
         if not self.ambiguous:
             agree = f"all outcomes agree to {_number(max(self.score, 1e-15))} of the speed before"
             return [f"Not ambiguous: {agree}."]
@@ -118,6 +166,7 @@ class Answer:
         """Numbers, lists and dictionaries, as ``--json`` prints them."""
         return {
             "score": self.score,
+            "solved": self.solved,
             "ambiguous": self.ambiguous,
             "sentences": self.lines(),
             "between": None if self.between is None else [self._outcome(one) for one in self.between],
@@ -182,6 +231,14 @@ class Answer:
             for one in self.between
         ]
         return words[0], words[1]
+
+
+def nothing_approaches(problem: ImpactProblem, rounding: float = tolerances.AMBIGUOUS) -> Answer:
+    """The answer where there is no impact: the velocity stays, and so it is not ambiguous."""
+    normal = problem.Jn @ problem.v
+    nearest = int(np.argmin(normal / problem.scaling.velocity))
+    smallest = f"{normal[nearest]:.3g} {problem.velocity_units[nearest]}, at {problem.names[nearest]}"
+    return Answer(0.0, None, (), rounding, smallest=smallest)
 
 
 def make_answer(

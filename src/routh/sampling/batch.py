@@ -15,7 +15,7 @@ from routh.batch import ImpactBatch
 from routh.paths import ImpactPath
 from routh.results import DIRECTIONS, Column, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
-from routh.sampling.outcomes import DATA, Outcomes, check_arrays, status_counts
+from routh.sampling.outcomes import DATA, Outcomes, are_outcomes, check_arrays, status_counts
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, real_array
@@ -96,14 +96,19 @@ class BatchOutcomes(Tabular, Stored):
         return self._judged[0]
 
     @property
+    def solved(self) -> np.ndarray:
+        """Samples that are outcomes, (rows, n) bool: SOLVED, or nothing to solve; see `Outcomes.solved`."""
+        return are_outcomes(self.status)
+
+    @property
     def modes(self) -> np.ndarray:
         """What contacts do after, (rows, n, nc) int8, see `routh.friction.ContactMode`; -1: no contact."""
         return self._judged[1]
 
     @property
     def mode_probability(self) -> Array:
-        """Shares of the terminated samples in which a contact separates, sticks, slides, (rows, nc, 3)."""
-        ended = self.terminated[:, :, None]
+        """Shares of the solved samples in which a contact separates, sticks, slides, (rows, nc, 3)."""
+        ended = self.solved[:, :, None]
         counts = [np.sum((self.modes == mode) & ended, axis=1) for mode in range(3)]
         total = np.maximum(ended.sum(axis=1), 1)
         return np.stack([count / total for count in counts], axis=-1)
@@ -130,7 +135,7 @@ class BatchOutcomes(Tabular, Stored):
     def ambiguity(self) -> Array:
         """Diameter of each row's outcomes over its speed before, in the kinetic-energy norm, (rows,).
 
-        0 where there is one outcome only, NaN where no sample has ended.
+        0 where there is one outcome only, NaN where no sample is solved.
         """
         found = np.full(len(self), np.nan)
         found[np.isin(self.batch.status, (Status.NO_CONTACT, Status.NO_IMPACT))] = 0.0
@@ -144,7 +149,7 @@ class BatchOutcomes(Tabular, Stored):
 
         rows = self.batch.arrays
         points = np.empty(self.v.shape[1:])
-        diameters(rows, ~impacts, scratch(rows), self.v, self.terminated, points, found)
+        diameters(rows, ~impacts, scratch(rows), self.v, self.solved, points, found)
         return found
 
     def jacobian(
@@ -190,7 +195,7 @@ class BatchOutcomes(Tabular, Stored):
         return found
 
     def extreme(self, direction: ArrayLike | str | tuple[int | str, ArrayLike]) -> BatchExtreme:
-        """The terminated outcome of each row that is farthest along a direction.
+        """The solved outcome of each row that is farthest along a direction.
 
         Parameters
         ----------
@@ -200,7 +205,7 @@ class BatchOutcomes(Tabular, Stored):
         """
         along = self._functionals(direction)
         values = np.einsum("kij,kj->ki", self.v, along)
-        values = np.where(self.terminated, values, -np.inf)
+        values = np.where(self.solved, values, -np.inf)
         index = np.argmax(values, axis=1)
         best = np.take_along_axis(values, index[:, None], axis=1)[:, 0]
         known = np.isfinite(best)

@@ -125,17 +125,22 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
     def _fold(self) -> Fold:
         return fold(self.on_gpu.v.held, self.on_gpu.status.held, self._judge)
 
+    @property
+    def _all_solved(self) -> bool:
+        """Whether the device, which folds all samples that have ended, folds outcomes only."""
+        return all(status.ok for status in self.status_counts())
+
     def status_counts(self) -> dict[Status, int]:
         """How many samples ended with which status."""
         return {Status(code): int(count) for code, count in enumerate(self._fold.status) if count}
 
     def summary(self, threshold: float = 0.0) -> list[ModeRow]:
-        """Combinations of contact modes among the terminated samples, see `Outcomes.summary`.
+        """Combinations of contact modes among the solved samples, see `Outcomes.summary`.
 
-        With a ``threshold`` the velocities are fetched.
+        With a ``threshold``, or where some are not solved, the velocities are fetched.
         """
         table = self._fold.combinations
-        if len(table) == 0 or threshold > 0.0:
+        if len(table) == 0 or threshold > 0.0 or not self._all_solved:
             return super().summary(threshold)
         seen = np.flatnonzero(table[:, 0])
         digits = seen[:, None] // 3 ** np.arange(self.problem.nc) % 3
@@ -143,14 +148,17 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
 
     @property
     def mean(self) -> Array:
-        """The mean velocity of the terminated samples, (nv,); NaN where there is none."""
+        """The mean velocity of the solved samples, (nv,); NaN where there is none."""
+        if not self._all_solved:
+            rows = self.solved
+            return self.v[rows].mean(axis=0) if rows.any() else np.full(self.problem.nv, np.nan)
         return self._fold.total / self._fold.ended if self._fold.ended else np.full(self.problem.nv, np.nan)
 
     @cached_property
     def ambiguity(self) -> float:
         """Diameter of the set over the speed before, in the kinetic-energy norm."""
-        if not self._fold.ended:
-            return np.nan
+        if not self._all_solved:
+            return super().ambiguity
         far = far_samples(self.on_gpu.v.held, self._judge, self.problem, self.mean)
         if far is None:
             return super().ambiguity
@@ -158,14 +166,17 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
 
     def extreme(self, direction: Direction) -> Extreme:
         """The outcome farthest along a direction, see `routh.sampling.ambiguity.extreme`."""
+        if not self._all_solved:
+            return super().extreme(direction)
         along = as_functional(self.problem, direction)
         origin = np.zeros(self.problem.nv)
         value, index = best_sample(self.on_gpu.v.held, self._judge, along[None], origin, linear=True)
         if index < 0:
-            raise ValueError("outcomes: no sample has terminated; wanted at least one outcome")
+            raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
         here = slice(index, index + 1)
         v, impulse = (GpuArray(array.held[here]).numpy()[0] for array in (self.on_gpu.v, self.on_gpu.impulse))
         return Extreme(index, v, impulse, value, along)
 
     def __repr__(self) -> str:
-        return f"Outcomes(n={len(self)}, terminated={self._fold.ended}, on the GPU, {self.problem!r})"
+        solved = sum(count for status, count in self.status_counts().items() if status.ok)
+        return f"Outcomes(n={len(self)}, solved={solved}, on the GPU, {self.problem!r})"

@@ -57,6 +57,12 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         return fetch(ended), fetch(modes)
 
     @property
+    def _all_solved(self) -> bool:
+        """Whether what has ended, by which the device judges, is what is solved."""
+        known = self.batch.status != Status.REFUSED
+        return bool(np.all(self.solved[known]))
+
+    @property
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (rows, n) J."""
         return fetch(energies_of_rows(self.__dict__["_problems"], self.on_gpu.v.held))
@@ -64,7 +70,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
     @cached_property
     def ambiguity(self) -> Array:
         """Diameter of each row's outcomes over its speed before, in the kinetic-energy norm, (rows,)."""
-        if self.on_gpu.status.shape[1] > _FEW:
+        if self.on_gpu.status.shape[1] > _FEW or not self._all_solved:
             return super().ambiguity
         skip = np.asarray(self.batch.status != Status.SOLVED)
         ended = self._on_gpu_judged[0]
@@ -73,7 +79,9 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         return found
 
     def extreme(self, direction: ArrayLike | str | tuple[int | str, ArrayLike]) -> BatchExtreme:
-        """The terminated outcome of each row that is farthest along a direction, see `BatchOutcomes`."""
+        """The solved outcome of each row that is farthest along a direction, see `BatchOutcomes`."""
+        if not self._all_solved:
+            return super().extreme(direction)
         along = self._functionals(direction)
         found = extremes_of_rows(self.on_gpu.v.held, self._on_gpu_judged[0], along)
         index, value, v = (fetch(array) for array in found)

@@ -19,7 +19,15 @@ from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from, soon_sentence
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
 from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
-from routh.sampling.answers import SAME_MODE, Answer, combinations, contact_modes, make_answer, merged_modes
+from routh.sampling.answers import (
+    SAME_MODE,
+    Answer,
+    combinations,
+    contact_modes,
+    make_answer,
+    merged_modes,
+    nothing_approaches,
+)
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal, percent
@@ -80,6 +88,14 @@ class Outcomes(Drawable, Tabular):
         """Samples in which no contact approaches any more, (n,) bool; judged by the velocity itself."""
         limit = -tolerances.APPROACH * self.problem.scaling.velocity
         return np.all(self.v @ self.problem.Jn.T >= limit, axis=1)
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Samples that are outcomes, (n,) bool: their status is SOLVED, or there was nothing to solve.
+
+        All others are left out of every set, picture and number that is made of the samples.
+        """
+        return are_outcomes(self.status)
 
     @property
     def events(self) -> np.ndarray:
@@ -183,12 +199,12 @@ class Outcomes(Drawable, Tabular):
         return contact_modes(self.problem, self.v)
 
     def summary(self, threshold: float = 0.0) -> list[ModeRow]:
-        """Combinations of contact modes among the terminated samples, the most frequent first.
+        """Combinations of contact modes among the solved samples, the most frequent first.
 
         Combinations that differ by velocities below ``threshold``, a share of the speed before, are one row;
         see `routh.sampling.answers.merged_modes`.
         """
-        rows = self.terminated
+        rows = self.solved
         modes, which = combinations(self.merged_modes(threshold)[rows])
         energies = self.kinetic_energy[rows]
         low, high = np.full(len(modes), np.inf), np.full(len(modes), -np.inf)
@@ -205,25 +221,33 @@ class Outcomes(Drawable, Tabular):
     def merged_modes(self, threshold: float) -> np.ndarray:
         """`modes` in which combinations that differ by less than ``threshold`` are one, (n, nc) int8.
 
-        Judged by the terminated samples; see `routh.sampling.answers.merged_modes`.
+        Judged by the solved samples; see `routh.sampling.answers.merged_modes`.
         """
         found = self.modes.copy()
-        found[self.terminated] = merged_modes(self.problem, self.v[self.terminated], threshold)
+        found[self.solved] = merged_modes(self.problem, self.v[self.solved], threshold)
         return found
 
     def answer(self, threshold: float = SAME_MODE) -> Answer:
         """How ambiguous the impact is, between which two outcomes, and which contact is least certain.
 
-        Made of the terminated samples. ``threshold``: a share of the speed before, see `summary`.
+        Made of the solved samples; where they are too few, it says so first. ``threshold``: a share of the
+        speed before, see `summary`.
         """
-        rows = np.flatnonzero(self.terminated)
+        counts = self.status_counts()
+        if set(counts) == {Status.NO_IMPACT}:
+            return nothing_approaches(self.problem, self.rounding)
+        rows = np.flatnonzero(self.solved)
         modes = self.merged_modes(threshold)[rows]
-        return make_answer(self.problem, self.v[rows], modes, rows, rounding=self.rounding)
+        found = make_answer(self.problem, self.v[rows], modes, rows, rounding=self.rounding)
+        failed = {status: count for status, count in counts.items() if not status.ok}
+        return replace(
+            found, samples=len(self), failed=failed, drawn={"nt": self.problem.nt, **self.settings}
+        )
 
     @property
     def rounding(self) -> float:
         """Ambiguity up to here is none: rounding, or the error of curved paths; a share of the speed."""
-        error = 0.0 if self.error is None else float(self.error[self.terminated].max(initial=0.0))
+        error = 0.0 if self.error is None else float(self.error[self.solved].max(initial=0.0))
         return max(tolerances.AMBIGUOUS, 2.0 * error)
 
     def status_counts(self) -> dict[Status, int]:
@@ -272,8 +296,7 @@ class Outcomes(Drawable, Tabular):
             raise ValueError(f"{for_terminal(path)}: {error}") from None
 
     def __repr__(self) -> str:
-        ended = int(np.count_nonzero(self.terminated))
-        return f"Outcomes(n={len(self)}, terminated={ended}, {self.problem!r})"
+        return f"Outcomes(n={len(self)}, solved={int(np.count_nonzero(self.solved))}, {self.problem!r})"
 
     def _facts(self) -> list[tuple[object, ...]]:
         rows: list[tuple[object, ...]] = [(*self.problem.names, "share", "energy after, J")]
@@ -311,6 +334,11 @@ def with_jams(found: Outcomes) -> Outcomes:
     if not stopped.any() or not found.jammed:
         return found
     return replace(found, status=np.where(stopped, np.int8(Status.JAMMED), found.status), jam_known=True)
+
+
+def are_outcomes(status: np.ndarray) -> np.ndarray:
+    """Where statuses (...) are those of outcomes: solved, or nothing to solve."""
+    return np.isin(status, [int(one) for one in Status if one.ok])
 
 
 def status_counts(status: np.ndarray) -> dict[Status, int]:

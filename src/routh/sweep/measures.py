@@ -60,7 +60,7 @@ class Measure:
 
 
 def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
-    """How far apart the outcomes are, over the speed before; the share of samples that ended; contacts."""
+    """How far apart the outcomes are, over the speed before; the share of solved samples; contacts."""
     columns = {"ambiguity": (), "ended": (), "contacts": ()}
     return _sampled(measure_ambiguities, columns, samples, friction=friction, device=device)
 
@@ -131,7 +131,7 @@ def measure_ambiguities(
     found = np.full((len(problems), 3), np.nan)
     for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         found[places, 0] = drawn.ambiguity[inside]
-        found[places, 1] = drawn.terminated.mean(axis=1)[inside]
+        found[places, 1] = drawn.solved.mean(axis=1)[inside]
         found[places, 2] = drawn.batch.size[inside, 1]
     return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
 
@@ -161,7 +161,7 @@ def measure_modes(
     for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for place, row in zip(places, inside, strict=True):
             there = drawn.batch.present[row]
-            modes = drawn.modes[row][drawn.terminated[row]][:, there]
+            modes = drawn.modes[row][drawn.solved[row]][:, there]
             if len(modes):
                 found[place, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
                 found[place, 3] = len(np.unique(modes, axis=0))

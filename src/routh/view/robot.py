@@ -123,9 +123,9 @@ class RobotMechanism:
             options: Options = {"law": SetValued(), "window": placed.window, "seed": seed}
             return simulate_many(model, state, n=count, duration=duration, **options)
         outcomes = sample(placed.problem, 8 * count, seed=seed)
-        ended = np.flatnonzero(outcomes.terminated)
+        ended = np.flatnonzero(outcomes.solved)
         if not len(ended):
-            raise ValueError("futures: no sample of this impact ended; wanted one that does")
+            raise ValueError("futures: no sample of this impact is solved; wanted one that is")
         chosen = ended[spread_choice(outcomes.v[ended] @ placed.problem.cholesky, count)]
         return follow(self.model, placed.q, placed.problem.lift(outcomes.v[chosen]), duration=duration)
 

@@ -80,7 +80,7 @@ class Session:
         outcomes = sample(placed.problem, samples, seed=self.seed)
         self._each = (time.perf_counter() - sampling) / samples
         names, which = mode_names(outcomes)
-        ended = np.flatnonzero(outcomes.terminated)
+        ended = np.flatnonzero(outcomes.solved)
         shown = Shown(placed, outcomes, names, which, ended, time.perf_counter() - begun)
         with self._lock:
             self.shown = shown
@@ -120,7 +120,7 @@ class Session:
     def _first_moment(self, placed: Placed) -> int:
         """A time (ms) after which outcomes differ by something that can be seen, and not by more."""
         outcomes = sample(placed.problem, 32, seed=self.seed)
-        v = self.mechanism.velocities(placed, outcomes.v[outcomes.terminated])
+        v = self.mechanism.velocities(placed, outcomes.v[outcomes.solved])
         if not len(v):
             return 50
         soon = 1e-3  # s

@@ -23,7 +23,7 @@ def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = 
     """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
     model, state = planar(system)
     centres, maps = model.centres_of_mass(state.q), model.centre_jacobians(state.q)
-    v = outcomes.v[outcomes.terminated]
+    v = outcomes.v[outcomes.solved]
     size = float(np.ptp(np.concatenate([line for _, line in model.outlines(state.q)]), axis=0).max())
     speeds = np.linalg.norm(np.einsum("kcj,nj->nkc", maps, v), axis=2)
     dt = REACH * size / float(speeds.max()) if after is None else real("after", after, above=0.0)

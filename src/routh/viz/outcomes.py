@@ -23,8 +23,8 @@ def outcomes_figure(
     Two contacts are shown with their normal velocities between them; of more than six contacts, those whose
     outcomes vary most. ``shown`` is the comparison with these laws, where there is one already.
     """
-    if not np.any(outcomes.terminated):
-        raise ValueError("outcomes: no sample terminated, so there is no post-impact set to draw")
+    if not np.any(outcomes.solved):
+        raise ValueError("outcomes: no sample is solved, so there is no post-impact set to draw")
     comparison = compare(outcomes, ways=view != "ends") if shown is None else shown
     return velocity_figure(comparison, exact=cheap_exact(outcomes.problem), view=view)
 

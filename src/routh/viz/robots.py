@@ -52,9 +52,9 @@ def _with_unit(name: str) -> str:
 def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -> None:
     """The set in its two most telling directions, with the velocity that was audited, called ``name``."""
     problem = audit.problem
-    ends = audit.outcomes.v[audit.outcomes.terminated]
+    ends = audit.outcomes.v[audit.outcomes.solved]
     if not len(ends):
-        ax.plot([], [], "o", color=style.SET, label="outcomes: no sample ended")
+        ax.plot([], [], "o", color=style.SET, label="outcomes: no sample is solved")
         return
     axes = _telling_axes(audit, ends)
     unit = problem.scaling.speed

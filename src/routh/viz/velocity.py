@@ -33,7 +33,7 @@ def known(shown: Comparison, exact: ExactSet | None = None) -> Array:
     """Velocities of the set that are known, (n, nv): samples, single answers, vertices of the exact set."""
     outcomes = shown.outcomes
     results = [*shown.sequential.values(), *shown.simultaneous]
-    parts = [outcomes.v[outcomes.terminated], *(result.v[None] for result in results)]
+    parts = [outcomes.v[outcomes.solved], *(result.v[None] for result in results)]
     return np.concatenate([*parts, *([] if exact is None else [piece.points for piece in exact.inner])])
 
 
@@ -78,7 +78,7 @@ def draw_velocities(
     if exact is not None and all(axis.component != "e" for axis in panel):
         draw_exact(ax, exact, [axis.row(problem) for axis in panel], label=EXACT)
     stepped = "step" in outcomes.settings  # of Algorithm 1, which can end outside of the set
-    draw_density(ax, *project(outcomes.v[outcomes.terminated]), label=STEPPED if stepped else SAMPLES)
+    draw_density(ax, *project(outcomes.v[outcomes.solved]), label=STEPPED if stepped else SAMPLES)
     rare = outcomes.v[rare_samples(shown)]
     if len(rare):
         dots: style.Look = {"markersize": 2.6, "markeredgewidth": 0.0, "color": style.RARE}
@@ -91,9 +91,9 @@ def draw_velocities(
 
 
 def rare_samples(shown: Comparison) -> np.ndarray:
-    """Rows of the terminated samples whose combination of contact modes has less than `RARE` of them."""
+    """Rows of the solved samples whose combination of contact modes has less than `RARE` of them."""
     outcomes = shown.outcomes
-    rows = np.flatnonzero(outcomes.terminated)
+    rows = np.flatnonzero(outcomes.solved)
     _, which = combinations(outcomes.modes[rows])
     return rows[np.bincount(which)[which] < RARE * len(rows)]
 
