@@ -323,9 +323,10 @@ def find_cuda() -> types.ModuleType:
     if not _has_numba_cuda():
         raise MissingExtraError("numba-cuda", "cuda")
     if not hasattr(np, "row_stack") and not is_simulated():  # dropped by 2.5; numba-cuda looks it up
+        found = f"numba-cuda {version('numba-cuda')} does not work with NumPy {np.__version__}"
         raise NoGPUError(
-            f"device: got 'cuda'; numba-cuda {version('numba-cuda')} does not work with NumPy {np.__version__}, "
-            "which has no row_stack; wanted NumPy below 2.5 (pip install 'numpy<2.5'), or device='cpu'"
+            f"device: got 'cuda'; {found}, which has no row_stack; wanted "
+            "NumPy below 2.5 (pip install 'numpy<2.5'), or device='cpu'"
         )
     return cuda
 
