@@ -7,7 +7,7 @@ import routh
 from routh.robust import MeasuredImpacts, identify, score_impacts, scores_table
 from routh.robust.identify_data import Bounds
 from routh.robust.identify_fit import Objective
-from routh.robust.identify_score import Errors, Scale, draw
+from routh.robust.identify_score import Errors, Scale, draw, know_nothing
 
 TRUE = {"mu": 0.3, "restitution": 0.4, "inertia": 0.15, "half": 0.4}
 RANGES = {"mu": (0.05, 0.8), "restitution": (0.05, 0.95), "inertia": (0.05, 0.4), "half": (0.2, 0.6)}
@@ -118,6 +118,8 @@ def test_the_truth_is_found(found):
         assert not one.at_end
         assert abs(one.value - truth) < one.interval[1] - one.interval[0]
     assert found.undetermined == ()
+    assert found.fits
+    assert found.misfit < 0.5
     assert found.scores.energy.mean() < found.before.energy.mean()
     again = score_impacts(Block(60).measured(), found.values, samples=32, noise=NOISE, metric=middle())
     np.testing.assert_allclose(again.energy, found.scores.energy, rtol=1e-12)
@@ -165,6 +167,34 @@ def test_what_the_data_cannot_tell_is_said():
     assert direction["mass"] * direction["inertia"] > 0.2
     assert found.values["inertia"] / found.values["mass"] == pytest.approx(0.15, rel=0.05)
     assert "not determined" in found.report()
+
+
+@pytest.mark.parametrize("size", [100.0, 0.5])
+def test_noise_determines_nothing(size):
+    """Velocities after that have nothing to do with those before, with 10^4 times their energy or less."""
+    for seed in range(3):
+        noise = size * np.random.default_rng(seed).normal(size=(60, 3))
+        impacts = MeasuredImpacts(Block(60), noise)
+        found = identify(impacts, RANGES, samples=8, scan=2, bootstrap=200)
+        assert not found.fits
+        assert found.misfit > 0.9
+        assert not any(one.determined for one in found.estimates.values())
+        assert found.report().count("does not fit the data") == 1 + len(RANGES)
+        assert f"is {found.misfit:.3g} times that of one who knows no contact law" in found.report()
+
+
+def test_who_knows_nothing_says_any_velocity_that_energy_and_impulses_allow():
+    M = np.diag([1.0, 2.0, 0.5])
+    slope = routh.ImpactProblem(M, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]], 0.5, [3.0, -1.0, 0.5])
+    batch = routh.ImpactBatch.from_problems([slope, slope.replace(mu=0.0)])
+    v = know_nothing(batch, 4000, 0)
+    np.testing.assert_allclose(v[..., 0], 3.0)  # what no impulse changes stays
+    assert v.shape == (2, 4000, 3)
+    energies = slope.kinetic_energy(v)
+    assert energies.max() <= slope.kinetic_energy() * (1.0 + 1e-12)
+    inside = slope.kinetic_energy() - 4.5  # J, beside that of the first velocity
+    np.testing.assert_allclose(np.mean(energies - 4.5 < 0.25 * inside, axis=1), 0.25, atol=0.03)  # a disk
+    np.testing.assert_allclose(v.mean(axis=1)[:, 1:], 0.0, atol=0.05)
 
 
 def test_a_value_at_the_end_of_its_range_is_told():

@@ -11,7 +11,7 @@ from routh.robust.identify_data import NOISE, Bounds, MeasuredImpacts, Values
 from routh.robust.identify_fit import Objective, fit
 from routh.robust.identify_intervals import Intervals, intervals
 from routh.robust.identify_report import Estimate, Identified
-from routh.robust.identify_score import Errors, Scale, Scores, predicted
+from routh.robust.identify_score import Errors, Scale, Scores, energy_scores, know_nothing, predicted
 from routh.validation import Array, Options, integer, real, real_array
 
 _CLOSE = 0.1  # of the standard errors: how near to the least score a converged estimate is
@@ -41,6 +41,10 @@ def identify(
     norm as a share of the speed before, by its slopes (`routh.Outcomes.vjp`) and common random numbers. The
     score is proper: it is least for the distribution that the measurements come from, and unlike the nearest
     outcome it does not fall when a set is inflated. Intervals: a studentized bootstrap of the groups.
+
+    What does not fit determines nothing. The score is compared with that of one who knows no contact law and
+    says "any velocity that impulses and energy allow" (`Identified.misfit`); where it is not clearly less, by
+    a t test over the groups, the verdict is "does not fit the data".
 
     Parameters
     ----------
@@ -76,9 +80,13 @@ def identify(
     ends = intervals(found, impacts.groups, draws=bootstrap, confidence=confidence, seed=seed, share=_SHARE)
     values = bounds.values(found.shares)
     judged = (objective.scale, errors, samples, options)
+    fitted = predicted(impacts, values, *judged)
+    anything = errors.added(know_nothing(impacts.batch(values), samples, seed), values)
+    nothing = energy_scores(objective.scale.points(anything, impacts.after))
+    fits = _clearly_below(fitted.energy, nothing, impacts.groups, confidence)
     return Identified(
-        _estimates(bounds, values, ends, found.at_end),
-        predicted(impacts, values, *judged),
+        _estimates(bounds, values, ends, found.at_end, fits),
+        fitted,
         predicted(impacts, begin, *judged),
         tuple(dict(zip(bounds.names, map(float, row), strict=True)) for row in ends.flat),
         bounds.low + ends.draws * (bounds.high - bounds.low),
@@ -87,6 +95,8 @@ def identify(
         objective.failed,
         objective.lost,
         dict(objective.calls),
+        float(fitted.energy.mean() / nothing.mean()),
+        fits,
     )
 
 
@@ -99,15 +109,29 @@ def _noise(noise: ArrayLike | None, nv: int) -> Array:
     return np.broadcast_to(given, (nv,))
 
 
-def _estimates(bounds: Bounds, values: Values, ends: Intervals, at_end: np.ndarray) -> dict[str, Estimate]:
+def _clearly_below(scores: Array, others: Array, groups: np.ndarray, confidence: float) -> bool:
+    """Whether scores (n,) are less than others on average, by a one-sided t test over the groups."""
+    from scipy.stats import t  # slow to load
+
+    _, which = np.unique(groups, return_inverse=True)
+    counts = np.bincount(which)
+    differences = np.bincount(which, weights=scores - others) / counts
+    error = float(differences.std(ddof=1)) / np.sqrt(len(counts))
+    return float(differences.mean()) + float(t.ppf(confidence, len(counts) - 1)) * error < 0.0
+
+
+def _estimates(
+    bounds: Bounds, values: Values, ends: Intervals, at_end: np.ndarray, fits: bool
+) -> dict[str, Estimate]:
     low, high = bounds.values(ends.low), bounds.values(ends.high)
     return {
         name: Estimate(
             values[name],
             (low[name], high[name]),
             (float(bounds.low[k]), float(bounds.high[k])),
-            bool(ends.determined[k]),
+            fits and bool(ends.determined[k]),
             bool(at_end[k]),
+            fits,
         )
         for k, name in enumerate(bounds.names)
     }

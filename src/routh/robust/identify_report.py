@@ -18,8 +18,11 @@ class Estimate:
     value: float
     interval: tuple[float, float]
     range: tuple[float, float]  # that was given
-    determined: bool  # by the data: the interval is shorter than half the range, and the value inside
+    determined: (
+        bool  # by the data: they are fitted, the interval is shorter than half the range, the value inside
+    )
     at_end: bool  # of the range: a wider one may fit better
+    fits: bool = True  # whether the fitted outcomes foretell the data at all
 
     @property
     def width(self) -> float:
@@ -41,6 +44,8 @@ class Identified:
     failed: int  # samples that did not end; the velocity before stands for their outcome
     lost: int  # samples without a derivative
     calls: dict[str, int] = field(repr=False)  # how often scores and slopes were computed
+    misfit: float  # mean energy score over that of "any velocity that impulses and energy allow"
+    fits: bool  # whether the score is clearly less than that one's, else nothing is determined
 
     @property
     def values(self) -> dict[str, float]:
@@ -56,6 +61,11 @@ class Identified:
             numbers = (f"{x:.4g}" for x in (one.value, *one.interval))
             rows.append((name, *numbers, f"{100 * one.width:.0f} %", _verdict(one)))
         lines = [_lines(rows), ""]
+        if not self.fits:
+            lines.append(
+                f"does not fit the data: its score is {self.misfit:.3g} times that of one who knows no contact"
+                " law and says 'any velocity that impulses and energy allow'; wanted clearly below 1"
+            )
         for direction in self.undetermined:
             parts = ", ".join(f"{name} {part:+.2f}" for name, part in direction.items())
             lines.append(f"not determined: changes along ({parts}), as shares of the ranges")
@@ -79,6 +89,8 @@ def scores_table(rows: Mapping[str, Scores], mask: np.ndarray | None = None) -> 
 
 
 def _verdict(one: Estimate) -> str:
+    if not one.fits:
+        return "does not fit the data"
     if one.at_end:
         return "at the end of its range"
     return "yes" if one.determined else "no"

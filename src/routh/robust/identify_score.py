@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from routh import tolerances
 from routh.batch import ImpactBatch
 from routh.robust.identify_data import NOISE, MeasuredImpacts, Values
 from routh.sampling import sample
@@ -156,6 +157,30 @@ class Errors:
     def added(self, v: Array, values: Values) -> Array:
         """Velocities with errors."""
         return v + values.get(NOISE, 1.0) * self.numbers if self.any else v
+
+
+def know_nothing(batch: ImpactBatch, samples: int, seed: int) -> Array:
+    """Velocities after (n, samples, nv) by one who knows no contact law: any that impulses and energy allow.
+
+    Uniform, in the kinetic-energy norm, over the ball of those that impulses at the contacts can reach and
+    that have at most the energy before.
+    """
+    rng = np.random.default_rng([seed, 2])
+    half = np.linalg.cholesky(batch.M)
+    before = np.einsum("ki,kij->kj", batch.v, half)  # |before| is the speed
+    found = np.empty((len(batch), samples, batch.nv))
+    for k, L in enumerate(half):
+        there = batch.present[k]
+        rows = np.vstack([batch.Jn[k][there], batch.Jt[k][there].reshape(-1, batch.nv)])
+        left, values, _ = np.linalg.svd(np.linalg.solve(L, rows.T), full_matrices=False)
+        basis = left[:, values > tolerances.DEPENDENT * values.max(initial=0.0)]  # what impulses change
+        inside = before[k] @ basis
+        directions = rng.normal(size=(samples, basis.shape[1]))
+        directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _NOTHING)
+        radii = rng.random((samples, 1)) ** (1.0 / max(basis.shape[1], 1))
+        points = before[k] + (np.linalg.norm(inside) * radii * directions - inside) @ basis.T
+        found[k] = np.linalg.solve(L.T, points.T).T
+    return found
 
 
 def predicted(
