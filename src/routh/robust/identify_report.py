@@ -63,8 +63,8 @@ class Identified:
         lines = [_lines(rows), ""]
         if not self.fits:
             lines.append(
-                f"does not fit the data: its score is {self.misfit:.3g} times that of one who knows no contact"
-                " law and says 'any velocity that impulses and energy allow'; wanted clearly below 1"
+                f"does not fit the data: the score is {self.misfit:.3g} times that of one who knows no"
+                " contact law and says 'any velocity that impulses and energy allow'; wanted clearly less"
             )
         for direction in self.undetermined:
             parts = ", ".join(f"{name} {part:+.2f}" for name, part in direction.items())
