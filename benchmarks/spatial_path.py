@@ -75,7 +75,8 @@ def path_faults(
     """How far a path of an impact in space is from a solution, law by law; NaN stays NaN.
 
     ``facets``: of the friction polygon; None: the true cone. "momentum": of each piece. "pulls": impulses
-    away from a surface. "friction": impulses outside the cone, or not against a slip of the piece.
+    away from a surface. "friction": impulses outside the cone, or not against a slip of the piece, by what
+    they move together: contacts may squeeze each other, which moves hardly anything and is hardly determined.
     "separates": an inelastic contact pushes though it separates. "energy": gained on a piece beyond what
     contacts return. "returns": more than restitution allows. "approach": in the end.
     """
@@ -83,8 +84,10 @@ def path_faults(
     p = path.impulse / unit.impulse[:, None]  # (k, nc, 3)
     c = problem.contact_velocity(path.v) / unit.velocity[:, None]  # (k + 1, nc, 3)
     unexplained = path.v[1:] - path.v[:-1] - (problem.apply(path.impulse) - problem.v)
-    strength = np.array([np.linalg.norm(block, 2) ** 0.5 for block in _own_blocks(problem)])
-    friction = _friction_faults(mu, p, c[:-1, :, 1:], c[1:, :, 1:], facets, slack) * strength
+    wrong = _friction_faults(mu, p, c[:-1, :, 1:], c[1:, :, 1:], facets, slack) * unit.impulse[:, None]
+    moved = problem.solve_mass(np.einsum("kia,iav->kv", wrong, problem.Jt).T).T
+    most = _speed(problem, np.diff(path.v, axis=0))  # of what a piece moves in all no more can be wrong
+    friction = np.minimum(_speed(problem, moved), most)
     normal, before, after = p[..., 0], c[:-1, :, 0], c[1:, :, 0]
     inelastic = problem.restitution == 0.0
     separating = np.where(inelastic & (np.maximum(before, after) > slack), np.maximum(normal, 0.0), 0.0)
@@ -93,8 +96,10 @@ def path_faults(
     gained = energy - np.where(inelastic, 0.0, np.maximum(work, 0.0)).sum(axis=1)
     return {
         "momentum": float(_speed(problem, unexplained).sum()),
-        "pulls": float(np.maximum(-normal, 0.0).sum()),
-        "friction": float((friction / np.maximum(mu, 1.0)).sum()),
+        "pulls": float(
+            np.minimum(np.maximum(-normal, 0.0).sum(axis=1), _speed(problem, np.diff(path.v, axis=0))).sum()
+        ),
+        "friction": float(friction.sum() / max(1.0, mu.max())),
         "separates": float(separating.sum()),
         "energy": _largest(np.maximum(gained, 0.0)) if hypothesis != POISSON else 0.0,
         "returns": _returned(problem, normal, before, after, hypothesis, slack),
@@ -113,14 +118,6 @@ def _speed(problem: ImpactProblem, v: Array) -> Array:
     """Lengths of velocities (..., nv) in the energy norm, shares of the speed before."""
     found: Array = np.linalg.norm(v @ problem.cholesky, axis=-1) / problem.scaling.speed
     return found
-
-
-def _own_blocks(problem: ImpactProblem) -> Array:
-    """What a friction impulse of each contact does to its own slip, scaled, (nc, 2, 2)."""
-    rows = problem.Jt / problem.scaling.velocity[:, None, None]
-    response = problem.solve_mass(problem.Jt.reshape(-1, problem.nv).T).T.reshape(problem.Jt.shape)
-    blocks: Array = np.einsum("iav,ibv->iab", rows, response * problem.scaling.impulse[:, None, None])
-    return blocks
 
 
 def _returned(
@@ -142,7 +139,7 @@ def _largest(values: Array) -> float:
 def _friction_faults(
     mu: Array, p: Array, before: Array, after: Array, facets: int | None, slack: float
 ) -> Array:
-    """How far friction impulses (k, nc, 2) are from those against slips near the chord of each piece.
+    """What friction impulses (k, nc, 2) have beyond those against slips near the chord of each piece.
 
     Friction of a piece is a mean of ``-mu n u`` over directions u of slip: it lies in the hull of an arc of
     the disc (the polygon), as wide as the chord is seen from the origin, and by the slack to either side. A
@@ -165,12 +162,13 @@ def _friction_faults(
         edges = (2.0 * np.arange(facets) + 1.0) * width
         outside = np.max(-f @ np.stack([np.cos(edges), np.sin(edges)]), axis=-1) - limit * np.cos(width)
     along = -np.sum(f * axis, axis=-1)
-    across = np.abs(f[..., 0] * axis[..., 1] - f[..., 1] * axis[..., 0])
+    across = f[..., 0] * axis[..., 1] - f[..., 1] * axis[..., 0]
     half = np.where(nearest <= slack, np.pi, np.minimum(half, np.pi))
-    behind = limit * np.cos(half) - along
-    beside = np.maximum(across - limit * np.sin(half), 0.0)
-    away = np.where(behind > 0.0, np.hypot(np.maximum(behind, 0.0), beside), 0.0)
-    return np.maximum(np.maximum(outside, away), 0.0)
+    behind = np.maximum(limit * np.cos(half) - along, 0.0)[..., None]
+    beside = np.maximum(np.abs(across) - limit * np.sin(half), 0.0)
+    beside = np.where(behind[..., 0] > 0.0, np.sign(across) * beside, 0.0)[..., None]
+    sideways = np.stack([axis[..., 1], -axis[..., 0]], axis=-1)
+    return np.maximum(outside, 0.0)[..., None] * _units(f) + behind * axis + beside * sideways
 
 
 def _units(slip: Array) -> Array:

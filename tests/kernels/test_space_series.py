@@ -44,7 +44,7 @@ def begun(contacts: list, seed: int, beginning: int = -1) -> tuple[SpaceWork, in
     order = sorted(range(nc), key=lambda i: contacts[i][0])  # driven ones first
     work.marks[space_names.LIST, :nc] = order
     begins = interpreted(space_series.begin_series)(work, nc, None)
-    return work, interpreted(space_series.first_power)(work, nc, nc), begins
+    return work, interpreted(space_series.first_power)(work, nc, nc)[0], begins
 
 
 def solved(work: SpaceWork, contacts: list, at: float) -> float:

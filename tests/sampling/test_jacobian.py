@@ -154,29 +154,29 @@ def four_contacts(*seed):
 
 
 def test_contacts_that_hit_for_ever_have_derivatives():
-    # with the weights of each hit held fixed derivatives grew with every hit, up to 1e21: there were none
+    # with the weights of each hit held fixed derivatives grew with every hit, up to 1e21: there were none.
+    # Where rates of several contacts are always found, these samples come to rest together instead
     problem, _ = four_contacts(14, 4, 11)
     outcomes = routh.sample(problem, 9, seed=14, tolerance=1e-12)
     found = outcomes.jacobian()
     assert (outcomes.status == routh.Status.SOLVED).all()
-    assert found["one_sided"][[0, 1, 2, 4, 8]].all()
     assert all(np.abs(found[field]).max() < 1e4 for field in DATA)
     speed = np.sqrt(problem.v @ problem.M @ problem.v)
     assert np.abs(found["v"] @ problem.v - outcomes.v).max() < 1e-5 * speed
 
 
-def test_weights_that_are_aimed_and_slips_that_end_follow_the_problem():
-    # sample 31 ends with weights that are no decision, and were held fixed: off by 1e-3. In sample 54 the
+@pytest.mark.parametrize(("first", "sample", "one_sided"), [(8, 69, True), (3, 54, False)])
+def test_weights_that_are_aimed_and_slips_that_end_follow_the_problem(first, sample, one_sided):
+    # weights at the end of sample 69 are no decision, and were held fixed: off by 1e-3. In sample 54 the
     # direction of a slip where a curve ends was read from what an earlier step had left: off by a tenth
-    problem, rng = four_contacts(3, 4, 5)
-    outcomes = routh.sample(problem, 55, seed=3, tolerance=1e-12)
+    problem, rng = four_contacts(first, 4, 5)
+    outcomes = routh.sample(problem, sample + 1, seed=3, tolerance=1e-12)
     found = outcomes.jacobian(wrt=("v", "Jn"))
     change = 1e-6 * rng.normal(size=problem.Jn.shape)
     slope = along(found["Jn"], change)
     errors = errors_of(outcomes, decisions(outcomes), "Jn", change, slope)
-    assert found["one_sided"][31]
-    assert not found["one_sided"][54]
-    assert errors[[31, 54]].max() < 1e-6 * np.abs(slope[[31, 54]]).max()
+    assert found["one_sided"][sample] == one_sided
+    assert errors[sample] < 1e-6 * np.abs(slope[sample]).max()
 
 
 def test_samples_that_weights_bring_to_rest_altogether_stay_there():

@@ -103,7 +103,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
     sampled = on_device(events_space.run_range)
     given = on_device(no_corners if curved else same_corners)
-    values, marks, series, flags, _ = (array.shape for array in workspace(nc))
+    values, marks, series, stiff, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
         rows: Rows,
@@ -119,6 +119,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
             cuda.local.array(values, np.float64),
             cuda.local.array(marks, np.int64),
             cuda.local.array(series, np.float64),
+            cuda.local.array(stiff, np.float64),
             cuda.local.array(flags, np.bool_),
             trace,
         )

@@ -30,6 +30,7 @@ from routh.kernels.space_draws import (
     draw_roles,
     fewer_roles,
 )
+from routh.kernels.space_moving import list_pushing
 from routh.kernels.space_names import (
     AIMED_BY,
     BOUNCE,
@@ -55,10 +56,12 @@ from routh.kernels.space_names import (
     START,
     STAYS,
     STEPS,
+    STIFF,
     STORED,
     TOTAL,
     TRACED,
     UNENDED,
+    VIOLATED,
     WEIGHT,
     Books,
     C,
@@ -67,7 +70,7 @@ from routh.kernels.space_names import (
     SpaceWork,
     workspace,
 )
-from routh.kernels.space_pieces import advance_stage, list_pushing
+from routh.kernels.space_pieces import advance_stage
 from routh.kernels.space_record import begin_space
 from routh.validation import Array
 
@@ -112,7 +115,7 @@ def begin(work: SpaceWork, nc: int) -> int:
         approaches = approaches or not values[C, 3 * i] >= -tolerances.APPROACH
         if abs(values[C, 3 * i]) <= ROUNDING:
             values[C, 3 * i] = 0.0
-    values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = 0.0
+    values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = values[GLOBAL, VIOLATED] = 0.0
     values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
     values[COURSE, NEXT] = DRAWS
     return UNENDED if approaches else NO_IMPACT
@@ -151,7 +154,7 @@ def draw_stage(
             return SOLVED
         if event >= stages + int(scale * PLAIN) or values[GLOBAL, STEPS] > 3.0 * budget:
             return MAX_STEPS
-        values[COURSE, SHARE], values[COURSE, REDRAWN] = 1.0, 0.0
+        values[COURSE, SHARE], values[COURSE, REDRAWN], values[COURSE, STIFF] = 1.0, 0.0, 0.0
         if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
             values[COURSE, SHARE] = event_number(key, CUT_AT)
         # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
@@ -204,13 +207,13 @@ def run_sample(
 
 @kernel
 def finish(work: SpaceWork, nc: int, books: Books) -> float:
-    """Residual, recomputed from the total impulse: momentum, cones and energy, dimensionless; NaN is inf.
+    """Residual: laws that a piece breaks; momentum, cones and energy of the whole; dimensionless, NaN is inf.
 
     With restitution also what a contact returns beyond its share, and what rounding does to the work of
     contacts that jam: their impulses are so large that it decides who returns what.
     """
     values = work.values
-    worst, gained, rounded = 0.0, 0.0, 0.0
+    worst, gained, rounded = values[GLOBAL, VIOLATED], 0.0, 0.0
     for i in range(nc):
         first = 3 * i
         for row in range(first, first + 3):

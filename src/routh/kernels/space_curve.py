@@ -12,15 +12,16 @@ from routh.compiling import kernel
 from routh.kernels.curve_record import finish_curve, write_curve, write_end
 from routh.kernels.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.space_alone import alone_series, slides_alone
-from routh.kernels.space_equations import FIRST, fill_matrix, invert, list_unknown, unknown_value
+from routh.kernels.space_equations import DEPENDENT, FIRST, fill_matrix, invert, list_unknown, unknown_value
 from routh.kernels.space_events import TINY, clear_length, first_event, highest_power, power_sum
-from routh.kernels.space_moving import advance, copy_row, effect, write_trace
+from routh.kernels.space_moving import advance, copy_row, effect, effects, write_trace
 from routh.kernels.space_names import (
     BROKEN,
     CHANNELS,
     COL0,
     COL1,
     COL2,
+    COURSE,
     CUT,
     CUT_SHORT,
     DRIVEN,
@@ -48,6 +49,7 @@ from routh.kernels.space_names import (
     SLIP_ZERO,
     STEPPED,
     STEPS,
+    STIFF,
     TAKEN,
     TRY,
     TRY_WORK,
@@ -80,6 +82,9 @@ SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
+# pivots, and steps of several contacts, from which on friction is stiff; where derivatives are wanted, which
+# implicit steps do not have, only what is so singular that its inverse would be wrong
+NEAR_SINGULAR, SINGULAR, MANY, ALWAYS = 1e-3, 1e-7, 8.0, 2.0
 STRAIGHT = 2  # highest power along a straight line: that of work
 POINTS = 16  # of a step in the trace
 
@@ -151,7 +156,11 @@ def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[flo
         if m > 1 and small and not missed <= allowed:
             ahead = 0.0  # too far beside the others: what is left of it is within the error
         if (missed <= allowed or small) and (ending < 0 or ahead < left):
-            ending, left, cost = i, ahead, min(missed, length) / math.sqrt(across)
+            inertia = (
+                values[g, at + 1] + values[h, at + 2]
+            )  # nothing turns aside where nothing moves that way
+            unit = math.sqrt(across if across > DEPENDENT * inertia else inertia)
+            ending, left, cost = i, ahead, min(missed, length) / unit
     return left, ending, cost
 
 
@@ -202,7 +211,7 @@ def trace_points(work: SpaceWork, m: int, h: float) -> None:
 
 
 @kernel
-def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> float:
+def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> tuple[float, float]:
     """Friction takes what is left of a slip, so that velocity and impulse TRY stay one.
 
     Returns by how much that leaves the cones, see `outside_cones`.
@@ -211,7 +220,7 @@ def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> float:
     marks[MOVES, slipping] = ZERO
     size = list_unknown(work, m)
     fill_matrix(work, nc, size, size, FIRST)
-    invert(work, GRAM + 3 * nc, 3 * nc, size)
+    least = invert(work, GRAM + 3 * nc, 3 * nc, size)
     marks[MOVES, slipping] = SLIDE
     for e in range(size):
         i, value = marks[WHOSE, e], 0.0
@@ -225,7 +234,7 @@ def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> float:
         values[TRY, at] += z * values[COL0, e]
         values[TRY, at + 1] += z * values[COL1, e]
         values[TRY, at + 2] += z * values[COL2, e]
-    return outside_cones(work, m)
+    return outside_cones(work, m), least
 
 
 @kernel
@@ -249,6 +258,20 @@ def outside_cones(work: SpaceWork, m: int) -> float:
         for row in range(at, at + 3):
             square += values[IMPULSE, row] * effect(work, m, IMPULSE, row)
     return math.sqrt(max(square, 0.0))
+
+
+@kernel
+def opposes_slips(work: SpaceWork, m: int, slack: float) -> bool:
+    """Whether the friction TRY of every contact opposes its mean slip: none went through zero unseen."""
+    values = work.values
+    for a in range(m):
+        i = work.marks[LIST, a]
+        at = 3 * i
+        _, t0, t1 = effects(work, m, TRY, i)
+        power = values[TRY, at + 1] * (values[C, at + 1] + 0.5 * t0)
+        if not power + values[TRY, at + 2] * (values[C, at + 2] + 0.5 * t1) <= slack:
+            return False
+    return True
 
 
 @kernel
@@ -296,7 +319,11 @@ def step_curve(
     values, marks = work.values, work.marks
     allowed, entry, taken = LOCAL * tolerance, NOBODY, values[MOVE, TAKEN]
     begins = begin_series(work, m, books)
-    size = first_power(work, nc, m)
+    size, pivot = first_power(work, nc, m)
+    singular, fine = (NEAR_SINGULAR, False) if tolerance > FINE else (SINGULAR, True)
+    if pivot < singular or (m > 1 and taken >= MANY and not fine):
+        values[COURSE, STIFF] = ALWAYS if fine else 1.0
+        return GO_ON, -1
     left, slipping, cost, last = math.inf, -1, 0.0, 0.0
     if values[MOVE, MAY_END] > 0.0:
         left, slipping, cost = look_at_slips(work, nc, m, allowed)
@@ -309,6 +336,9 @@ def step_curve(
         clock = marks[LIST, 0] if alone else find_clock(work, m, begins)
         h, last = write_series(work, nc, m, books, size, begins, clock, allowed)
         if not h > (SHORT if begins else 0.0):
+            if m > 1 and values[COURSE, STIFF] == 0.0 and not fine:
+                values[COURSE, STIFF] = 1.0
+                return GO_ON, -1
             if record is not None and taken > 0.0:
                 note_margin(record, 0.0)  # where it jams is no event
             return BROKEN, -1
@@ -323,11 +353,17 @@ def step_curve(
         return CUT_SHORT, -1
     else:
         large = work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed
-        outside = stop_slip(work, nc, m, slipping)
+        outside, pivot = stop_slip(work, nc, m, slipping)
+        if pivot < singular:
+            values[COURSE, STIFF] = ALWAYS if fine else 1.0
+            return GO_ON, -1
         if large and outside > MOST * allowed:
             values[MOVE, MAY_END] = 0.0  # the same step again, as a curve
             return STEPPED, -1
         kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
+    if m > 1 and not fine and not opposes_slips(work, m, allowed + error):
+        values[COURSE, STIFF] = 1.0
+        return GO_ON, -1
     values[GLOBAL, ERROR] += error
     if record is not None:
         entry = write_curve(record, work, nc, m, h, clock, way)

@@ -130,8 +130,10 @@ def swap(values: Array, row: int, other: int, begin: int, end: int) -> None:
 
 
 @kernel
-def invert(work: Equations, first: int, beside: int, size: int) -> None:
+def invert(work: Equations, first: int, beside: int, size: int) -> float:
     """Gauss and Jordan with row pivoting; PIVOT: unknowns' rows of the inverse, -1: the pivot vanishes.
+
+    Returns the least of the other pivots as a share of the largest entry.
 
     The matrix begins at row ``first``, a unit matrix ``beside`` rows behind it.
     """
@@ -140,7 +142,7 @@ def invert(work: Equations, first: int, beside: int, size: int) -> None:
     for row in range(size):
         for column in range(size):
             largest = max(largest, abs(values[first + row, column]))
-    rank = first
+    rank, least = first, largest
     for column in range(size):
         pivot = rank
         for row in range(rank + 1, first + size):
@@ -152,6 +154,7 @@ def invert(work: Equations, first: int, beside: int, size: int) -> None:
         if pivot != rank:
             swap(values, rank, pivot, column, size)
             swap(values, rank + beside, pivot + beside, 0, size)
+        least = min(least, abs(values[rank, column]))
         scale = 1.0 / values[rank, column]
         for other in range(column, size):
             values[rank, other] *= scale
@@ -166,6 +169,7 @@ def invert(work: Equations, first: int, beside: int, size: int) -> None:
                     values[row + beside, other] -= factor * values[rank + beside, other]
         marks[PIVOT, column] = rank + beside
         rank += 1
+    return least / largest if largest > 0.0 else 1.0
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from routh.compiling import kernel
 from routh.kernels.space_names import (
     AFTER,
@@ -16,12 +18,14 @@ from routh.kernels.space_names import (
     IMPULSE,
     LIST,
     MOVES,
+    MU,
     RATE,
     RETURNED,
     ROLE,
     STORED,
     TOTAL,
     TRACED,
+    VIOLATED,
     WORK,
     ZERO,
     Books,
@@ -33,6 +37,18 @@ from routh.validation import Array
 
 STRAIGHT, CURVED = named(2)
 USED_UP = 1e-13  # budgets below this share of the speed squared (or of the impulse) are used up
+
+
+@kernel
+def list_pushing(work: SpaceWork, nc: int) -> int:
+    """LIST of the contacts that push, driven ones first; how many."""
+    m = 0
+    for role in range(DRIVEN, HELD + 1):
+        for i in range(nc):
+            if work.marks[ROLE, i] == role:
+                work.marks[LIST, m] = i
+                m += 1
+    return m
 
 
 @kernel
@@ -85,9 +101,34 @@ def keep_books(work: SpaceWork, nc: int, books: int, kind: int) -> None:
 
 
 @kernel
+def check_piece(work: SpaceWork, m: int, books: Books, smooth: bool) -> None:
+    """VIOLATED: by how much IMPULSE, before it is added, breaks a law: sign, cone, opposing slip, energy.
+
+    From the matrix, the velocities and the impulse alone, whichever way found it. With restitution the energy
+    of normal impulses is on the books. ``smooth``: no slip ends on the way: friction opposes the mean slip.
+    """
+    values, marks, worst, gained = work.values, work.marks, 0.0, 0.0
+    for a in range(m):
+        i, at = marks[LIST, a], 3 * marks[LIST, a]
+        n, f0, f1 = values[IMPULSE, at], values[IMPULSE, at + 1], values[IMPULSE, at + 2]
+        y, t0, t1 = effects(work, m, IMPULSE, i)
+        mu, friction = values[MU, i], math.sqrt(f0 * f0 + f1 * f1)
+        power = f0 * (values[C, at + 1] + 0.5 * t0) + f1 * (values[C, at + 2] + 0.5 * t1)
+        broken = max(max(-n, (friction - mu * n) / max(1.0, mu)), power if smooth else 0.0)
+        worst = broken if not broken <= worst else worst
+        gained += power if books is not None else power + n * (values[C, at] + 0.5 * y)
+    worst = gained if not gained <= worst else worst
+    if not worst <= values[GLOBAL, VIOLATED]:  # NaN is kept
+        values[GLOBAL, VIOLATED] = worst
+
+
+@kernel
 def advance_straight(work: SpaceWork, nc: int, m: int, books: Books, length: float, who: int) -> None:
     """Move along a straight piece with RATE and CHANGE; contact ``who`` comes to rest normally."""
     values, marks = work.values, work.marks
+    for row in range(3 * nc):
+        values[IMPULSE, row] = length * values[RATE, row]
+    check_piece(work, m, books, True)
     for i in range(nc):
         y = values[C, 3 * i]
         if marks[ROLE, i] != HELD:
@@ -96,8 +137,6 @@ def advance_straight(work: SpaceWork, nc: int, m: int, books: Books, length: flo
         sticks = marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO
         for row in range(3 * i + 1, 3 * i + 3):
             values[C, row] = 0.0 if sticks else values[C, row] + length * values[CHANGE, row]
-    for row in range(3 * nc):
-        values[IMPULSE, row] = length * values[RATE, row]
     if books is not None:
         keep_books(work, nc, books, STRAIGHT)
     write_trace(work, m, IMPULSE)
@@ -108,6 +147,7 @@ def advance_straight(work: SpaceWork, nc: int, m: int, books: Books, length: flo
 def advance(work: SpaceWork, nc: int, m: int, books: Books, who: int) -> None:
     """Move by IMPULSE, with WORK, along a curve; contact ``who`` comes to rest normally."""
     values, marks = work.values, work.marks
+    check_piece(work, m, books, True)
     for i in range(nc):
         y, t0, t1 = effects(work, m, IMPULSE, i)
         y = values[C, 3 * i] + (0.0 if marks[ROLE, i] == HELD else y)

@@ -24,6 +24,7 @@ class SpaceWork(NamedTuple):
     values: Array  # (VALUE_ROWS + 3 n, max(n, GLOBALS)): rows named below; G; linear equations; their inverse
     marks: np.ndarray  # (MARK_ROWS, n) int64
     series: Array  # (CHANNELS nc + 2, ORDER + 1): powers of a curve, `routh.kernels.space_series`
+    stiff: Array  # (16 + 2 n, n): implicit steps, `routh.kernels.space_implicit`
     flags: np.ndarray  # (nc,) bool: contacts that may be driven, for a user's own rates
     trace: Array  # (pieces, n): impulses of the pieces, where they are asked for; else none
 
@@ -47,19 +48,20 @@ VALUE_ROWS = 31
 
 # entries of the row GLOBAL: sum of local errors, steps taken, length at which the stage is cut, pieces in the
 # trace, the highest power of the step's series, whether rates stay where a slip vanishes, the normal rate at
-# which a held contact jams, sweeps for weights that are aimed
-ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED, AIMED_BY = named(8)
+# which a held contact jams, sweeps for weights that are aimed, by how much a piece broke a law at most
+ERROR, STEPS, CUT, TRACED, HIGHEST, STAYS, JAMMED, AIMED_BY, VIOLATED = named(9)
 # entries of the row COURSE, how far the sample is: what comes next (below), the event, pieces so far, events
-# of the last phase, the share of the stage, its pieces so far, whether its roles are drawn again, sweeps left
-NEXT, EVENT, PIECES, LATE, SHARE, PIECE, REDRAWN, SWEEPS_LEFT = named(8)
+# of the last phase, the share of the stage, its pieces so far, whether its roles are drawn again, sweeps
+# left, whether friction turned out to be stiff
+NEXT, EVENT, PIECES, LATE, SHARE, PIECE, REDRAWN, SWEEPS_LEFT, STIFF = named(9)
 # entries of the row MOVE, of the piece: contacts that push, steps of its curve, whether a slip may end in the
-# next one, entries of the record before it
-PUSHING, TAKEN, MAY_END, WRITTEN = named(4)
-GLOBALS = 8
+# next one, entries of the record before it, length of the next implicit step
+PUSHING, TAKEN, MAY_END, WRITTEN, LENGTH = named(5)
+GLOBALS = 9
 
 # what comes next in a sample: a stage, the same with fewer roles, rates of a piece, a sweep for them, the
-# piece, a step of its curve; NO_RATES: nothing
-DRAWS, REDRAWS, RATES, SWEEPS, MOVES_ON, CURVES, NO_RATES = named(7)
+# piece, a step of its curve; NO_RATES: nothing; CREEPS: an implicit step
+DRAWS, REDRAWS, RATES, SWEEPS, MOVES_ON, CURVES, NO_RATES, CREEPS = named(8)
 UNENDED = -1  # status of a sample before its end
 
 # rows of `marks`: of contacts; then of unknowns
@@ -92,6 +94,7 @@ def workspace(nc: int, pieces: int = 0) -> SpaceWork:
         np.zeros((VALUE_ROWS + 3 * n, max(n, GLOBALS))),
         np.zeros((MARK_ROWS, n), dtype=np.int64),
         np.zeros((CHANNELS * nc + 2, ORDER + 1)),
+        np.zeros((16 + 2 * n, n)),
         np.zeros(nc, dtype=np.bool_),
         np.zeros((pieces, n)),
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
-from routh.kernels.record import ENTRIES, NOBODY, Record
-from routh.kernels.space_curve import step_curve
-from routh.kernels.space_moving import advance_straight
+from routh.kernels.record import ENTRIES, NOBODY, Record, note_margin
+from routh.kernels.space_curve import ALWAYS, FINE, step_curve
+from routh.kernels.space_implicit import begin_stiff, step_stiff
+from routh.kernels.space_moving import advance_straight, list_pushing
 from routh.kernels.space_names import (
     BROKEN,
     BUDGET,
     BUDGET_ZERO,
     CHANGE,
     COURSE,
+    CREEPS,
     CURVES,
     CUT,
     CUT_SHORT,
@@ -28,7 +30,6 @@ from routh.kernels.space_names import (
     JAMS,
     KEPT,
     LET_GO,
-    LIST,
     MAY_END,
     MOVE,
     MOVES_ON,
@@ -49,6 +50,7 @@ from routh.kernels.space_names import (
     SLIP_ZERO,
     STAYS,
     STEPPED,
+    STIFF,
     SWEEPS,
     TAKEN,
     WEIGHT,
@@ -71,18 +73,6 @@ from routh.kernels.space_straight import (
 
 MOST_PIECES = 32.0  # of one stage
 JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; times this if it begins beyond
-
-
-@kernel
-def list_pushing(work: SpaceWork, nc: int) -> int:
-    """LIST of the contacts that push, driven ones first; how many."""
-    m = 0
-    for role in range(DRIVEN, HELD + 1):
-        for i in range(nc):
-            if work.marks[ROLE, i] == role:
-                work.marks[LIST, m] = i
-                m += 1
-    return m
 
 
 @kernel
@@ -254,11 +244,20 @@ def advance_stage(
     kind, moved = BROKEN, False
     if state == MOVES_ON and begin_piece(work, nc, corners, record):
         if corners is None and is_curved(work, nc):
+            if values[COURSE, STIFF] >= (1.0 if tolerance > FINE else ALWAYS):
+                begin_stiff(work, nc, int(values[MOVE, PUSHING]))
+                return CREEPS
             values[GLOBAL, JAMMED] = jamming_rate(work, nc)
             return CURVES
         kind, moved = straight_piece(work, nc, corners, books, record), True
     if corners is None and state == CURVES:
         kind, moved = step_on(work, nc, books, record, tolerance), True
+        if kind == STEPPED:
+            return state
+    if corners is None and state == CREEPS:
+        kind, moved = step_stiff(work, nc, int(values[MOVE, PUSHING]), books, tolerance)[0], True
+        if record is not None:
+            note_margin(record, 0.0)  # these steps have no derivatives
         if kind == STEPPED:
             return state
     if record is not None and moved and values[COURSE, PIECE] == 0.0:

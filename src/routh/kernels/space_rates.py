@@ -11,6 +11,7 @@ import math
 
 from routh.compiling import apart, kernel
 from routh.kernels.space_friction import friction_alone
+from routh.kernels.space_moving import list_pushing
 from routh.kernels.space_names import (
     CHANGE,
     COURSE,
@@ -30,15 +31,17 @@ from routh.kernels.space_names import (
     SLIDE1,
     SLIP,
     STEPS,
+    STIFF,
     SWEEPS,
     SWEEPS_LEFT,
     WEIGHT,
     Corners,
     SpaceWork,
 )
+from routh.kernels.space_solve import find_rates
 from routh.validation import Array
 
-MOST_SWEEPS, ALONE = 200.0, 0.0  # for rates; one unknown contact is solved in one
+MOST_SWEEPS, ALONE = 30.0, 0.0  # for rates; one unknown contact is solved in one
 CONVERGED = 1e-14  # change of a rate in one sweep, as a share of the largest
 BRACKETS, ROOTS = 60, 80
 SWEEP_COST = 0.25  # of a step
@@ -192,11 +195,14 @@ def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
     change, size = sweep(work, nc, corners)
     values[GLOBAL, STEPS] += SWEEP_COST
     values[COURSE, SWEEPS_LEFT] = left - 1.0
-    if change < 0.0:
-        return NO_RATES
-    if change <= CONVERGED * size or left == ALONE:
+    if 0.0 <= change <= CONVERGED * size or left == ALONE:
         return MOVES_ON if refresh(work, nc) else NO_RATES
-    return SWEEPS if left > 1.0 else NO_RATES
+    if change >= 0.0 and left > 1.0:
+        return SWEEPS
+    if not find_rates(work, list_pushing(work, nc), corners):
+        return NO_RATES
+    values[COURSE, STIFF] = 1.0
+    return MOVES_ON if refresh(work, nc) else NO_RATES
 
 
 @kernel

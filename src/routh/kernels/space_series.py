@@ -329,16 +329,16 @@ def by_length(work: SpaceWork, m: int, clock: int, degree: int) -> None:
 
 
 @kernel
-def first_power(work: SpaceWork, nc: int, m: int) -> int:
-    """Rates and slip rates where the step begins; how many of them are unknown."""
-    size = list_unknown(work, m)
+def first_power(work: SpaceWork, nc: int, m: int) -> tuple[int, float]:
+    """Rates and slip rates where the step begins; how many of them are unknown, and their least pivot."""
+    size, least = list_unknown(work, m), 1.0
     known_rates(work, m, FIRST, NO_CLOCK)
     if size > 0:
         fill_matrix(work, nc, size, size, FIRST)
-        invert(work, GRAM + 3 * nc, 3 * nc, size)
+        least = invert(work, GRAM + 3 * nc, 3 * nc, size)
         solve_power(work, m, FIRST, size, size)
     slip_rates(work, m, FIRST)
-    return size
+    return size, least
 
 
 @kernel

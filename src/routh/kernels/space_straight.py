@@ -94,7 +94,12 @@ def choose_corner(work: SpaceWork, corners: Array, i: int) -> None:
     wall = tied_wall(corners, j, t0, t1, NOTHING)
     marks[CORNER, i] = j
     values[SLIDE0, i], values[SLIDE1, i] = corners[j, 0], corners[j, 1]
-    if wall >= 0:
+    other = corners.shape[0] - 1 if j == 0 else j - 1
+    beside = (corners[j, 0] - corners[other, 0]) * t0 + (corners[j, 1] - corners[other, 1]) * t1
+    if wall == j and beside <= NOTHING:  # on both walls of its sector: too small to have a direction
+        values[C, at + 1] = values[C, at + 2] = 0.0
+        marks[SLIP, i] = ZERO
+    elif wall >= 0:
         marks[SLIP, i], marks[CORNER, i] = WALL, wall
         along_wall(values, C, at, corners, wall)
 

@@ -1,0 +1,74 @@
+"""Boxes set down nearly flat: contacts that differ a little in height make friction nearly singular."""
+
+import numpy as np
+import pytest
+
+import routh
+from spatial_path import wrong_law
+
+HALF = np.array([0.2, 0.15, 0.1])  # m
+
+
+def crate(roll, pitch, *, mu=1.0, slip=(0.0, 0.0), restitution=0.0):
+    """A crate of 8 kg that comes down at 1 m/s on its four lower corners, tilted by so much (rad)."""
+    turn = np.array([[1.0, 0.0, pitch], [roll * pitch, 1.0, -roll], [-pitch, roll, 1.0]])
+    turn, _ = np.linalg.qr(turn)
+    turn *= np.sign(np.diag(turn))
+    mass, inertia = 8.0, 8.0 / 3.0 * (np.sum(HALF**2) - HALF**2)
+    M = np.zeros((6, 6))
+    M[:3, :3], M[3:, 3:] = mass * np.eye(3), turn @ np.diag(inertia) @ turn.T
+    corners = np.array([[x, y, -1.0] for x in (1.0, -1.0) for y in (1.0, -1.0)]) * HALF @ turn.T
+    J = np.array([np.hstack([np.eye(3), -np.cross(np.eye(3), r).T]) for r in corners])
+    v = np.array([*slip, -1.0, 0.0, 0.0, 0.0])
+    return routh.ImpactProblem(M, J[:, 2], J[:, :2], mu, v, restitution=restitution)
+
+
+TILTS = [(0.0, 0.0), (1e-5, 7e-6), (1e-4, -7e-5), (1e-3, 7e-4), (-0.0128, 0.0099), (0.012, 0.0033)]
+
+
+@pytest.mark.parametrize("tilt", TILTS)
+@pytest.mark.parametrize(
+    ("friction", "facets", "restitution"),
+    [("cone", None, 0.0), ("cone", None, 0.5), ("polyhedral", 8, 0.0)],
+)
+def test_every_sample_is_solved(tilt, friction, facets, restitution):
+    # sweeps, an explicit series and an inversion failed here: 12 % of the samples, in some postures 98 %
+    problem = crate(*tilt, restitution=restitution)
+    outcomes = routh.sample(problem, 128, friction=friction, facets=facets, seed=1)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: 128}
+    assert np.all(outcomes.residual <= 1e-9 + 10.0 * (0.0 if facets else outcomes.error))
+    gained = problem.kinetic_energy(outcomes.v) / problem.kinetic_energy() - 1.0
+    assert gained.max() <= 1e-9
+
+
+@pytest.mark.parametrize("tilt", TILTS[1:])
+def test_paths_obey_the_model(tilt):
+    problem = crate(*tilt, slip=(0.3, -0.1))
+    outcomes = routh.sample(problem, 12, seed=2)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: 12}
+    for k in range(12):
+        assert wrong_law(outcomes, k) == ""
+
+
+def test_a_small_tilt_changes_the_set_by_little():
+    flat, tilted = (routh.sample(crate(t, 0.7 * t), 2048, seed=3) for t in (0.0, 1e-5))
+    ways = np.random.default_rng(0).normal(size=(32, 6))
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    speed = flat.problem.scaling.speed
+    reach = [np.max(outcomes.v @ outcomes.problem.cholesky @ ways.T, axis=0) for outcomes in (flat, tilted)]
+    assert np.abs(reach[0] - reach[1]).max() < 0.02 * speed  # 2048 samples reach so near to the border
+    assert abs(flat.ambiguity - tilted.ambiguity) < 0.01
+
+
+def test_friction_in_a_direction_in_which_nothing_moves():
+    # a fixed base: one tangent moves nothing at all, and what friction does along it was divided by zero
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(5, 5))
+    Jn, Jt = rng.normal(size=(6, 5)) * 0.3, rng.normal(size=(6, 2, 5)) * 0.3
+    Jn[:, 0], Jt[:, 0] = 1.0, 0.0
+    Jt[:, 1, 0] = 0.0
+    v = np.array([-1.0, 0.2, -0.1, 0.1, 0.3])
+    problem = routh.ImpactProblem(A @ A.T + np.eye(5), Jn, Jt, 0.4, v)
+    outcomes = routh.sample(problem, 128, seed=5)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: 128}
+    assert outcomes.error.max() < 1e-3
