@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 import routh
 from problems import cone_generators, hard_families, hard_problem
-from routh.kernels.lemke import pivots
+from routh.kernels.algorithm1.lemke import pivots
 from routh.pointedness import pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance

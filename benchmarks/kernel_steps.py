@@ -2,11 +2,10 @@
 
     python benchmarks/kernel_steps.py --count 40
 
-Each step is solved twice for several lambda_max: along the table of known vertices, as `routh.sample` does,
-and by pivoting alone; what the kernels leave unsolved, both draw again by the
-reference. The enumerator tries every basis of HP23 (75), so only problems with at most 15 unknowns are taken:
-two or three planar contacts, two spatial ones with four friction directions. "none" counts steps for which it
-finds nothing (its systems are too badly conditioned).
+Each step is solved for several lambda_max; what the kernel leaves unsolved ("left") is drawn again by the
+reference, as `routh.sample` does. The enumerator tries every basis of HP23 (75), so only problems with at
+most 15 unknowns are taken: two or three planar contacts, two spatial ones with four friction directions.
+"none" counts steps for which it finds nothing (its systems are too badly conditioned).
 "missed" counts velocities that are not among its solutions. Where a step has one velocity, "apart" counts
 those that are not it; where it has several, "other" counts those that are not the canonical one, Lemke's by
 the reference. Distances are kinetic, in units of the speed before; "worst" is the largest where unique.
@@ -21,7 +20,7 @@ import numpy as np
 from problems import hard_families, hard_problem
 from routh import tolerances
 from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import run
+from routh.kernels.algorithm1.sampling import run
 from routh.sampling.algorithm1 import draw_again
 from routh.status import Status
 from routh.step import PolyhedralStep
@@ -29,7 +28,8 @@ from routh.step import PolyhedralStep
 FAMILIES = dict(hard_families())
 MOST_UNKNOWNS = 15
 SPATIAL_FACETS = 4
-COLUMNS = ("steps", "several", "none", "unsolved", "missed", "apart", "other", "worst", "seconds")
+ENDED = (Status.SOLVED, Status.MAX_STEPS)
+COLUMNS = ("steps", "several", "none", "left", "unsolved", "missed", "apart", "other", "worst", "seconds")
 
 
 def small_problems(arguments, count, seed):
@@ -46,21 +46,20 @@ def small_problems(arguments, count, seed):
 
 
 def kernel_velocities(problem, numbers, size, facets):
-    """Velocities after one step with ``lambda_max = size * numbers`` (m, nc), by both ways; and statuses."""
+    """Velocities after one step with ``lambda_max = size * numbers`` (m, nc), whether solved; those left."""
     directions = facet_directions(problem.nt, facets)
     settings = {"max_steps": 1, "seed": 0, "points": numbers, "directions": directions, "threads": 1}
-    walked = run(problem, len(numbers), step=size, tabled=True, **settings)
-    pivoted = run(problem, len(numbers), step=size, tabled=False, **settings)
-    for samples in (walked, pivoted):
-        draw_again(problem, samples, lambda i, _: size * numbers[i], 1, "polyhedral", facets, math.inf)
-        yield from zip(samples.v, np.isin(samples.status, (Status.SOLVED, Status.MAX_STEPS)), strict=True)
+    samples = run(problem, len(numbers), step=size, **settings)
+    left = np.sum(~np.isin(samples.status, ENDED))
+    draw_again(problem, samples, lambda i, _: size * numbers[i], 1, "polyhedral", facets, math.inf)
+    return samples.v, np.isin(samples.status, ENDED), left
 
 
-def compare(arguments, count, seed, bounds=2):
+def compare(arguments, count, seed, bounds=4):
     """One row of the table, see COLUMNS: ``count`` problems with ``bounds`` different lambda_max each."""
     begin = time.perf_counter()
     problems, rng = small_problems(arguments, count, seed)
-    several = none = unsolved = missed = apart = other = 0
+    several = none = left = unsolved = missed = apart = other = 0
     worst = 0.0
     for problem in problems:
         facets = SPATIAL_FACETS if arguments["spatial"] else None
@@ -75,18 +74,20 @@ def compare(arguments, count, seed, bounds=2):
         ]
         none += sum(not found for found in solutions)
         several += bounds - sum(unique)
-        for i, (v, solved) in enumerate(kernel_velocities(problem, numbers, size, facets)):
+        after, ended, own_left = kernel_velocities(problem, numbers, size, facets)
+        left += own_left
+        for i, (v, solved) in enumerate(zip(after, ended, strict=True)):
             unsolved += not solved
-            if found := solutions[i % bounds]:
+            if found := solutions[i]:
                 missed += not min(distance(problem, v, one.v) for one in found) < tolerances.SAME_VELOCITY
-            far = distance(problem, v, references[i % bounds].v)
-            if unique[i % bounds]:
+            far = distance(problem, v, references[i].v)
+            if unique[i]:
                 apart += not far < tolerances.SAME_VELOCITY
                 worst = max(worst, far)
             else:
                 other += not far < tolerances.SAME_VELOCITY
     seconds = time.perf_counter() - begin
-    return 2 * bounds * count, several, none, unsolved, missed, apart, other, worst, seconds
+    return bounds * count, several, none, left, unsolved, missed, apart, other, worst, seconds
 
 
 def distance(problem, v, other):

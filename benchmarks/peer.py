@@ -7,8 +7,11 @@ import numpy as np
 from quantecon.optimize import lcp_lemke
 
 from routh import tolerances
-from routh.kernels.random import draw_bounds
+from routh.compiling.copying import rebuilt
+from routh.kernels import random
 from routh.step import PolyhedralStep
+
+draw_bounds = rebuilt(random.draw_bounds, numba.njit, {})
 
 
 @numba.njit(nogil=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from peer import Peer
 from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import run
+from routh.kernels.algorithm1.sampling import run
 from routh.problem import ImpactProblem
 from routh.systems import get
 
@@ -158,7 +158,7 @@ def start_row():
     """A fresh process: import, load the compiled kernels from disk, draw one sample."""
     code = (
         "import time; t = time.perf_counter(); import numpy as np; "
-        "from routh.kernels.algorithm1_host import run; "
+        "from routh.kernels.algorithm1.sampling import run; "
         "from routh.friction import facet_directions; from routh.systems import get; "
         "s = get('rocking-block'); "
         "run(s.problem, 1, step=np.full(2, 0.3), max_steps=10, seed=0, directions=facet_directions(1)); "

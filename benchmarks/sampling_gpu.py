@@ -23,15 +23,15 @@ import numpy as np
 import routh
 from routh.compiling import find_cuda
 from routh.friction import facet_directions
-from routh.kernels import cuda as gpu
 from routh.kernels import events_cuda, plane_cuda
-from routh.kernels.algorithm1_host import known_table, run
+from routh.kernels.algorithm1.gpu import StepSampler
+from routh.kernels.algorithm1.sampling import run
+from routh.kernels.algorithm1.work import Draw
 from routh.kernels.arrays import make_rows
-from routh.kernels.cone import ConeDraw
 from routh.kernels.events import PERSISTENCE
 from routh.kernels.gpu_memory import send
-from routh.kernels.step_making import empty_samples, make_sampling, scaled_problem
 from routh.sampling.redrawing import make_settings
+from routh.step.base import residual_tolerance
 from routh.systems import get
 
 PLANAR = (
@@ -158,7 +158,7 @@ def robots(path, count, method, facets, check=2**12):
         draw = make_settings(1, persistence=PERSISTENCE)
         sampler = events_cuda.Sampler(draw, batch.nc, corners, elastic=False)
     else:
-        sampler = gpu.ConeSampler(cone_draw(1, batch.nc), batch.nc)
+        sampler = StepSampler(step_draw(1, batch.nc), batch.nc, corners)
     begin = time.perf_counter()
     sampler.launch(rows, mask, outputs, 0, 0, count)  # few samples would not need all kernels
     find_cuda().synchronize()
@@ -181,19 +181,18 @@ def robots(path, count, method, facets, check=2**12):
     print(f"{compared(few, found)}; CPU {1e6 * one:.1f} us a problem on one core; {counts}")
 
 
-def cone_draw(n, nc, max_steps=1000):
-    """Algorithm 1 with its defaults."""
-    return ConeDraw(n, 0, np.uint64(0), np.empty((0, nc)), np.empty((n, 0)), max_steps)
+def step_draw(n, nc, max_steps=1000, step=None):
+    """Algorithm 1, with its default step or a given one (nc,)."""
+    boxes = np.empty((0, nc)) if step is None else step[None]
+    return Draw(n, 0, np.uint64(0), boxes, np.empty((n, 0)), max_steps)
 
 
-def prepared(problem, step, max_steps, n, directions):
-    """A launch of Algorithm 1 that only computes, and the residual below which a step counts as solved."""
-    scaled = scaled_problem(problem, directions)
-    sampling = make_sampling(
-        problem, scaled, step / scaled.impulse, np.empty((n, 0)), max_steps=max_steps, seed=0
-    )
-    table = known_table(problem, scaled, sampling)
-    return gpu.prepare_launch(scaled, table, sampling, empty_samples(problem, n))[0], scaled.limit
+def launched(problem, n, directions, draw):
+    """A launch of Algorithm 1 that only computes."""
+    rows, wanted = send((make_rows([problem]), np.ones(1, dtype=bool)))
+    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 1 + problem.nt, elastic=False)
+    sampler = StepSampler(draw, problem.nc, directions)
+    return lambda: sampler.launch(rows, wanted, outputs, 0, 0, n)
 
 
 def algorithm1(n):
@@ -206,12 +205,12 @@ def algorithm1(n):
         on_cpu, on_gpu = run(problem, n, **settings), run(problem, n, device="cuda", **settings)
         cpu = wall_milliseconds(lambda: run(problem, n, **settings), repeats=1)  # noqa: B023
         whole = wall_milliseconds(lambda: run(problem, n, device="cuda", **settings))  # noqa: B023
-        launch, limit = prepared(problem, step, settings["max_steps"], n, directions)
+        launch = launched(problem, n, directions, step_draw(n, problem.nc, settings["max_steps"], step))
         apart = ~(np.abs(on_cpu.v - on_gpu.v).max(axis=1) <= 1e-12 * np.abs(problem.v).max())
         print(
             f"{name:16s} kernel {kernel_milliseconds(launch):9.3f} ms   with transfers {whole:8.1f} ms   "
             f"CPU, {os.cpu_count()} threads {cpu:8.1f} ms   apart {apart.sum()} of {n}, "
-            f"of these valid {(on_gpu.residual[apart] < limit).sum()}",
+            f"of these valid {(on_gpu.residual[apart] < residual_tolerance(problem)).sum()}",
             flush=True,
         )
 
@@ -225,10 +224,7 @@ def saved(path, n, few=8192):
     one_core = (time.perf_counter() - begin) / few
     whole = wall_milliseconds(lambda: routh.sample(problem, n, method="algorithm1", device="cuda"))
     many = routh.sample(problem, n, method="algorithm1", device="cuda")
-    rows, wanted = send((make_rows([problem]), np.ones(1, dtype=bool)))
-    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 3, elastic=False)
-    sampler = gpu.ConeSampler(cone_draw(n, problem.nc), problem.nc)
-    kernel = kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))
+    kernel = kernel_milliseconds(launched(problem, n, None, step_draw(n, problem.nc)))
     print(
         f"{problem!r}\none CPU thread {1e6 * one_core:.1f} us a sample   "
         f"kernel {kernel:.1f} ms   with transfers {whole:.1f} ms   "

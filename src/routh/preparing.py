@@ -19,7 +19,7 @@ GOOD, NOT_FINITE, ASYMMETRIC, INDEFINITE, ZERO_NORMAL, BAD_FRICTION, BAD_RESTITU
 
 
 # rows of `Rows.contact`
-MU, RESTITUTION, IMPULSE = 0, 1, 2
+MU, RESTITUTION, IMPULSE, ROOT_MASS = range(4)
 
 
 class Problems(NamedTuple):
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     response: Array  # (rows, nv, n) velocity in SI units per unit of scaled impulse
     start: Array  # (rows, n) scaled contact velocities before
     before: Array  # (rows, nv) velocities before, SI
-    contact: Array  # (rows, 3, nc): MU friction, RESTITUTION coefficient, IMPULSE unit in N s
+    contact: Array  # (rows, 4, nc): MU friction, RESTITUTION, IMPULSE unit in N s, ROOT_MASS in sqrt(kg)
     nc: np.ndarray  # (rows,) int64: contacts of each row, the rest is padding; 0 where nothing touches
 
 
@@ -54,7 +54,7 @@ def empty_rows(rows: int, nv: int, nc: int, nt: int) -> Rows:
         np.zeros((rows, nv, n)),
         np.zeros((rows, n)),
         np.zeros((rows, nv)),
-        np.zeros((rows, 3, nc)),
+        np.zeros((rows, 4, nc)),
         np.zeros(rows, dtype=np.int64),
     )
 
@@ -323,6 +323,7 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
         out.contact[place, MU, count] = problems.mu[row, i]
         out.contact[place, RESTITUTION, count] = problems.restitution[row, i]
         out.contact[place, IMPULSE, count] = speed * root
+        out.contact[place, ROOT_MASS, count] = root
         count += 1
     out.nc[place] = count
     for i in range(out.before.shape[1]):

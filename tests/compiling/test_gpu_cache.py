@@ -6,10 +6,12 @@ import subprocess
 import sys
 import types
 from importlib.util import find_spec
+from pathlib import Path
 
 import numba
 import pytest
 
+import routh
 from routh.compiling import announced_to, cache, compile_seconds, gpu_cache
 from routh.compiling.clock import ANNOUNCEMENT
 
@@ -170,3 +172,11 @@ def test_a_second_process_finds_the_kernels(tmp_path):
         command = [sys.executable, "-c", CODE]
         result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
         assert expected in result.stdout
+
+
+def test_compiled_code_is_tied_to_every_kernel_source():
+    """A folder that is left out would run old code after a change."""
+    root = Path(routh.__file__).parent
+    tied = {path for pattern in gpu_cache._SOURCES for path in root.glob(pattern)}
+    for folder in ("compiling", "kernels", "lcp"):
+        assert set((root / folder).rglob("*.py")) <= tied

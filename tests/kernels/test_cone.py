@@ -4,9 +4,10 @@ import numpy as np
 
 from problems import family_problem
 from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import run
+from routh.kernels.algorithm1.cone import cone_step, disc_friction, find_axes, load_cone
+from routh.kernels.algorithm1.sampling import run
+from routh.kernels.algorithm1.work import SINE, SMALL, Draw, load_row, make_work
 from routh.kernels.arrays import make_rows
-from routh.kernels.cone import ConeDraw, cone_step, disc_friction, find_axes, load_row, make_work
 from routh.status import Status
 from routh.step import make_step
 
@@ -19,7 +20,7 @@ def test_friction_on_a_disc_is_opposite_to_slip():
         G = np.eye(3)
         G[1:, 1:] = A
         b, radius = rng.normal(size=2), 10.0 ** rng.uniform(-6, 1)
-        contacts = make_work(1).contacts
+        contacts = make_work(1, 2, 0).contacts
         find_axes(G, 0, contacts)
         p = np.array(disc_friction(contacts, 0, *b, radius))
         slip = A @ p + b
@@ -39,10 +40,10 @@ def test_axes_are_those_of_the_tangential_block():
         root = rng.normal(size=(2, 2)) * 10.0 ** rng.uniform(-4, 4, size=2)
         blocks.append(root @ root.T)
     for A in blocks:
-        G, contacts = np.eye(3), make_work(1).contacts
+        G, contacts = np.eye(3), make_work(1, 2, 0).contacts
         G[1:, 1:] = A
         find_axes(G, 0, contacts)
-        small, large, cosine, sine = contacts[2:, 0]
+        small, large, cosine, sine = contacts[SMALL : SINE + 1, 0]
         axes = np.array([[cosine, -sine], [sine, cosine]])
         np.testing.assert_allclose(axes @ axes.T, np.eye(2), rtol=0, atol=1e-14)
         np.testing.assert_allclose(
@@ -56,8 +57,9 @@ def test_steps_agree_with_the_reference():
     for family in ("spatial-1", "spatial-3", "spatial-3-rough", "spatial-one-body", "spatial-duplicate"):
         for seed in range(8):
             problem, bound = family_problem(family, seed)
-            rows, work, nc = make_rows([problem]), make_work(problem.nc), problem.nc
-            load_row(rows, 0, ConeDraw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), work)
+            rows, work, nc = make_rows([problem]), make_work(problem.nc, 2, 0), problem.nc
+            load_row(rows, 0, Draw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), 2, work)
+            load_cone(work, nc)
             work.inputs[:] = np.concatenate([rows.start[0], bound / problem.scaling.impulse])
             gap = cone_step(work, nc)
             if not gap < 1e-9:

@@ -9,18 +9,18 @@ import pytest
 
 from routh.compiling import NoGPUError
 from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import run
+from routh.kernels.algorithm1.sampling import run
 from routh.systems import get
 
 CODE = """
 import numpy as np
 from routh.friction import facet_directions
-from routh.kernels import cuda
-from routh.kernels.algorithm1_host import run
+from routh.kernels.algorithm1 import gpu
+from routh.kernels.algorithm1.sampling import run
 from routh.systems import get
 from problems import family_problem
 
-cuda.THREADS = 4
+gpu.THREADS = 4
 problem = get("rocking-block").problem
 bound = np.array([0.3, 0.3])
 settings = dict(step=bound, max_steps=10, seed=3, directions=facet_directions(1))

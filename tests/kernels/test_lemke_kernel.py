@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
-from routh.kernels.lemke import follow, pivots
+from routh.kernels.algorithm1.lemke import follow, pivots
 from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY, lemke_pivots
 from routh.step import PolyhedralStep
 
 
 def compiled(W, q, cover, max_pivots, tolerance):
     n = len(q)
-    T, basis, ended = np.zeros((n, 2 * n + 2)), np.empty(n, np.int64), np.empty(2, np.int64)
-    follow(W, q, cover, max_pivots, tolerance, T, basis, ended)
+    T, basis, ended = np.zeros((n, n + 2)), np.empty(n, np.int64), np.empty(2, np.int64)
+    follow(W, q, cover, max_pivots, tolerance, T, basis, np.empty(2 * n + 1, np.int64), ended)
     return int(ended[0]), int(ended[1]), basis, T[:, -1]
 
 

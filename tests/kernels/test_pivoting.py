@@ -1,4 +1,4 @@
-"""The reduced pivoting kernel against the readable Lemke on the full LCP of HP23 (75)."""
+"""A step of the polygons' kernel against the readable step solver."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ import pytest
 from problems import FAMILIES, family_problem
 from routh.compiling import interpreted, kernel
 from routh.friction import facet_directions
-from routh.kernels.algorithm1_host import run
-from routh.kernels.residual import step_residual, velocity_after
-from routh.kernels.step_making import scaled_problem
+from routh.kernels.algorithm1.polygons import step_residual
+from routh.kernels.algorithm1.sampling import run
+from routh.kernels.algorithm1.work import Draw, load_row, make_work, velocity_after
+from routh.kernels.arrays import make_rows
 from routh.status import Status
 from routh.step import PolyhedralStep
 
@@ -54,11 +55,10 @@ def test_canonical_where_the_step_is_not_unique():
 
 
 @kernel
-def _moved_residual(step, inputs, p, after):
+def _moved_residual(work, directions, nc):
     """The residual of impulses with the velocities that they bring."""
-    sizes = (len(step.mu), step.directions.shape[1], step.directions.shape[0])
-    velocity_after(len(p), step.G, inputs, p, after)
-    return step_residual(sizes, step, inputs, p, after)
+    velocity_after(nc * (1 + directions.shape[1]), work.G, work.inputs, work.impulse, work.after)
+    return step_residual(work, directions, nc)
 
 
 _moved_residual.py_func.__module__ = "routh.test_pivoting"  # what `interpreted` follows
@@ -68,12 +68,14 @@ _moved_residual.py_func.__module__ = "routh.test_pivoting"  # what `interpreted`
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_no_residual_passes_with_an_impulse_that_is_not_finite(family, bad):
     problem, _ = family_problem(family, 0)
-    scaled = scaled_problem(problem, facet_directions(problem.nt))
-    n = len(scaled.start)
-    inputs = np.concatenate([scaled.start, np.ones(problem.nc)])
-    for place in range(n):
-        p = np.full(n, 0.1)
-        p[place] = bad
+    nc, nt, directions, rows = problem.nc, problem.nt, facet_directions(problem.nt), make_rows([problem])
+    work = make_work(nc, nt, len(directions))
+    draw = Draw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1)
+    load_row(rows, 0, draw, nt, work)
+    work.inputs[:] = np.concatenate([rows.start[0], np.ones(nc)])
+    for place in range(nc * (1 + nt)):
+        work.impulse[:] = 0.1
+        work.impulse[place] = bad
         for residual in (_moved_residual, interpreted(_moved_residual)):
             with np.errstate(all="ignore"):
-                assert not residual(scaled.step, inputs, p, np.empty(n)) < np.inf
+                assert not residual(work, directions, nc) < np.inf

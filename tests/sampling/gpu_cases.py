@@ -142,3 +142,4 @@ def few():
     batch(spatial_batch(), 2, seed=1)
     single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)
     batch(spatial_batch(), 1, method="algorithm1", step=[[0.5, 0.7]] * 3, row=2)
+    batch(mixed_batch()[[0, 1, 3]], 1, method="algorithm1", step=0.3)

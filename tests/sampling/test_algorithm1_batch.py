@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import colliding, family_problem, random_problem
 from routh import ImpactBatch, Status
-from routh.kernels import cone
+from routh.kernels.algorithm1 import sampling
 
 FIELDS = ("v", "impulse", "steps", "status", "residual")
 
@@ -78,7 +78,7 @@ def test_samples_that_the_kernel_cannot_solve_say_so():
 def test_neither_threads_nor_calls_change_bits(monkeypatch):
     batch = ImpactBatch.from_problems(problems_of([2], 60, seed=2))
     whole = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=1)
-    monkeypatch.setattr(cone, "STEPS_AT_A_TIME", 2)
+    monkeypatch.setattr(sampling, "STEPS_AT_A_TIME", 2)
     again = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=2)
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(whole, field), getattr(again, field))

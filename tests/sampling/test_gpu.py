@@ -80,12 +80,6 @@ def test_the_gpu_gives_the_cpus_outcomes_of_a_batch_by_algorithm1(step):
     gpu_cases.batch(routh.ImpactBatch.from_problems(rough), 4, 0.1, method="algorithm1", max_steps=20)
 
 
-def test_algorithm1_on_the_gpu_is_for_the_cone_in_space():
-    batch = gpu_cases.mixed_batch()[[0, 1]]
-    with pytest.raises(ValueError, match="'algorithm1' and row 0; wanted rows in space"):
-        routh.sample(batch, 1, method="algorithm1", device="cuda")
-
-
 @on_gpu
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 @pytest.mark.parametrize("friction", ["cone", "polyhedral"])

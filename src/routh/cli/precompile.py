@@ -19,7 +19,7 @@ from routh.compiling import compile_seconds, find_cuda
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 
-SAMPLES = 2048  # enough for a table of vertices, whose loops are kernels of their own
+SAMPLES = 64
 
 Families = dict[str, Callable[[], object]]
 

@@ -24,7 +24,7 @@ except ImportError:  # older releases of numba-cuda take numba's
 
 
 # what compiled code can depend on
-_SOURCES = ("*.py", "compiling/*.py", "kernels/*.py", "lcp/*.py", "two_body/*.py", "models/*/*.py")
+_SOURCES = ("*.py", "compiling/**/*.py", "kernels/**/*.py", "lcp/*.py", "two_body/*.py", "models/*/*.py")
 
 
 @cache

@@ -236,7 +236,7 @@ def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int,
     """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
     count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
     n = nc * (1 + nt)
-    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (3, nc), ()]
+    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (4, nc), ()]
     kinds = [np.float64] * 5 + [np.int64]
     rows = Rows(*allocate([((count, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]))
     _prepare_kernel(nv, nc, nt)[_blocks(count), BLOCK](problems, wanted, begin, rows)

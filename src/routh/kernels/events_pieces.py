@@ -8,7 +8,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import inlined, kernel
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.random import event_number
 from routh.validation import Array
 

@@ -12,7 +12,7 @@ import numpy as np
 from routh.compiling import inlined, kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.events_rates import (
     ANY_ORDER,
     BUDGET,

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from routh.compiling import kernel
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.mode_forces import FORCE, MISFIT, RUBS, STICKS, UNIT, settle
 from routh.kernels.planar_place import velocity
 from routh.kernels.runge_kutta import (

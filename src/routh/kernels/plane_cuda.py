@@ -15,7 +15,7 @@ import numpy as np
 from routh.compiling import cuda_kernel, on_device
 from routh.kernels import events_plane
 from routh.kernels.arrays import EXTREME, MIXED, Draw, Outputs, Rows, make_outputs
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.events_rates import BUDGET, GRAM, NOW, find_rates
 from routh.kernels.events_roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.validation import Array
 
 # columns of `head`: what ended the piece, whose event it is, the other coordinate of a corner cut, and who

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from routh.compiling import kernel
-from routh.kernels.dictionary import wide
+from routh.kernels.common.integers import wide
 from routh.kernels.mode_forces import FORCE, Forces, ModeArrays, fill_forces
 from routh.kernels.planar_place import Place, fill_place
 from routh.validation import Array

@@ -69,7 +69,7 @@ class SetValued(ImpactLaw):
         generator = np.random.default_rng(0) if rng is None else rng
         if self.method == "events":
             return self._by_events(problem, int(generator.integers(2**63)))
-        from routh.kernels.lemke import pivots  # loads LLVM, which other laws do without
+        from routh.kernels.algorithm1.lemke import pivots  # loads LLVM, which other laws do without
 
         size = impulse_step(problem, self.step)
         solver = make_step(problem, friction=self.friction, facets=self.facets, pivoting=pivots)

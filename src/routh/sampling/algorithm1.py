@@ -23,7 +23,7 @@ from routh.step import make_step
 from routh.validation import Array, Options, choice, deadline_of, integer, real, seconds_left
 
 if TYPE_CHECKING:
-    from routh.kernels.step_arrays import Samples
+    from routh.kernels.algorithm1.work import Samples
 
 SOBOL_STEPS = 8  # of a sample that have dimensions of their own; later ones draw from the generator
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
@@ -71,7 +71,7 @@ def sample(
     integer("row", row, at_least=0, at_most=2**32 - 1)
     choice("points", points, ("random", "sobol"))
     uses_true_cone(friction, facets, problem.nt)
-    from routh.kernels.algorithm1_host import run  # loads LLVM
+    from routh.kernels.algorithm1.sampling import run  # loads LLVM
 
     deadline = deadline_of(budget)
     table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None

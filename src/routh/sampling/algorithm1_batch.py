@@ -1,4 +1,4 @@
-"""HP23's Algorithm 1 for many impacts: with the true cone in space by one kernel, else row by row."""
+"""HP23's Algorithm 1 for many impacts: one kernel draws all rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
+from routh.friction import facet_directions
+from routh.kernels.algorithm1.sampling import run_rows
+from routh.kernels.algorithm1.work import Draw
 from routh.kernels.arrays import Outputs, Rows
-from routh.kernels.cone import ConeDraw, run_cone_rows
-from routh.kernels.step_arrays import PENDING, Samples
-from routh.kernels.step_making import out_of_time
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.many import batch_outputs, draw_rows, finished
 from routh.status import Status
-from routh.validation import Array, Options, choice, deadline_of, integer, real_array, seconds_left
+from routh.validation import Array, Options, choice, deadline_of, integer, real_array
 
 
 def sample_batch(
@@ -42,14 +42,13 @@ def sample_batch(
     points : "random" only.
     options : ``friction`` and ``facets`` of `routh.sample`.
 
-    Rows with the true cone in space are drawn together, and only they on the GPU.
-    Their samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn
-    again, the first few, which takes up to seconds.
+    Samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn again,
+    the first few, which takes up to seconds.
     """
     algorithm1.refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if choice("points", points, ("random", "sobol")) == "sobol":
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
-    draw = ConeDraw(
+    draw = Draw(
         integer("n", n, at_least=1),
         integer("row", row, at_least=0, at_most=2**32 - 1),
         np.uint64(integer("seed", seed, at_least=0, at_most=2**64 - 1)),
@@ -59,35 +58,26 @@ def sample_batch(
     )
     told = {"max_steps": max_steps, "points": points, "seed": seed, "row": row, **options}
     told |= {"method": "algorithm1", "step": None if step is None else np.asarray(step).tolist()}
-    impact = batch.status == Status.SOLVED
-    together = impact & (options["friction"] == "cone") & (batch.size[:, 2] == 2)
     deadline = deadline_of(budget)
     if device == "cuda":
-        return _on_gpu(batch, draw, impact, together, told, deadline)
+        return _on_gpu(batch, draw, options, told, deadline)
     found = batch_outputs(batch, n)
 
-    def sample_piece(rows: Rows, out: Outputs, begin: int, _: int) -> None:
-        out.status[:] = PENDING
-        own = draw._replace(row=row + begin, steps=_of_rows(draw.steps, begin))
-        run_cone_rows(rows, own, out, threads=threads, deadline=deadline)
-        out_of_time(Samples(out.v, out.impulse, out.events, out.status, out.residual))
+    def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
+        own = draw._replace(row=row + begin, boxes=_of_rows(draw.boxes, begin))
+        run_rows(rows, own, _directions(nt, options), out, threads=threads, deadline=deadline)
 
-    draw_rows(batch, together, (2, False), found, sample_piece)
-    given: Options = {"max_steps": max_steps, "seed": seed, "threads": threads, **options}
-    for number in map(int, np.flatnonzero(impact & ~together)):
-        left = seconds_left(deadline)
-        own_step = None if step is None else _of_rows(draw.steps, number)[0, : batch.size[number, 1]]
-        _draw_row(batch, number, found, {**given, "row": row + number, "step": own_step, "budget": left})
+    impact = batch.status == Status.SOLVED
+    for nt in (1, 2):
+        draw_rows(batch, impact & (batch.size[:, 2] == nt), (nt, False), found, sample_piece)
     return finished(batch, found, told)
 
 
-def _draw_row(batch: ImpactBatch, k: int, found: Outputs, given: Options) -> None:
-    """The samples of one row on its own."""
-    problem = batch[k]
-    nv, nc, nt = problem.nv, problem.nc, problem.nt
-    one = algorithm1.sample(problem, found.status.shape[1], **given | ({} if nt == 2 else {"facets": None}))
-    found.v[k, :, :nv], found.impulse[k, :, :nc, : 1 + nt] = one.v, one.impulse
-    found.events[k], found.status[k], found.residual[k] = one.steps, one.status, one.residual
+def _directions(nt: int, options: Options) -> Array | None:
+    """Friction directions of rows with ``nt`` tangents; None: the true cone."""
+    if nt == 2 and options["friction"] == "cone":
+        return None
+    return facet_directions(nt, options.get("facets") if nt == 2 else None)
 
 
 def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
@@ -104,30 +94,23 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
     return np.take_along_axis(np.broadcast_to(given, (rows, nc)), first, axis=1)
 
 
-def _of_rows(steps: Array, begin: int) -> Array:
+def _of_rows(boxes: Array, begin: int) -> Array:
     """The boxes of the rows from ``begin`` on."""
-    return steps[begin:] if len(steps) > 1 else steps
+    return boxes[begin:] if len(boxes) > 1 else boxes
 
 
 def _on_gpu(
-    batch: ImpactBatch,
-    draw: ConeDraw,
-    impact: np.ndarray,
-    together: np.ndarray,
-    told: Options,
-    deadline: float,
+    batch: ImpactBatch, draw: Draw, options: Options, told: Options, deadline: float
 ) -> BatchOutcomes:
-    from routh.kernels.cuda import ConeSampler
+    from routh.kernels.algorithm1.gpu import StepSampler
     from routh.kernels.events_cuda import run_batch
     from routh.sampling.gpu_batch import begun, ended
 
-    others = np.flatnonzero(impact & ~together)
-    if others.size:
-        raise ValueError(
-            f"device: got 'cuda' with method 'algorithm1' and row {others[0]}; wanted rows in space and "
-            "friction='cone', or 'cpu'"
-        )
     problems, outputs = begun(batch, draw.n)
     limit = None if deadline == math.inf else deadline
-    run_batch(problems, together, outputs, ConeSampler(draw, batch.nc), draw.row, limit)
+    for nt in (1, 2):
+        wanted = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt)
+        if wanted.any():
+            sampler = StepSampler(draw, batch.nc, _directions(nt, options))
+            run_batch(problems, wanted, outputs, sampler, draw.row, limit)
     return ended(batch, problems, outputs, told)

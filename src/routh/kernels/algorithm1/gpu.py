@@ -1,0 +1,102 @@
+"""Algorithm 1 on an NVIDIA GPU: one thread per sample, compiled from the same scalar source.
+
+Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
+contacts and friction directions.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.compiling import cuda_kernel, on_device
+from routh.kernels.algorithm1.loop import run_range
+from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, work_shapes
+from routh.kernels.arrays import Outputs, Rows
+from routh.kernels.events_cuda import Sampler, no_corners, same_corners
+from routh.kernels.gpu_memory import CudaKernel, DeviceArray, send
+
+if TYPE_CHECKING:
+    from numba import cuda  # at run time `cuda_kernel` puts it here
+
+THREADS = 128
+NO_LIMIT = 2**31 - 1
+REGISTERS = 64  # of a thread: with more, fewer run at a time (cone, 2^20 robots: 64 ms; all 255: 109)
+
+
+@lru_cache(maxsize=16)
+def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
+    """The loop for at most so many contacts, each sample to its end; no direction: the true cone."""
+    sampled = on_device(run_range)
+    given = on_device(same_corners if k > 0 else no_corners)
+    # local arrays need a length
+    shapes = [tuple(max(1, length) for length in shape) for shape, _ in work_shapes(nc, nt, k)]
+    a, b, c, d, e, f, g, h, p, q, r, s = shapes
+
+    def entry(
+        rows: Rows,
+        wanted: DeviceArray,
+        draw: Draw,
+        outputs: Outputs,
+        directions: DeviceArray,
+        begin: int,
+        end: int,
+    ) -> None:
+        number = begin + cuda.grid(1)
+        if number < end and wanted[number // draw.n]:
+            work = Work(
+                cuda.local.array(a, np.float64),
+                cuda.local.array(b, np.float64),
+                cuda.local.array(c, np.float64),
+                cuda.local.array(d, np.float64),
+                cuda.local.array(e, np.float64),
+                cuda.local.array(f, np.float64),
+                cuda.local.array(g, np.float64),
+                cuda.local.array(h, np.float64),
+                cuda.local.array(p, np.float64),
+                cuda.local.array(q, np.float64),
+                cuda.local.array(r, np.int64),
+                cuda.local.array(s, np.int64),
+            )
+            row, sample = number // draw.n, number % draw.n
+            outputs.status[row, sample], outputs.events[row, sample] = PENDING, 0
+            outputs.residual[row, sample] = 0.0
+            for contact in range(outputs.impulse.shape[2]):
+                for part in range(outputs.impulse.shape[3]):
+                    outputs.impulse[row, sample, contact, part] = 0.0
+            sampled(rows, draw, given(directions), outputs, work, number, number + 1, NO_LIMIT)
+
+    # at ties of Lemke's path rounding must be the CPU's; the cone has none
+    return cuda_kernel(entry, fused=k == 0, max_registers=REGISTERS)
+
+
+class StepSampler(Sampler):
+    """Algorithm 1 for rows of at most ``nc`` contacts, see `Sampler`; ``directions`` None: the true cone."""
+
+    def __init__(self, draw: Draw, nc: int, directions: Directions) -> None:
+        corners = np.zeros((0, 2)) if directions is None else directions
+        self.nt = corners.shape[1]
+        self.draw, self.corners = send((draw, corners))
+        self.kernel = _kernel(nc, self.nt, len(corners))
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """See `Sampler.launch`."""
+        draw = self.draw._replace(row=row)
+        if draw.boxes.shape[0] > 1:
+            draw = draw._replace(boxes=draw.boxes[row - self.draw.row :])
+        blocks = -(-(end - begin) // THREADS)
+        self.kernel[blocks, THREADS](rows, wanted, draw, outputs, self.corners, begin, end)
+
+
+def run_on_gpu(rows: Rows, draw: Draw, directions: Directions, outputs: Outputs) -> None:
+    """Fill the outputs of the host."""
+    sampler, on_gpu = StepSampler(draw, rows.contact.shape[2], directions), send(outputs)
+    given, wanted = send((rows, np.ones(len(rows.nc), dtype=bool)))
+    sampler.run(given, wanted, on_gpu, draw.row, None)
+    arrays: DeviceArray = zip(on_gpu, outputs, strict=True)
+    for result, array in arrays:
+        result.copy_to_host(array)

@@ -1,0 +1,132 @@
+"""The loop of Algorithm 1: steps of a sample, samples of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import inlined, kernel
+from routh.kernels.algorithm1.cone import cone_step, load_cone
+from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
+from routh.kernels.algorithm1.work import (
+    BOX,
+    FRICTION,
+    PENDING,
+    Directions,
+    Draw,
+    Work,
+    load_row,
+    velocity_after,
+)
+from routh.kernels.arrays import Outputs
+from routh.kernels.random import SHIFT, Key, draw_bounds
+from routh.preparing import IMPULSE, Rows
+from routh.status import Status
+from routh.validation import Array
+
+SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
+MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
+
+
+@inlined
+def approaches(nc: int, width: int, velocities: Array) -> bool:
+    """Whether a contact approaches faster than APPROACH; so does a velocity that is not a number."""
+    for i in range(nc):
+        if not velocities[i * width] >= -tolerances.APPROACH:
+            return True
+    return False
+
+
+@inlined
+def step_bounds(nc: int, points: Array, key: Key, sample: int, step: int, size: Array, bound: Array) -> None:
+    """``lambda_max`` from the given points where they reach, else from the generator."""
+    if (step + 1) * nc <= points.shape[1]:
+        for i in range(nc):
+            bound[i] = size[i] * points[sample, step * nc + i]
+    else:
+        draw_bounds(nc, key, sample, step, size, bound)
+
+
+@inlined
+def solve_step(work: Work, directions: Directions, nc: int) -> float:
+    """One step from ``work.inputs`` to ``work.impulse``; its residual."""
+    return cone_step(work, nc) if directions is None else polygon_step(work, directions, nc)
+
+
+@kernel
+def take_steps(
+    rows: Rows, row: int, sample: int, draw: Draw, directions: Directions, outputs: Outputs, work: Work,
+    most: int,
+) -> None:  # fmt: skip
+    """At most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
+    nc = rows.nc[row]
+    width = 3 if directions is None else 1 + directions.shape[1]
+    n, inputs, total, count = nc * width, work.inputs, work.total, outputs.events[row, sample]
+    limit = tolerances.RESIDUAL
+    for i in range(nc):
+        if work.contacts[FRICTION, i] > tolerances.HUGE_FRICTION:
+            limit = tolerances.RESIDUAL_HUGE_FRICTION
+        for part in range(width):
+            total[width * i + part] = outputs.impulse[row, sample, i, part]
+    velocity_after(n, work.G, rows.start[row], total, inputs)
+    ended, worst, taken = PENDING, outputs.residual[row, sample], 0
+    key = (np.uint32(draw.seed), np.uint32(np.uint64(draw.seed) >> SHIFT), np.uint32(draw.row + row))
+    while ended == PENDING:
+        if not approaches(nc, width, inputs):
+            ended = SOLVED if count > 0 else NO_IMPACT
+        elif count >= draw.max_steps:
+            ended = MAX_STEPS
+        elif taken >= most:
+            break
+        else:
+            step_bounds(nc, draw.points, key, sample, count, work.contacts[BOX], inputs[n:])
+            residual = solve_step(work, directions, nc)
+            count += 1
+            taken += 1
+            worst = residual if not residual <= worst else worst
+            for j in range(n):
+                total[j] += work.impulse[j]
+            velocity_after(n, work.G, rows.start[row], total, inputs)
+            if not residual < limit:
+                ended = NUMERICAL
+    outputs.status[row, sample], outputs.events[row, sample] = ended, count
+    outputs.residual[row, sample] = worst
+    for i in range(nc):
+        unit = 1.0 if ended == PENDING else rows.contact[row, IMPULSE, i]
+        for part in range(width):
+            outputs.impulse[row, sample, i, part] = total[width * i + part] * unit
+    if ended != PENDING and ended != NO_IMPACT:
+        for r in range(outputs.v.shape[2]):
+            value = rows.before[row, r]
+            for j in range(n):
+                value += rows.response[row, r, j] * total[j]
+            outputs.v[row, sample, r] = value
+
+
+@kernel
+def run_range(
+    rows: Rows, draw: Draw, directions: Directions, outputs: Outputs, work: Work, begin: int, end: int,
+    most: int,
+) -> int:  # fmt: skip
+    """The pairs (row, sample) with numbers ``begin`` to ``end`` that are PENDING.
+
+    At most ``most`` steps of each; how many of them stay PENDING.
+    """
+    loaded, left = -1, 0
+    for number in range(begin, end):
+        row = number // draw.n
+        sample = number - row * draw.n
+        if outputs.status[row, sample] != PENDING:
+            continue
+        if row != loaded:
+            if directions is None:
+                load_row(rows, row, draw, 2, work)
+                load_cone(work, rows.nc[row])
+            else:
+                load_row(rows, row, draw, directions.shape[1], work)
+                load_polygons(work, directions, rows.nc[row])
+            loaded = row
+        take_steps(rows, row, sample, draw, directions, outputs, work, most)
+        if outputs.status[row, sample] == PENDING:
+            left += 1
+    return left

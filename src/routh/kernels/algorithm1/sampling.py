@@ -1,0 +1,88 @@
+"""Samples of one problem or of rows, by Algorithm 1 on CPU threads or a GPU."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from routh.kernels.algorithm1.loop import run_range
+from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Samples, Work, make_work
+from routh.kernels.arrays import Outputs, make_outputs, make_rows
+from routh.kernels.slices import run_slices
+from routh.preparing import Rows
+from routh.problem import ImpactProblem
+from routh.status import Status
+from routh.validation import Array, choice, deadline_of, seconds_left
+
+STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
+
+
+def run_rows(
+    rows: Rows,
+    draw: Draw,
+    directions: Directions,
+    outputs: Outputs,
+    *,
+    threads: int | None = None,
+    deadline: float = math.inf,
+) -> None:
+    """All samples of all rows on the CPU, until the deadline (of `time.monotonic`)."""
+    nc, (k, nt) = rows.contact.shape[2], (0, 2) if directions is None else directions.shape
+
+    def draw_slice(begin: int, end: int, own: Work) -> None:
+        while run_range(rows, draw, directions, outputs, own, begin, end, STEPS_AT_A_TIME):
+            if time.monotonic() >= deadline:
+                break
+
+    outputs.status[:] = PENDING
+    left = seconds_left(deadline)
+    run_slices(len(rows.nc) * draw.n, lambda: make_work(nc, nt, k), draw_slice, threads=threads, budget=left)
+    late = outputs.status == PENDING  # the velocity is that before, still
+    outputs.impulse[late], outputs.events[late], outputs.residual[late] = 0.0, 0, 0.0
+    outputs.status[late] = Status.OUT_OF_TIME
+
+
+def run(
+    problem: ImpactProblem,
+    n: int,
+    *,
+    step: Array,
+    max_steps: int,
+    seed: int,
+    directions: Array,
+    row: int = 0,
+    points: Array | None = None,
+    friction: str = "polyhedral",
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+) -> Samples:
+    """Draw the samples 0 to ``n - 1`` of one problem.
+
+    Parameters
+    ----------
+    step : (nc,) N s, the box that lambda_max is drawn from.
+    row : the place of the problem in its batch.
+    points : (n, steps * nc) numbers in (0, 1) for the first steps; beyond them the counter-based ones.
+    friction : "polyhedral" with ``directions`` (k, nt), in the order of their angle, or "cone".
+    device : "cpu" with ``threads`` threads (default: all), or "cuda".
+    budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
+    """
+    choice("friction", friction, ("polyhedral", "cone"))
+    choice("device", device, ("cpu", "cuda"))
+    deadline = deadline_of(budget)
+    given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
+    boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
+    draw = Draw(n, row, np.uint64(seed), np.ascontiguousarray(boxes, dtype=np.float64), given, max_steps)
+    corners = None if friction == "cone" and problem.nt == 2 else np.array(directions, dtype=np.float64)
+    rows = make_rows([problem])
+    out = make_outputs(rows, n, elastic=False)
+    if device == "cuda":
+        from routh.kernels.algorithm1.gpu import run_on_gpu
+
+        run_on_gpu(rows, draw, corners, out)
+    else:
+        run_rows(rows, draw, corners, out, threads=threads, deadline=deadline)
+    return Samples(out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0])

@@ -1,0 +1,102 @@
+"""The data of Algorithm 1: what is drawn, what becomes of samples, and the scratch of a thread."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.compiling import distinct, kernel
+from routh.compiling.foreign import Foreign
+from routh.preparing import IMPULSE, MU, ROOT_MASS, Rows
+from routh.validation import Array
+
+PENDING = -1  # status of a sample under way: its steps, residual and scaled impulse say how far it got
+Directions = Array | None  # (k, nt) friction directions in the order of their angle; None: the true cone
+
+
+class Draw(NamedTuple):
+    """What is drawn: the samples 0 to ``n - 1`` of every row."""
+
+    n: int
+    row: int  # number of the first row: row r of the arrays draws the numbers of row ``row + r``
+    seed: Foreign  # np.uint64
+    boxes: Array  # (rows, nc), (1, nc) or (0, nc) N s: what lambda_max is drawn from; none: the unit
+    points: Array  # (n, steps * nc) numbers in (0, 1) for the first steps; then by `seed`
+    max_steps: int
+
+
+class Samples(NamedTuple):
+    """What becomes of every sample of one problem."""
+
+    v: Array  # (samples, nv) SI
+    impulse: Array  # (samples, nc, 1 + nt) N s
+    steps: np.ndarray  # (samples,) int32
+    status: np.ndarray  # (samples,) int8, `routh.status.Status`
+    residual: Array  # (samples,) the largest of a sample's steps
+
+
+class Work(NamedTuple):
+    """Scratch of one thread for at most nc contacts, n = nc (1 + nt); a row's problem is copied here.
+
+    N = nc (3 + k) is the size of the linear complementarity problem; 0 with the true cone.
+    """
+
+    G: Array  # (n, n) scaled Delassus matrix
+    contacts: Array  # (7, nc), rows named below
+    inputs: Array  # (n + nc,) contact velocities, then lambda_max
+    impulse: Array  # (n,) of one step
+    after: Array  # (n,) contact velocities after it
+    total: Array  # (n,) impulses of all steps
+    W: Array  # (N, N) of HP23 (75), as are the following
+    q: Array  # (N,)
+    cover: Array  # (N,) ones in SI units
+    T: Array  # (N, N + 2) see `routh.lcp.lemke.follow_path`, as are the following
+    basis: np.ndarray  # (N,) int64
+    place: np.ndarray  # (2 N + 1,) int64
+
+
+# rows of `Work.contacts`: friction coefficient, box of lambda_max, square root of the effective mass; then of
+# the tangential block of G, with the true cone: eigenvalues, cosine and sine of the smaller one's axis
+FRICTION, BOX, ROOT, SMALL, LARGE, COSINE, SINE = range(7)
+
+
+def work_shapes(nc: int, nt: int, k: int) -> tuple[tuple[tuple[int, ...], type], ...]:
+    """Shape and type of each array of `Work`; ``k``: directions of friction, 0 with the true cone."""
+    n, size = nc * (1 + nt), nc * (3 + k) if k > 0 else 0
+    numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
+    whole = [(size,), (2 * size + 1,)]
+    return (*((shape, np.float64) for shape in numbers), *((shape, np.int64) for shape in whole))
+
+
+def make_work(nc: int, nt: int, k: int) -> Work:
+    """Scratch for rows of at most so many contacts."""
+    return Work(*(np.zeros(shape, kind) for shape, kind in work_shapes(nc, nt, k)))
+
+
+@kernel
+def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
+    """The problem of one row into the scratch."""
+    nc = rows.nc[row]
+    n = nc * (1 + nt)
+    for r in range(n):
+        for j in range(n):
+            work.G[r, j] = rows.G[row, r, j]
+    for i in range(nc):
+        work.contacts[FRICTION, i], work.contacts[BOX, i] = rows.contact[row, MU, i], 1.0
+        work.contacts[ROOT, i] = rows.contact[row, ROOT_MASS, i]
+        if draw.boxes.shape[0] > 0:
+            given = draw.boxes[min(row, draw.boxes.shape[0] - 1), i]
+            work.contacts[BOX, i] = given / rows.contact[row, IMPULSE, i]
+
+
+@distinct
+def velocity_after(n: int, G: Array, before: Array, p: Array, after: Array) -> None:
+    """Contact velocities ``before + G p`` (n,); G is symmetric, so its rows are added up."""
+    for row in range(n):
+        after[row] = before[row]
+    for j in range(n):
+        push = p[j]
+        if push != 0.0:
+            for row in range(n):
+                after[row] = after[row] + G[j, row] * push
