@@ -1,0 +1,68 @@
+"""The compiled sampler in space draws what its readable reference draws, decision by decision."""
+
+import numpy as np
+import pytest
+import space_reference as reference
+
+import routh
+from landing_families import uneven_ground
+from problems import problem_of_size
+from routh.friction import facet_directions
+from routh.status import Status
+
+FINE = 1e-9  # tolerance of curves, so that what differs is no error of theirs
+CLOSE = 1e-7  # of the speed: slips below 1e-8 are none for the reference
+
+
+def differing(problem, n, *, facets=None, seed=5, **settings):
+    """Samples whose status or velocity is not the reference's."""
+    options = {"tolerance": FINE} if facets is None else {"friction": "polyhedral", "facets": facets}
+    outcomes = routh.sample(problem, n, seed=seed, threads=1, **options, **settings)
+    corners = None if facets is None else facet_directions(2, facets)
+    found = []
+    for sample in range(n):
+        status, pieces = reference.follow(problem, seed, sample, corners=corners, **settings)
+        v = problem.apply(pieces.sum(axis=0) * problem.scaling.impulse[:, None])
+        far = np.linalg.norm((v - outcomes.v[sample]) @ problem.cholesky)
+        if status != outcomes.status[sample] or not far <= CLOSE * problem.speed:
+            found.append(sample)
+    return found
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5])
+@pytest.mark.parametrize("nc", [2, 3, 4, 5])
+@pytest.mark.parametrize("facets", [None, 4, 8])
+def test_a_body_on_uneven_ground(nc, facets, e):
+    assert not differing(uneven_ground(0, nc, e=e), 3, facets=facets)
+
+
+@pytest.mark.parametrize("facets", [None, 8])
+def test_bodies_of_random_inertia(facets):
+    rng = np.random.default_rng(1)
+    for nc in (1, 2, 3):
+        assert not differing(problem_of_size(rng, nc, 2, 0.5), 3, facets=facets)
+        assert not differing(problem_of_size(rng, nc + 1, 2, 0.5, duplicate=True), 2, facets=facets)
+
+
+@pytest.mark.parametrize("rates", ["uniform", "extreme"])
+@pytest.mark.parametrize("facets", [None, 8])
+def test_other_draws(rates, facets):
+    assert not differing(uneven_ground(2, 3), 3, facets=facets, rates=rates, persistence=0.3)
+
+
+def test_a_box_that_falls_flat():
+    problem = routh.systems.impact("box-drop")
+    assert not differing(problem, 6, facets=8)
+    assert not differing(problem.subset(["A", "B", "C"]), 3)
+
+
+def test_nothing_approaches():
+    problem = uneven_ground(0, 2)
+    away = problem.replace(v=np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]))
+    assert reference.follow(away, 0, 0)[0] == Status.NO_IMPACT
+
+
+def test_a_wrong_reference_is_found(monkeypatch):
+    """Nothing of this passes by itself: other numbers, and samples differ."""
+    monkeypatch.setattr(reference, "event_number", lambda key, index: 0.5)
+    assert differing(uneven_ground(0, 3), 3, facets=8)
