@@ -31,7 +31,7 @@ FREE, DRIVEN, HELD = range(3)
 AS_DRAWN, IN_TURN, AIMED, BARE = range(4)  # phases of a sample
 GO_ON, STAGE_ENDS, BROKEN = range(3)  # why a piece ended
 KEEP, KIND, CUT, CUT_AT, PER_CONTACT = range(5)  # numbers of an event's key; then three for each contact
-ZERO = 1e-8  # velocities below this are none: more than SciPy's errors, less than what matters
+ZERO = 1e-9  # velocities below this are none: more than SciPy's errors, less than what matters
 STILL = 1e-9  # slip rates below this share of the largest rate are none
 AIMS, FINE_AIMS = 60, 10**5  # sweeps for aimed weights; where curves are followed finely
 RTOL, ATOL = 1e-11, 1e-13  # of SciPy
@@ -448,7 +448,8 @@ def curve(path, r, change, cut, stays):
     x, length = found.y[:, -1], float(found.t[-1])
     path.c = piece.velocities(x)
     path.y[path.role == HELD] = before[path.role == HELD]
-    for i in [*piece.sticks, *([who] if what == "slip ends" else [])]:
+    ends = [i for i in piece.slides if what == "slip ends" and np.linalg.norm(path.slip(i)) <= 20.0 * ZERO]
+    for i in [*piece.sticks, *ends]:  # slips of one body often end together, up to SciPy's errors
         path.slip(i)[:] = 0.0
     if what == "rests":
         path.y[who] = 0.0

@@ -5,22 +5,22 @@ import pytest
 import space_reference as reference
 
 import routh
-from landing_families import uneven_ground
+from landing_families import box_model, land, uneven_ground
 from problems import problem_of_size
 from routh.friction import facet_directions
 from routh.status import Status
 
 FINE = 1e-9  # tolerance of curves, so that what differs is no error of theirs
-CLOSE = 1e-7  # of the speed: slips below 1e-8 are none for the reference
+CLOSE = 1e-7  # of the speed: slips below 1e-9 are none for the reference, which stiff friction multiplies
 
 
-def differing(problem, n, *, facets=None, seed=5, **settings):
-    """Samples whose status or velocity is not the reference's."""
+def differing(problem, n, *, facets=None, seed=5, only=None, **settings):
+    """Samples (of those in ``only``) whose status or velocity is not the reference's."""
     options = {"tolerance": FINE} if facets is None else {"friction": "polyhedral", "facets": facets}
     outcomes = routh.sample(problem, n, seed=seed, threads=1, **options, **settings)
     corners = None if facets is None else facet_directions(2, facets)
     found = []
-    for sample in range(n):
+    for sample in only or range(n):
         status, pieces = reference.follow(problem, seed, sample, corners=corners, **settings)
         v = problem.apply(pieces.sum(axis=0) * problem.scaling.impulse[:, None])
         far = np.linalg.norm((v - outcomes.v[sample]) @ problem.cholesky)
@@ -54,6 +54,17 @@ def test_a_box_that_falls_flat():
     problem = routh.systems.impact("box-drop")
     assert not differing(problem, 6, facets=8)
     assert not differing(problem.subset(["A", "B", "C"]), 3)
+
+
+NOT_FOUND = pytest.mark.xfail(reason="rates of held contacts that differ a little in height", strict=False)
+
+
+@pytest.mark.parametrize(
+    ("facets", "only"), [(None, (1, 3)), pytest.param(8, (0, 3, 14, 23), marks=NOT_FOUND)]
+)
+def test_a_crate_that_falls_nearly_flat(facets, only):
+    problem = land(box_model((0.2, 0.15, 0.1), 1.0), tilt=(0.002, 0.003))
+    assert not differing(problem, 1 + max(only), facets=facets, only=only)
 
 
 def test_nothing_approaches():
