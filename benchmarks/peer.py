@@ -8,7 +8,7 @@ from quantecon.optimize import lcp_lemke
 
 from routh import tolerances
 from routh.compiling.copying import rebuilt
-from routh.kernels import random
+from routh.kernels.common import random
 from routh.step import PolyhedralStep
 
 draw_bounds = rebuilt(random.draw_bounds, numba.njit, {})

@@ -46,7 +46,7 @@ def test_row_zero_is_the_single_problem_and_rows_differ():
 
 
 def test_keys_of_events_are_the_same_in_compiled_code():
-    from routh.kernels import random as compiled
+    from routh.kernels.common import random as compiled
 
     for seed, row, sample, event in [(0, 0, 0, 0), (2**64 - 1, 2**32 - 1, 12345, 7), (5, 3, 2**40 + 1, 2)]:
         key = event_key(seed, row, sample, event)

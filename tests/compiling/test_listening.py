@@ -75,7 +75,7 @@ print(len(routh.sample(problem, 2)))
 
 def test_threads_that_sample_are_not_waited_for(monkeypatch):
     """One of them may be compiling."""
-    from routh.kernels.slices import run_slices
+    from routh.kernels.common.slices import run_slices
 
     may_end, ended = threading.Event(), []
 

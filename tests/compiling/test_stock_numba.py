@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh.compiling.copying import rebuilt
-from routh.kernels import random, small_linear
+from routh.kernels.common import random, small_linear
 
 numba = pytest.importorskip("numba")
 

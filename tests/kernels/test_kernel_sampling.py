@@ -6,7 +6,7 @@ import pytest
 from problems import FAMILIES, family_problem
 from routh.friction import facet_directions
 from routh.kernels.algorithm1.sampling import run
-from routh.kernels.random import draw_bounds
+from routh.kernels.common.random import draw_bounds
 from routh.laws.set_valued import accumulate
 from routh.rng import uniforms
 from routh.status import Status

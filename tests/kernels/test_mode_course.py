@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
+from routh.kernels.common.small_linear import invert, least
 from routh.kernels.planar_place import fill_place, make_place
-from routh.kernels.small_linear import invert, least
 from routh.models.planar import (
     Body,
     DiscContact,

@@ -9,6 +9,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
+from routh.kernels.common.random import GOLDEN, event_number, event_word
 from routh.kernels.events_rates import (
     BOUNCE,
     BUDGET,
@@ -30,7 +31,6 @@ from routh.kernels.events_rates import (
     PlaneWork,
 )
 from routh.kernels.events_roles import B16, B32, B48, FIELD, LOW, STUCK, drive, find_known_rates
-from routh.kernels.random import GOLDEN, event_number, event_word
 
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding

@@ -15,6 +15,8 @@ from routh.compiling.foreign import Plain
 from routh.kernels.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.callback import rates_function
+from routh.kernels.common.random import event_keys
+from routh.kernels.common.slices import run_slices
 from routh.kernels.events_pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.events_rates import (
     BOUNCE,
@@ -49,9 +51,7 @@ from routh.kernels.events_roles import (
     find_known_rates,
 )
 from routh.kernels.plane_record import begin_plane, finish_plane, write_piece
-from routh.kernels.random import event_keys
 from routh.kernels.record import ENTRIES, Record, impulses, make_record
-from routh.kernels.slices import run_slices
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status

@@ -23,7 +23,7 @@ import numpy as np
 
 from routh.compiling import inlined, kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.random import event_number
+from routh.kernels.common.random import event_number
 from routh.validation import Array
 
 NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)

@@ -13,6 +13,7 @@ from routh.compiling import inlined, kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
 from routh.kernels.common.integers import wide
+from routh.kernels.common.random import GOLDEN, event_word
 from routh.kernels.events_rates import (
     ANY_ORDER,
     BUDGET,
@@ -35,7 +36,6 @@ from routh.kernels.events_rates import (
     find_rates,
     order_contacts,
 )
-from routh.kernels.random import GOLDEN, event_word
 from routh.validation import Array
 
 HOLD, JOIN = 0.3, 0.05  # a contact at y = 0 is held, or may be driven, with these probabilities

@@ -14,9 +14,9 @@ from routh.kernels.arrays import IMPULSE as UNIT
 from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
 from routh.kernels.callback import rates_function
-from routh.kernels.random import event_key, event_number
+from routh.kernels.common.random import event_key, event_number
+from routh.kernels.common.slices import run_slices
 from routh.kernels.record import Record, note_aim
-from routh.kernels.slices import run_slices
 from routh.kernels.space_curve import FINE
 from routh.kernels.space_draws import (
     AIMED,

@@ -17,6 +17,7 @@ from routh.kernels.arrays import MU as ROW_MU
 from routh.kernels.arrays import RESTITUTION as ROW_RESTITUTION
 from routh.kernels.arrays import Draw, Rows
 from routh.kernels.callback import rates_function
+from routh.kernels.common.slices import run_slices
 from routh.kernels.events_plane import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.events_rates import TOTAL, PlaneWork
 from routh.kernels.events_space import NUMERICAL, SLACK, finish, run_sample
@@ -66,7 +67,6 @@ from routh.kernels.reverse_rates import (
     ReverseWork,
     reverse_workspace,
 )
-from routh.kernels.slices import run_slices
 from routh.kernels.space_names import ERROR, GLOBAL, ORDER, Books, Corners, SpaceWork
 from routh.kernels.space_names import TOTAL as SPACE_TOTAL
 from routh.kernels.space_names import workspace as space_workspace

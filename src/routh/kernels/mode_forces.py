@@ -15,8 +15,8 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
+from routh.kernels.common.small_linear import invert, least
 from routh.kernels.planar_place import Place, fill_place, velocity
-from routh.kernels.small_linear import invert, least
 from routh.validation import Array
 
 if TYPE_CHECKING:

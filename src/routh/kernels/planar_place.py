@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.small_linear import invert
+from routh.kernels.common.small_linear import invert
 from routh.validation import Array
 
 if TYPE_CHECKING:

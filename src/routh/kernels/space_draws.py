@@ -9,7 +9,7 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.callback import call_rates
-from routh.kernels.random import event_number
+from routh.kernels.common.random import event_number
 from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
     AIMED_BY,

@@ -10,7 +10,7 @@ import numpy as np
 
 from routh.compiling import compiled, cuda_kernel, find_cuda, on_device
 from routh.compiling.foreign import Foreign
-from routh.kernels.slices import run_slices
+from routh.kernels.common.slices import run_slices
 from routh.status import Status
 from routh.two_body import _layout as at
 from routh.two_body._layout import ARC_SHAPE, SERIES_SHAPE, STATE_SIZE, Impacts, Work, workspace

@@ -19,7 +19,7 @@ from routh.kernels.algorithm1.work import (
     velocity_after,
 )
 from routh.kernels.arrays import Outputs
-from routh.kernels.random import SHIFT, Key, draw_bounds
+from routh.kernels.common.random import SHIFT, Key, draw_bounds
 from routh.preparing import IMPULSE, Rows
 from routh.status import Status
 from routh.validation import Array

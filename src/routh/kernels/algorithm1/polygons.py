@@ -6,7 +6,7 @@ from routh import tolerances
 from routh.compiling import apart, inlined, kernel, seldom
 from routh.kernels.algorithm1.lemke import lemke
 from routh.kernels.algorithm1.work import FRICTION, ROOT, Work, velocity_after
-from routh.kernels.small_linear import solve
+from routh.kernels.common.small_linear import solve
 from routh.validation import Array
 
 PIVOTS_PER_ROW = 20
