@@ -60,6 +60,7 @@ CLOSED = 1e-12  # residual of a solve that is done
 NEARLY_CLOSED = 1e-8  # and of one that rounding ends
 QUICK, COLD, LAST = 12, 6, 25  # Newton steps from a neighbour; for each eps on the way; for the last one
 FALLS = 0.03  # by which eps falls
+FEW = 6  # contacts for whose rates that is tried: it takes milliseconds for many
 
 
 @kernel
@@ -423,8 +424,8 @@ def solve(work: SpaceWork, m: int, corners: Corners, of: int, h: float, eps: flo
     """Rates of an implicit step of length h from BASE, from those in row ``of`` or from nothing: residual."""
     stiff, marks = work.stiff, work.marks
     worst = quick_newton(work, m, corners, of, h, eps, rates)
-    if worst <= NEARLY_CLOSED or corners is not None:
-        return worst
+    if worst <= NEARLY_CLOSED or corners is not None or (rates and m > FEW):
+        return worst  # other roles are drawn where there are no rates
     for a in range(m):
         if marks[ROLE, marks[LIST, a]] == HELD:
             stiff[of, 3 * a] = 0.5
