@@ -8,7 +8,7 @@ import routh
 import routh.learn
 
 gymnasium = pytest.importorskip("gymnasium")
-pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco")
 
 
 def episodes(env, seed, steps=60, first=True):
@@ -198,3 +198,28 @@ def test_impacts_of_several_simulations_are_drawn_as_when_alone():
             assert np.array_equal(drawn.v, alone.v)
             assert np.array_equal(drawn.status, alone.status)
             assert drawn.good.all()
+
+
+def test_each_contact_has_parameters_of_its_own():
+    options = {"per_contact": True, "heights": 0.002}
+    env = routh.learn.ParameterRandomization(gymnasium.make("Ant-v5"), friction=(0.5, 1.5), **options)
+    model = env.unwrapped.model
+    usual = {name: getattr(model, name).copy() for name in ("geom_friction", "geom_pos", "geom_priority")}
+    flags = int(model.opt.disableflags)
+    _, info = env.reset(seed=1)
+    told, geoms = info["parameters"], env.geoms
+    assert len(geoms) > 4
+    assert len(set(told["friction"])) == len(geoms)
+    assert model.geom_friction[geoms, 0] == pytest.approx(told["friction"] * usual["geom_friction"][geoms, 0])
+    moved = np.linalg.norm(model.geom_pos[geoms] - usual["geom_pos"][geoms], axis=1)
+    assert moved == pytest.approx(np.abs(told["heights"]))
+    assert np.all(model.geom_priority[geoms] > model.geom_priority[0])  # so that their own friction counts
+    assert int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+    _, again = env.reset(seed=1)
+    assert np.array_equal(again["parameters"]["heights"], told["heights"])
+    env.close()
+    for name, values in usual.items():
+        assert np.array_equal(getattr(model, name), values)
+    assert int(model.opt.disableflags) == flags
+    with pytest.raises(ValueError, match="without per_contact"):
+        routh.learn.ParameterRandomization(gymnasium.make("Hopper-v5"), heights=0.002)

@@ -155,7 +155,7 @@ def test_restitution_is_said():
 
 def test_regimes():
     q, v = flat(0.3, 1.0)
-    assert tipping(lander(solref="0.004 1"), q, v).regime.kind == "stiff"
+    assert tipping(lander(solref="0.002 1"), q, v).regime.kind == "stiff"
     assert tipping(lander(solref="0.08 1"), q, v).regime.kind == "soft"
     q[3:7] = [np.cos(0.025), np.sin(0.025), 0, 0]  # 0.05 rad
     q[2] += 0.0102

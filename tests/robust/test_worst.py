@@ -245,3 +245,24 @@ def test_a_contact_that_a_row_does_not_have_stays_unknown():
     assert holds(batch, {"A": 100.0, "B": 100.0}, max_samples=64).answers.tolist() == ["proved", "unknown"]
     with pytest.raises(ValueError, match="contact: got 'C'"):
         worst_cases(batch, "C")
+
+
+def test_in_space_few_samples_reach_the_worst_and_bounds_know_the_cones():
+    """Extreme rates reach at once nearly what thousands of samples do; elastic bounds use the cones, too."""
+    from landers import flat, lander
+
+    from routh.robust import tipping
+
+    q, v = flat(0.8, 1.5)
+    q[3:7] = [1.0, 0.001, 0.0005, 0.0]
+    for elastic, nearly in ((0.0, 0.995), (0.3, 0.95)):  # elastic extremes are rarer
+        found = tipping(lander(), q, v, restitution=elastic)
+        problem, direction = found.problem, found.support.rates[0]
+        worst = worst_case(problem, direction)
+        many = routh.sample(problem, 4096, seed=5)
+        assert len(worst.sample[0]) < 2048
+        assert worst.value >= nearly * (many.v @ direction).max()
+        assert worst.bound >= worst.value
+        assert worst.looseness == pytest.approx(worst.bound / worst.value - 1.0)
+        down = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])  # no outcome of a flat touch-down goes on downwards
+        assert worst_case(problem, down).bound < 0.5 * 1.5

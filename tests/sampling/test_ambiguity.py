@@ -134,3 +134,18 @@ def test_a_scan_finds_the_ambiguous_states():
     worst = found.worst(2)
     assert worst[0]["score"] == pytest.approx(np.nanmax(found.score))
     assert len(found.worst(100)) == 4
+
+
+def test_covariance_and_principal_directions():
+    outcomes = routh.sample(routh.systems.impact("compass-gait"), 500, seed=0)
+    v, M = outcomes.v[outcomes.solved], outcomes.problem.M
+    assert outcomes.covariance() == pytest.approx(np.cov(v.T, bias=True))
+    found = outcomes.principal()
+    assert found.directions @ M @ found.directions.T == pytest.approx(np.eye(len(M)), abs=1e-9)
+    assert found.shares.sum() == pytest.approx(1.0)
+    spread = (v - found.mean) @ M @ found.directions.T  # coordinates along them
+    assert found.widths == pytest.approx(spread.std(axis=0), abs=1e-9)
+    assert found.directions[0] == pytest.approx(routh.sampling.measure_ambiguity(outcomes).direction)
+    assert outcomes.principal(2).widths == pytest.approx(found.widths[:2])
+    with pytest.raises(ValueError, match="k: got 0"):
+        outcomes.principal(0)

@@ -14,7 +14,7 @@ from routh.problem import ImpactProblem
 from routh.progress import counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sampling.ambiguity import measure_ambiguity
-from routh.sampling.outcomes import check_arrays
+from routh.sampling.outcomes import Outcomes, check_arrays
 from routh.sampling.sampler import sample
 from routh.status import StateError, Status
 from routh.storage import Stored
@@ -39,6 +39,7 @@ class Scan(Drawable, Tabular, Stored):
     #: grid, int8 of `routh.Status`: SOLVED where the impact was sampled, else NO_CONTACT, NO_IMPACT,
     #: REFUSED (a state that cannot be) or OUT_OF_TIME
     status: np.ndarray
+    measure: str = "ambiguity"  # what the score is
     _kind: ClassVar = "scan"
 
     def __repr__(self) -> str:
@@ -52,6 +53,8 @@ class Scan(Drawable, Tabular, Stored):
         if not worst:
             return ["No impact at any point."]
         where = ", ".join(f"{name} = {worst[0][name]:.4g}" for name in self.axes)
+        if self.measure != "ambiguity":
+            return [f"{self.measure} up to {worst[0]['score']:.2f}, at {where}."]
         return [f"Ambiguity up to {worst[0]['score']:.2f} of the speed before, at {where}."]
 
     def _facts(self) -> list[tuple[object, ...]]:
@@ -62,9 +65,10 @@ class Scan(Drawable, Tabular, Stored):
         return dict(self.axes)
 
     def _columns(self) -> dict[str, Column]:
-        over = tuple(self.axes)
+        over, meaning = tuple(self.axes), "diameter of the outcomes over the speed before"
+        meaning = meaning if self.measure == "ambiguity" else self.measure
         return {
-            "score": Column(over, self.score, "1", "diameter of the outcomes over the speed before"),
+            "score": Column(over, self.score, "1", meaning),
             "contacts": Column(over, self.contacts, "1", "number of contacts"),
             "solved": Column(over, self.solved, "1", "share of the samples that are solved"),
             "explained": Column(over, self.explained, "1", "share of the variance along one direction"),
@@ -79,7 +83,7 @@ class Scan(Drawable, Tabular, Stored):
         """What a file keeps: the names of the axes, their values and the grids."""
         axes = {f"axis_{k}": values for k, values in enumerate(self.axes.values())}
         grids = {name: getattr(self, name) for name in _GRIDS}
-        return {"axes": list(self.axes)}, {**axes, **grids}
+        return {"axes": list(self.axes), "measure": self.measure}, {**axes, **grids}
 
     @classmethod
     def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
@@ -88,7 +92,7 @@ class Scan(Drawable, Tabular, Stored):
         shape = tuple(len(values) for values in axes.values())
         grids = {name: arrays[name] for name in _GRIDS}
         check_arrays(grids, {name: (shape, kind) for name, kind in _GRIDS.items()})
-        return cls(axes, **grids)
+        return cls(axes, **grids, measure=str(told.get("measure", "ambiguity")))
 
     def worst(self, count: int = 5) -> list[dict[str, float]]:
         """The most ambiguous states, each with its coordinates, score and number of contacts."""
@@ -108,6 +112,8 @@ def scan(
     n: int = 256,
     seed: int = 0,
     friction: str = "cone",
+    rates: str | None = None,
+    measure: Callable[[Outcomes], float] | None = None,
     budget: float | None = None,
 ) -> Scan:
     """The ambiguity of the impacts at every point of a grid. Notebooks show a bar while it takes long.
@@ -117,7 +123,8 @@ def scan(
     problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit;
         a `routh.status.StateError` says that the state there cannot be.
     axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
-    n, seed, friction : for `routh.sample` at each point.
+    n, seed, friction, rates : for `routh.sample` at each point.
+    measure : a number for the outcomes of a point, instead of their ambiguity; `routh.robust.tipping_ratio`.
     budget : seconds; points that are not reached by then have Status.OUT_OF_TIME, the others are the same.
     """
     deadline = deadline_of(budget)
@@ -141,10 +148,12 @@ def scan(
         if not np.any(problem.approaching):
             status.flat[row] = Status.NO_IMPACT
             continue
-        outcomes = sample(problem, n, seed=seed, friction=friction)
+        outcomes = sample(problem, n, seed=seed, friction=friction, rates=rates)
         found = measure_ambiguity(outcomes)
         solved.flat[row] = ended = float(outcomes.solved.mean())
         if ended > 0.0:
-            score.flat[row], explained.flat[row] = found.score, found.explained
+            score.flat[row] = found.score if measure is None else measure(outcomes)
+            explained.flat[row] = found.explained
         status.flat[row] = Status.SOLVED
-    return Scan(grid.axes, score, contacts, solved, explained, status)
+    named = "ambiguity" if measure is None else getattr(measure, "__name__", "measure")
+    return Scan(grid.axes, score, contacts, solved, explained, status, named)

@@ -46,6 +46,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
             "run, impact, animate ROBOT": "fewer than 99 % of the samples are solved: the first line says "
             "how many, why not and what to try, and the answer is made of the solved ones alone",
             "scan": "the same of all samples of all points together",
+            "tip": "no outcome that was found tips, but the same of its samples",
         },
     ),
     Exit.INTERRUPTED: (

@@ -13,6 +13,16 @@ from routh.cli import options, robots
 Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")]
 
 
+MEASURES = ("ambiguity", "tipping")
+MeasureName = Annotated[
+    str,
+    typer.Option(
+        metavar="ambiguity|tipping",
+        help="What to compute: how far apart the outcomes are, or (robots) how near to tipping the worst is.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Nearness:
     """Which contacts of a landing count, and which states are refused."""
@@ -28,6 +38,7 @@ class ScanRequest:
 
     over: options.Over = None
     near: Nearness = field(default_factory=Nearness)
+    measure: MeasureName = "ambiguity"
     samples: Samples = 256
     seed: options.Seed = 0
     budget: options.Budget = None
@@ -57,6 +68,7 @@ class SweepRequest:
     over: options.Over = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
     window: robots.Window = None
+    measure: MeasureName = "ambiguity"
     resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the study in this folder.")] = (
         None
     )

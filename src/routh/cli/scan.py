@@ -14,13 +14,14 @@ from routh.auditing.scans import Scan, scan
 from routh.cli.exits import Exit
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
-from routh.cli.requests import Nearness, ScanRequest
+from routh.cli.requests import MEASURES, ScanRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
+from routh.models.landed import Landing
 from routh.problem import ImpactProblem
 from routh.sampling.answers import ENOUGH
-from routh.status import Status
+from routh.status import StateError, Status
 from routh.text import for_rich, percent
-from routh.validation import Options
+from routh.validation import Options, choice
 
 
 def run_scan(
@@ -30,15 +31,23 @@ def run_scan(
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
+    tips = choice("--measure", request.measure, MEASURES) == "tipping"
     if is_robot(source):
-        problem_at: Landings | partial[ImpactProblem | None] = Landings(source, landed, robot, request.near)
+        problem_at: Landings | partial[ImpactProblem | None] = Landings(source, landed, robot, request)
     else:
         from routh import systems
 
         refuse_without_robot(source, landed, robot, request.near)
+        if tips:
+            raise ValueError(f"--measure: {source} is no robot file; wanted one with tipping")
         problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
-        found = scan(problem_at, grid.axes, n=request.samples, seed=request.seed, budget=request.budget)
+        told: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
+        if tips:
+            from routh.robust.feet import tipping_ratio
+
+            told |= {"measure": tipping_ratio, "rates": "extreme"}
+        found = scan(problem_at, grid.axes, **told)
     sampled = found.solved[found.status == Status.SOLVED]
     if sampled.size and sampled.mean() < ENOUGH:
         few = int((sampled < ENOUGH).sum())
@@ -73,30 +82,43 @@ def _exit_of(found: Scan) -> Exit:
 class Landings:
     """The impact with which a robot lands, by angles, drop and joints."""
 
-    def __init__(self, source: str, landed: Landed, robot: RobotFile, near: Nearness) -> None:
-        self.landed = landed
+    def __init__(self, source: str, landed: Landed, robot: RobotFile, request: ScanRequest) -> None:
+        self.landed, self.tips = landed, request.measure == "tipping"
         self.model = robot.load(Path(source))
-        self.options = {**robot.posture(self.model), **asdict(near)}
+        self.options = {**robot.posture(self.model), **asdict(request.near)}
         self.refused: list[str] = []  # why, for each point at which the robot cannot be
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point; None where nothing is hit."""
-        from routh.status import StateError
-
         known: Options = {name: value for name, value in point.items() if name in (*NUMBERS, "drop")}
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
         landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:
-            return make_landing(self.model, landed, **self.options).problem
+            found = make_landing(self.model, landed, **self.options)
+            return found.problem if not self.tips else self._standing(found)
         except StateError as error:
             self.refused.append(str(error))
             raise
 
+    def _standing(self, found: Landing) -> ImpactProblem | None:
+        """The touch-down, which knows its support; None where it has none."""
+        from routh.robust.feet import standing_problem
+
+        try:
+            return standing_problem(found)
+        except StateError:
+            raise
+        except ValueError as error:
+            self.refused.append(str(error))
+            return None
+
 
 def worst_table(found: Scan) -> Table:
     """The most ambiguous points."""
-    names = (*found.axes, "ambiguity", "contacts")
-    table = plain_table(*(f">|{for_rich(name)}" for name in names), title="most ambiguous")
+    of = found.measure.replace("_", " ")
+    names = (*found.axes, of, "contacts")
+    title = "most ambiguous" if of == "ambiguity" else f"largest {of}"
+    table = plain_table(*(f">|{for_rich(name)}" for name in names), title=title)
     for row in found.worst():
         numbers = [f"{row[name]:.4g}" for name in found.axes]
         table.add_row(*numbers, f"{row['score']:.3g}", f"{row['contacts']:.0f}")
@@ -107,7 +129,7 @@ def as_data(found: Scan) -> dict[str, object]:
     """The scan for machines."""
     return {
         "axes": found.axes,
-        "ambiguity": found.score,
+        found.measure: found.score,
         "contacts": found.contacts,
         "status": [Status(int(code)).name for code in found.status.ravel()],
         "ended": found.solved,

@@ -12,11 +12,12 @@ from routh.auditing.grids import grid_from_text
 from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
-from routh.cli.requests import SweepRequest
+from routh.cli.requests import MEASURES, SweepRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
-from routh.sweep.measures import ambiguity
+from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, study
+from routh.validation import choice
 
 
 def source_of(
@@ -25,6 +26,8 @@ def source_of(
     """Where the problems come from: a robot's landing, or a system by name; ``axes`` are told by points."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
+        if choice("--measure", request.measure, MEASURES) == "tipping":
+            raise ValueError(f"--measure: {source} is no robot file; wanted one with tipping")
         if request.window is not None:
             raise ValueError(f"--window: {source} is no robot file; wanted .xml or .urdf with it")
         return recipe("routh.systems:problem_of", name=source)
@@ -36,7 +39,9 @@ def source_of(
         further["qpos"] = robot.posture(robot.load(file))["qpos"].tolist()
     fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
-    made = recipe("routh.models.dropping:landing_problem", file=str(file), joints=landed.joints(), **given)
+    tips = request.measure == "tipping"
+    source_name = "routh.robust.feet:touchdown_problem" if tips else "routh.models.dropping:landing_problem"
+    made = recipe(source_name, file=str(file), joints=landed.joints(), **given)
     return replace(made, files=(str(file),))
 
 
@@ -46,7 +51,8 @@ def run_sweep(
     """Make the study of a system or a robot and compute it; the exit code."""
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
-    axes, measure = grid_from_text(request.over).axes, [ambiguity(request.samples)]
+    axes, tips = grid_from_text(request.over).axes, request.measure == "tipping"
+    measure = [tipping(request.samples) if tips else ambiguity(request.samples)]
     problems = source_of(source, landed, robot, request, axes)
     made = study(folder, problems=problems, over=axes, measure=measure, seed=request.seed)
     return compute(made, request, output)

@@ -15,7 +15,8 @@ from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
 from routh.cli.robot_files import RobotFile
-from routh.text import for_rich
+from routh.sampling.answers import ENOUGH
+from routh.text import for_rich, percent
 from routh.validation import Options
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def run_tip(
         with output.busy("looking for safe speeds"):
             region = region_of(model, landed, robot, request)
     output.answer(tip.lines())
+    if tip.solved < ENOUGH:
+        output.show(
+            f"[yellow]Only {percent(tip.solved)} of the samples are solved[/yellow]; the others may tip."
+        )
     if landed.heading is None and landed.speed:
         output.show(f"Worst of {HEADINGS} headings: {found.motion.heading:.2f} rad (--heading for one).")
     limits = safe_limits(region, landed)
@@ -50,14 +55,16 @@ def run_tip(
     tell_place(found, output)
     written = output.picture(place, lambda: _figure(tip, region))
     output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
-    return Exit.NO_GO if tip.can_tip else Exit.DONE
+    if tip.can_tip:
+        return Exit.NO_GO
+    return Exit.DONE if tip.solved >= ENOUGH else Exit.TOO_FEW_SOLVED
 
 
 def worst_heading(
     model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest
 ) -> tuple[Landing, Tipping]:
     """The landing whose worst outcome is worst, of all headings where none is given, and its answer."""
-    from routh.robust.tipping import tipping
+    from routh.robust.tipping import Tipping, tipping
 
     told: Options = {"window": request.near.window, "stiffness": request.stiffness}
     limits = options.given(deepest=request.near.deepest, past_limit=request.near.past_limit)
@@ -73,6 +80,7 @@ def worst_heading(
     ratio = np.nan_to_num(np.atleast_1d(many.ratio), nan=np.inf)
     worst = found[int(np.argmax(ratio))]
     answer = tipping(model, worst.qpos, worst.qvel, prove=True, **told)
+    assert isinstance(answer, Tipping)
     return worst, answer
 
 

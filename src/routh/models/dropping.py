@@ -94,7 +94,13 @@ def touchdowns(
     return of_states(model, qpos, qvel, window=window, **options)
 
 
-def landing_problem(
+def landing_problem(file: str, **point: Any) -> RobotProblem | None:
+    """The impact with which the robot of a file lands, see `landing_of`; None where it cannot be so."""
+    found = landing_of(file, **point)
+    return None if found is None else found.problem
+
+
+def landing_of(
     file: str,
     *,
     joints: Mapping[str, float] | None = None,
@@ -105,8 +111,8 @@ def landing_problem(
     roots: Sequence[str] = (),
     qpos: Sequence[float] | None = None,
     **point: float,
-) -> RobotProblem | None:
-    """The impact with which the robot of a file lands; None where it cannot be in that posture.
+) -> Landing | None:
+    """The landing of the robot of a file; None where it cannot be in that posture.
 
     ``point`` has roll, pitch, yaw, speed, heading and rates, see `landing`, and joints by name, so that it
     can be a point of a grid. A URDF gets a floating root and level ground. ``roots`` are further folders
@@ -122,10 +128,9 @@ def landing_problem(
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots))
-        found = landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
+        return landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:
         return None
-    return found.problem
 
 
 def load_landing(path: str | Path, **options: Any) -> MjModel:

@@ -2,6 +2,7 @@
 
 from routh.robust.candidates import Constraint, same_feet
 from routh.robust.designing import Design, Designed, design
+from routh.robust.feet import StandingProblem, no_tipping, standing_problem, tipping_ratio
 from routh.robust.gaits import Compass, Wheel
 from routh.robust.guarantees import Answer, Guarantee, Guarantees, holds
 from routh.robust.identify import identify, score_impacts
@@ -40,6 +41,7 @@ __all__ = [
     "SafeRegion",
     "Scores",
     "Sensitivity",
+    "StandingProblem",
     "StepTaken",
     "Support",
     "Tipping",
@@ -52,13 +54,16 @@ __all__ = [
     "holds",
     "identify",
     "keeps_rolling",
+    "no_tipping",
     "return_map",
     "safe_region",
     "same_feet",
     "score_impacts",
     "scores_table",
     "sensitivity",
+    "standing_problem",
     "tipping",
+    "tipping_ratio",
     "worst_case",
     "worst_cases",
 ]

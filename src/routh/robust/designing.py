@@ -12,7 +12,7 @@ from routh.problem import ImpactProblem
 from routh.progress import counted
 from routh.results import Column, Drawable, Tabular
 from routh.robust.candidates import Constraint, Made, Maker, Name, choices, problem_of
-from routh.robust.scores import make_score
+from routh.robust.scores import ParameterScore, make_score
 from routh.robust.search import Search, Tried, by_gradient, by_search, other_starts
 from routh.robust.worst import Wanted
 from routh.sampling.outcomes import Outcomes
@@ -121,7 +121,10 @@ def design(
         `ImpactProblem`, or None where there is none.
     objective : "ambiguity" (`Outcomes.ambiguity`); "worst_case" (`routh.robust.worst_case` of ``of``; without
         it the largest share of the kinetic energy that an outcome keeps); or a function of your own of the
-        sampled `Outcomes`. Smaller is better.
+        sampled `Outcomes`. "tipping" is the worst ratio of `routh.robust.tipping`, of a function that returns
+        `routh.robust.standing_problem` of landings; "smallest NAME" and "largest NAME" are one of the names
+        in ``over``, with constraints such as `routh.robust.no_tipping`. Smaller is better; the score of the
+        largest is less the number.
     over : a joint's name, "roll", "pitch" or "yaw" -> (low, high), rad (m for slides). A tuple of names moves
         together.
     constraints : `Constraint`; `same_feet(landing)` keeps the feet where they are.
@@ -161,7 +164,8 @@ def design(
         assert made is not None
         assert problem is not None
         point = dict(zip(able.names, map(float, one.x), strict=True))
-        return Designed(point, made, one.value, other.value(problem), one.violation)
+        checked = one.value if isinstance(other, ParameterScore) else other.value(problem)
+        return Designed(point, made, one.value, checked, one.violation)
 
     return Design(
         objective if isinstance(objective, str) else getattr(objective, "__name__", "objective"),

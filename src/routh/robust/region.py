@@ -7,7 +7,7 @@ is another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from routh.models.dropping import landing, touchdowns
 from routh.models.landed import MOTION, Landing, Motion
 from routh.models.simultaneity import WINDOW
 from routh.models.touchdown import Touchdown
+from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
 from routh.robust.standing import support_of
 from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
@@ -82,7 +83,7 @@ class SafeRegion(Drawable, Tabular):
         """The largest safe speed down (m/s) of touch-downs that go sideways at ``speed`` m/s."""
         return self._largest(lambda x: (max(x, 1e-9), real("speed", speed, at_least=0.0)))
 
-    def _largest(self, at: Any) -> float:
+    def _largest(self, at: Callable[[float], tuple[float, float]]) -> float:
         """The end of the safe values that begin at 0, by bisection; NaN where there are none."""
 
         def inside(x: float) -> bool:
@@ -189,11 +190,12 @@ def _cases(
     window: float,
     fastest: float,
     restitution: float | None,
-) -> tuple[Array, list[Any], list[tuple[int, int, int]]]:
+) -> tuple[Array, list[ImpactProblem], list[tuple[int, int, int]]]:
     """For every direction and heading the sets of contacts that count, and the impact of each at 1 m/s."""
     first = down.problem
     begins = np.full((len(angle), len(heading), first.nc + 1), np.inf)
-    problems, places = [], []
+    problems: list[ImpactProblem] = []
+    places = []
     for i, a in enumerate(angle):
         for j, psi in enumerate(heading):
             v = down.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))

@@ -7,12 +7,13 @@ and not by what was drawn. Slopes hold the decisions of the samples, see `routh.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from routh.problem import ImpactProblem
+from routh.robust.feet import standing, tipping_ratio
 from routh.robust.objectives import Quadratic
 from routh.robust.sensitivity import sensitivity
 from routh.robust.worst import Wanted, worst_case
@@ -20,7 +21,7 @@ from routh.sampling import sample
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.selecting import select
-from routh.status import RouthError
+from routh.status import RouthError, Status
 from routh.validation import Array, choice
 
 Slopes = dict[str, Array]  # field of the problem -> derivative, shaped like the field
@@ -115,6 +116,58 @@ class WorstScore(Score):
 
 
 @dataclass(frozen=True)
+class TippingScore(Score):
+    """The worst rate about an edge of the support over the critical one."""
+
+    n: int
+    seed: int
+
+    def value(self, problem: ImpactProblem) -> float:
+        """See `routh.robust.tipping_ratio`."""
+        return tipping_ratio(sample(standing(problem), self.n, rates="extreme", seed=self.seed))
+
+    def slopes(self, problem: ImpactProblem) -> Slopes | None:
+        """Of the worst sample, its decisions held, and of the edge itself."""
+        known = standing(problem)
+        outcomes = sample(known, self.n, rates="extreme", seed=self.seed)
+        ended = outcomes.status == Status.SOLVED
+        ratios = np.where(ended[:, None], known.support.ratios(outcomes.v), -np.inf)
+        row, edge = map(int, np.unravel_index(int(np.argmax(ratios)), ratios.shape))
+        if not np.isfinite(ratios[row, edge]):
+            return None
+        worst = select(outcomes, (row,))
+        parts = worst.vjp(known.edge_rates[edge])
+        slopes = {name: np.array(parts[name][0]) for name in _FIELDS}
+        slopes["edge_rates"] = np.zeros_like(known.edge_rates)
+        slopes["edge_rates"][edge] = worst.v[0]
+        return slopes if all(np.isfinite(part).all() for part in slopes.values()) else None
+
+    def again(self, n: int, seed: int) -> TippingScore:
+        """The same with other samples."""
+        return replace(self, n=n, seed=seed)
+
+
+@dataclass(frozen=True)
+class ParameterScore(Score):
+    """One of the chosen numbers itself: what is made small or large while constraints hold."""
+
+    name: str
+    sign: float  # 1: the smallest, -1: the largest
+
+    def value(self, problem: ImpactProblem) -> float:
+        """Not known from the impact alone."""
+        return np.nan
+
+    def of_choice(self, point: Mapping[str, float]) -> float:
+        """The number, or less it."""
+        return self.sign * point[self.name]
+
+    def again(self, n: int, seed: int) -> ParameterScore:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
 class OwnScore(Score):
     """A function of one's own of the sampled outcomes."""
 
@@ -137,8 +190,14 @@ def make_score(objective: str | Callable[[Outcomes], float], of: Wanted | None, 
         if of is not None:
             raise ValueError("of: got one beside a function of your own; wanted it for 'worst_case' only")
         return OwnScore(objective, n, seed)
-    if choice("objective", objective, ("ambiguity", "worst_case")) == "worst_case":
+    word, _, name = objective.partition(" ")
+    if name and word in ("smallest", "largest"):
+        return ParameterScore(name, 1.0 if word == "smallest" else -1.0)
+    known = ("ambiguity", "worst_case", "tipping", "smallest NAME", "largest NAME")
+    if choice("objective", objective, known[:3]) == "worst_case":
         return WorstScore(of, n, seed)
+    if objective == "tipping" and of is None:
+        return TippingScore(n, seed)
     if of is not None:
         raise ValueError("of: got one beside 'ambiguity'; wanted it for 'worst_case' only")
     return AmbiguityScore(n, seed)

@@ -11,7 +11,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from routh.problem import ImpactProblem
 from routh.robust.candidates import Choices, Constraint, Made, problem_of
-from routh.robust.scores import Score
+from routh.robust.scores import ParameterScore, Score
 from routh.validation import Array
 
 _ROUNDS = 12  # of Newton's method onto the constraints
@@ -96,7 +96,7 @@ class Search:
         at = self.on_constraints(u)
         made = self.made(at)
         problem = problem_of(made)
-        value = np.nan if problem is None else self.score.value(problem)
+        value = np.nan if problem is None else self.value(problem, self.choices.at(at))
         violation = np.inf
         if made is not None:
             violation = max((constraint.violation(made) for constraint in self.constraints), default=0.0)
@@ -104,6 +104,12 @@ class Search:
         self.watch(len(self.tried))
         self._values[key] = value if violation <= 1.0 or not self.held else np.nan
         return self._values[key]
+
+    def value(self, problem: ImpactProblem, x: Array) -> float:
+        """The score of an impact that choices (d,) make."""
+        if isinstance(self.score, ParameterScore):
+            return self.score.of_choice(dict(zip(self.choices.names, map(float, x), strict=True)))
+        return self.score.value(problem)
 
     def on_constraints(self, u: Array) -> Array:
         """The nearest design, to first order, that meets the constraints that are equations."""
@@ -166,6 +172,9 @@ class Search:
         made = problem_of(self.made(u))
         if made is None:
             return None
+        if isinstance(self.score, ParameterScore):
+            own = np.array([name == self.score.name for name in self.choices.names])
+            return np.where(own, self.score.sign * (self.choices.high - self.choices.low), 0.0)
         slopes = self.score.slopes(made)
         if slopes is None:
             return None

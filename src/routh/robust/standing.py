@@ -105,6 +105,8 @@ def support_of(down: Touchdown) -> Support:
             "that does"
         )
     hull = hull_of(points @ plane.T)
+    first_corner = hull.index(min(hull))  # so that the edges of like bodies come in the same order
+    hull = hull[first_corner:] + hull[:first_corner]
     edges = []
     for a, b in pairwise([*hull, hull[0]]):
         names = down.problem.names[carrying[a]], down.problem.names[carrying[b]]

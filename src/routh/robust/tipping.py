@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,7 @@ class Tipping(Drawable, Tabular):
     energy_after: float  # the largest after, sampled, likewise
     restitution_from: str  # "contact", "given" or "assumed"
     regime: Regime = field(repr=False)
+    solved: float  # share of the samples that are solved: the answer is made of these
     status: Status  # SOLVED; NO_IMPACT; NUMERICAL where no sample ended
     sample: tuple[Outcomes, int] | None = field(default=None, repr=False)  # where the worst outcome is
 
@@ -169,6 +170,7 @@ class Tipping(Drawable, Tabular):
             "energy": self.energy,
             "energy_after": self.energy_after,
             "regime": self.regime.kind,
+            "solved": self.solved,
             "sentences": self.lines(),
             "restitution": self.restitution,
             "restitution_from": self.restitution_from,
@@ -276,17 +278,6 @@ class Tippings(Tabular):
         }
 
 
-@overload
-def tipping(
-    model: MjModel | Model, qpos: Sequence[float] | Array, qvel: Sequence[float] | Array, **options: Any
-) -> Tipping: ...
-@overload
-def tipping(
-    model: MjModel | Model,
-    qpos: Sequence[Sequence[float]] | Array,
-    qvel: Sequence[Sequence[float]] | Array,
-    **options: Any,
-) -> Tipping | Tippings: ...
 def tipping(
     model: MjModel | Model,
     qpos: ArrayLike,
@@ -478,6 +469,7 @@ def _answer(
         float(after),
         one.source,
         regime,
+        float(ended.mean()),
         status,
         (drawn[row], index) if solved and status is not Status.NO_IMPACT else None,
     )

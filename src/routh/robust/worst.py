@@ -15,12 +15,13 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.bounds import outer_bound
+from routh.bounds import EnergyBound, outer_bound
 from routh.exact.polytopes import Vertex
 from routh.exact.result import ExactSet
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.robust.objectives import Linear, Objective, as_objective
+from routh.sampling import sample
 from routh.sampling.ambiguity import Direction
 from routh.sampling.filling import fill
 from routh.sampling.outcomes import Outcomes
@@ -32,6 +33,10 @@ Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 METHODS = ("auto", "exact", "fill")
 _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
+_SPATIAL_ROUND = (
+    128  # samples of a round of filling in space, where the extreme rates reach nearly as far at once
+)
+_EXTREME = 256  # samples of extreme rates that come before it
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
 _RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
 _TIED = 1e-9  # share by which vertices and their values may differ and be the same
@@ -56,6 +61,14 @@ class WorstCase:
     def gap(self) -> float | None:
         """How much worse an outcome could still be: the bound less the value."""
         return None if self.bound is None else max(self.bound - self.value, 0.0)
+
+    @property
+    def looseness(self) -> float | None:
+        """By which share of the value's size the bound is loose, if no outcome is worse than the one found.
+
+        Bounds in space come from energy, momentum and the friction cones alone: between 0.3 and 1 is usual.
+        """
+        return None if self.gap is None else self.gap / max(abs(self.value), 1e-300)
 
 
 class WorstOptions(TypedDict, total=False):
@@ -169,6 +182,12 @@ def _exact_path(exact: ExactSet, target: Vertex) -> ImpactPath | None:
 def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) -> WorstCase:
     """Breed samples towards the objective: along its gradient at the worst outcome, until it stays there."""
     best: tuple[float, Outcomes, int] | None = None
+    if problem.nt == 2:
+        options = {**options, "batch": _SPATIAL_ROUND}
+        drawing = {name: options[name] for name in ("seed", "friction", "hypothesis")}
+        best = _worst_of(
+            sample(problem, min(_EXTREME, options["max_samples"]), rates="extreme", **drawing), objective
+        )
     start = problem.v if isinstance(objective, Linear) else None
     for _ in range(_ROUNDS):
         gradient = None if start is None else objective.gradient(start, max(problem.speed, 1e-300))
@@ -176,29 +195,36 @@ def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) 
         climbs = 0 if towards is None else options["climbs"]
         watched = _WATCHED if towards is None else towards
         filling = fill(problem, directions=watched, **{**options, "climbs": climbs})
-        outcomes = filling.outcomes
-        ended = np.flatnonzero(outcomes.status == Status.SOLVED)
-        if not len(ended):
+        worst = _worst_of(filling.outcomes, objective)
+        if worst is None:
             break
-        values = objective.values(outcomes.v[ended])
-        worst = int(np.argmax(values))
-        grown = best is None or values[worst] > best[0] + _GROWTH * max(abs(best[0]), abs(values[worst]))
-        if best is None or values[worst] > best[0]:
-            best = float(values[worst]), outcomes, int(ended[worst])
+        grown = best is None or worst[0] > best[0] + _GROWTH * max(abs(best[0]), abs(worst[0]))
+        if best is None or worst[0] > best[0]:
+            best = worst
         if isinstance(objective, Linear) or not grown:
             break
         start = best[1].v[best[2]]
     bound = _energy_bound(problem, objective, options["hypothesis"])
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
-    value, outcomes, sample = best
-    found = (outcomes, sample)
-    path = outcomes.path(sample)
-    return WorstCase(value, outcomes.v[sample], path, bound, Status.INCOMPLETE, "fill", sample=found)
+    value, outcomes, index = best
+    found = (outcomes, index)
+    path = outcomes.path(index)
+    return WorstCase(value, outcomes.v[index], path, bound, Status.INCOMPLETE, "fill", sample=found)
+
+
+def _worst_of(outcomes: Outcomes, objective: Objective) -> tuple[float, Outcomes, int] | None:
+    """The largest value among samples that ended, and where it is."""
+    ended = np.flatnonzero(outcomes.status == Status.SOLVED)
+    if not len(ended):
+        return None
+    values = objective.values(outcomes.v[ended])
+    worst = int(np.argmax(values))
+    return float(values[worst]), outcomes, int(ended[worst])
 
 
 def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str) -> float | None:
-    """What energy and momentum allow, and for inelastic linear objectives `routh.outer_bound`.
+    """What energy and momentum allow, and for linear objectives the friction cones, `routh.outer_bound`.
 
     Impulses change only the part of the velocity that contacts see, and kinetic energy never grows, so the
     velocity after lies in a ball of the energy norm. Poisson's hypothesis can create energy: no bound.
@@ -217,4 +243,6 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str)
         return objective.largest_in_ball(centre, float(np.linalg.norm(inside)), half)
     seen = basis.T @ np.linalg.solve(half.T, objective.direction)
     bound = float(objective.direction @ centre + np.linalg.norm(seen) * np.linalg.norm(inside))
-    return bound if elastic else min(bound, float(outer_bound(problem).support(objective.direction)))
+    if elastic:
+        return min(bound, EnergyBound(problem.replace(restitution=0.0)).elastic_bound(objective.direction))
+    return min(bound, float(outer_bound(problem).support(objective.direction)))

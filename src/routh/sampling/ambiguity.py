@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.validation import Array, integer, real_array
 
 # Pairs of outcomes that the search for the diameter may look at: a second or so.
 _PAIR_BUDGET = 2**28
@@ -101,6 +101,43 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
         explained=float(values[0] ** 2 / total) if moving else 0.0,
         mode_probability=np.stack([(modes == mode).mean(axis=0) for mode in range(3)], axis=1),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Principal:
+    """The directions along which samples spread, the widest first."""
+
+    directions: Array  # (k, nv) velocities of unit kinetic-energy norm, orthogonal to each other in it
+    widths: Array  # (k,) standard deviations along them, in the kinetic-energy norm, sqrt(J)
+    shares: Array  # (k,) of the whole variance
+    mean: Array  # (nv,) velocity
+
+
+def covariance(outcomes: Sampled) -> Array:
+    """Of the velocities after, (nv, nv), over the solved samples; NaN where there are none."""
+    v = outcomes.v[outcomes.solved]
+    if not len(v):
+        return np.full((outcomes.problem.nv,) * 2, np.nan)
+    centred = v - v.mean(axis=0)
+    return np.asarray(centred.T @ centred / len(v), dtype=np.float64)
+
+
+def principal(outcomes: Sampled, k: int | None = None) -> Principal:
+    """The ``k`` widest directions of the solved samples (default: all), in the kinetic-energy norm."""
+    problem = outcomes.problem
+    count = problem.nv if k is None else integer("k", k, at_least=1, at_most=problem.nv)
+    v = outcomes.v[outcomes.solved]
+    if not len(v):
+        nothing = np.full(count, np.nan)
+        return Principal(np.full((count, problem.nv), np.nan), nothing, nothing, np.full(problem.nv, np.nan))
+    points = (v - v.mean(axis=0)) @ problem.cholesky
+    values, axes = np.linalg.eigh(points.T @ points / len(v))
+    order = np.argsort(-values)[:count]
+    variances = np.maximum(values, 0.0)
+    back = np.linalg.solve(problem.cholesky.T, axes[:, order]).T
+    whole = max(float(variances.sum()), 1e-300)
+    directions = np.array([_oriented(row) for row in back])
+    return Principal(directions, np.sqrt(variances[order]), variances[order] / whole, v.mean(axis=0))
 
 
 def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, int, int, bool, float]:

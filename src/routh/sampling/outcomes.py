@@ -18,7 +18,15 @@ from routh.paths import ImpactPath
 from routh.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from, soon_sentence
 from routh.results import DIRECTIONS, Column, Drawable, Tabular
-from routh.sampling.ambiguity import Direction, Extreme, extreme, measure_ambiguity
+from routh.sampling.ambiguity import (
+    Direction,
+    Extreme,
+    Principal,
+    covariance,
+    extreme,
+    measure_ambiguity,
+    principal,
+)
 from routh.sampling.answers import (
     SAME_MODE,
     Answer,
@@ -258,6 +266,17 @@ class Outcomes(Drawable, Tabular):
     def ambiguity(self) -> float:
         """Diameter of the set over the speed before, in the kinetic-energy norm."""
         return measure_ambiguity(self).score
+
+    def covariance(self) -> Array:
+        """Of the velocities after, (nv, nv), over the solved samples.
+
+        Of the samples, and so of how the rates were drawn: no probability of what a real impact does.
+        """
+        return covariance(self)
+
+    def principal(self, k: int | None = None) -> Principal:
+        """The ``k`` widest directions and their widths, in the kinetic-energy norm; of the samples, too."""
+        return principal(self, k)
 
     def extreme(self, direction: Direction) -> Extreme:
         """The outcome farthest along a velocity (nv,), a contact's normal (name), or (contact, direction).

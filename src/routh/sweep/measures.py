@@ -18,6 +18,7 @@ from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
+from routh.status import Status
 from routh.sweep.recipe import Recipe, recipe
 from routh.validation import Array, Options, integer, real
 
@@ -78,6 +79,15 @@ def extremes(
     return _sampled(measure_extremes, columns, samples, friction=friction, device=device, directions=rows)
 
 
+def tipping(samples: int = 64, *, friction: str = "cone", device: str = "cpu") -> Measure:
+    """The worst rate about an edge over the critical one, the share of samples that ended; contacts.
+
+    Of the touch-downs that `routh.robust.feet.touchdown_problem` makes: ``problems`` of the study.
+    """
+    columns = {"tipping": (), "ended": (), "contacts": ()}
+    return _sampled(measure_tipping, columns, samples, friction=friction, device=device)
+
+
 def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
     columns = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
@@ -134,6 +144,23 @@ def measure_ambiguities(
         found[places, 1] = drawn.solved.mean(axis=1)[inside]
         found[places, 2] = drawn.batch.size[inside, 1]
     return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
+
+
+def measure_tipping(
+    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
+) -> Columns:
+    """The function behind `tipping`."""
+    from routh.robust.feet import standing
+
+    found = np.full((len(problems), 3), np.nan)
+    for places, inside, drawn in _drawn(problems, rows, seed, samples, rates="extreme", **options):
+        for place, row in zip(places, inside, strict=True):
+            problem = standing(problems[place])
+            ended = drawn.status[row] <= Status.NO_IMPACT
+            if ended.any():
+                found[place, 0] = problem.support.ratios(drawn.v[row][ended, : problem.nv]).max()
+            found[place, 1:] = ended.mean(), problem.nc
+    return {"tipping": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
 
 
 def measure_extremes(
@@ -227,6 +254,7 @@ def _drawn(
     *,
     friction: str = "cone",
     device: str = "cpu",
+    rates: str | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, BatchOutcomes]]:
     """Outcomes in batches that fit the memory: places in ``problems``, their rows of the batch, the batch.
 
@@ -247,7 +275,8 @@ def _drawn(
             slots[slot] = problem
         batch = ImpactBatch.from_problems(slots)
         row, threads = int(rows[begin]), 1 if device == "cpu" else None
-        drawn = sample(batch, samples, seed=seed, row=row, friction=friction, device=device, threads=threads)
+        told: Options = {"friction": friction, "device": device, "threads": threads, "rates": rates}
+        drawn = sample(batch, samples, seed=seed, row=row, **told)
         yield np.arange(begin, end), inside, drawn
         begin = end
 

@@ -26,8 +26,10 @@ OWN = frozenset(
     {
         "routh.systems:problem_of",
         "routh.models.dropping:landing_problem",
+        "routh.robust.feet:touchdown_problem",
         "routh.sweep.measures:measure_ambiguities",
         "routh.sweep.measures:measure_extremes",
+        "routh.sweep.measures:measure_tipping",
         "routh.sweep.measures:measure_modes",
         "routh.sweep.measures:measure_widths",
         "routh.sweep.measures:measure_audits",

@@ -18,7 +18,7 @@ def draw_scan(scan: Scan, ax: style.Axes) -> None:
     if len(scan.axes) > 2:
         raise ValueError(f"scan: got {len(scan.axes)} axes; a picture wants one or two")
     axes = {_with_unit(name): values for name, values in scan.axes.items()}
-    draw_map(ax, axes, scan.score, "ambiguity", least=0.0)
+    draw_map(ax, axes, scan.score, for_matplotlib(scan.measure.replace("_", " ")), least=0.0)
 
 
 def draw_map(
@@ -45,7 +45,9 @@ def draw_map(
 
 def _with_unit(name: str) -> str:
     """A scan's axis with its unit, where it is one that every robot has."""
-    unit = {"roll": " (rad)", "pitch": " (rad)", "yaw": " (rad)", "drop": " (m/s)"}.get(name, "")
+    angles = dict.fromkeys(("roll", "pitch", "yaw", "heading"), " (rad)")
+    rates = dict.fromkeys(("roll_rate", "pitch_rate", "yaw_rate"), " (rad/s)")
+    unit = {**angles, **rates, "drop": " (m/s)", "speed": " (m/s)"}.get(name, "")
     return f"{for_matplotlib(name)}{unit}"
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from routh.compiling.foreign import Foreign
 from routh.robust.region import SafeRegion
 from routh.robust.standing import Edge, hull_of
 from routh.robust.tipping import Tipping
@@ -77,7 +76,7 @@ def _turned(points: Array, angle: float) -> Array:
 
 def _solids(tip: Tipping) -> list[Array]:
     """Points of the body's shapes, (k, 3) each; without shapes, its feet and its centre of mass."""
-    model: Any = tip.model
+    model: Foreign = tip.model
     frame = [np.vstack([tip.down.points[tip.support.carrying], tip.down.com])]
     if type(model).__module__.partition(".")[0] != "mujoco":
         return frame
@@ -99,7 +98,7 @@ def _solids(tip: Tipping) -> list[Array]:
     return [*found, *frame] if only_feet or not found else found
 
 
-def _local_points(model: Any, geom: int) -> Array | None:
+def _local_points(model: Foreign, geom: int) -> Array | None:
     """Points whose hull is a geom's shape, (k, 3) in its own frame; None for what has none."""
     from routh.models.mujoco.engine import engine
 

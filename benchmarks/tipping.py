@@ -1,0 +1,406 @@
+"""Will it tip? What rules say of touch-downs, against MuJoCo with four feet that are not alike.
+
+    python benchmarks/tipping.py lander|parcel|hexapod|legs|soft|tilt|time [--states 90] [--runs 100]
+
+A state is dangerous if more than 1 % of the runs with feet of their own (heights with sigma 2 mm, time
+constants of 3 to 12 ms, friction +-12 %) turn over. Each rule says go or no-go without seeing these runs.
+``lander`` and ``parcel`` are the bodies on which the score was found, ``hexapod`` (six feet, a load beside
+the middle) was chosen before it was first run and is reported as it came out. ``legs`` asks for the shortest
+legs, ``soft`` for soft feet, ``tilt`` for touch-downs that are less flat, ``time`` for the cost. Runs of
+MuJoCo are kept in ``--cache``, since they take minutes. Intervals are the middle 95 % of 2000 resamplings of
+the states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from routh.laws import Simultaneous
+from routh.robust import tipping
+from routh.robust.tipping import Tippings
+
+G = 9.81
+STIFF = (0.003, 0.012)  # s: time constants of the feet
+DAMPING = (0.7, 1.0)
+NOISES = (0.002, 0.005)  # m
+DANGEROUS = 0.01
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body on small feet, and the touch-downs that it is asked about."""
+
+    name: str
+    feet: tuple[tuple[float, float], ...]  # m, about the origin of the body
+    height: float  # m, of the centre of mass above the feet
+    inertia: tuple[float, float, float]  # m^2, per kg
+    down: tuple[float, float]  # m/s
+    sideways: tuple[float, float]  # m/s
+    centre: tuple[float, float] = (0.0, 0.0)  # m, of mass
+    mass: float = 5.0
+    mu: float = 0.8
+    tilt: float = 0.003  # rad, sigma
+    rate: float = 0.2  # rad/s, sigma
+    radius: float = 0.02  # m, of a foot
+    foot_time: float = 0.006  # s: the middle of STIFF
+
+    def model(self) -> mujoco.MjModel:
+        """All feet alike."""
+        feet = "".join(
+            f'<geom name="f{i}" type="sphere" size="{self.radius}" contype="2" conaffinity="1" '
+            f'pos="{x} {y} {self.radius - self.height}"/>'
+            for i, (x, y) in enumerate(self.feet)
+        )
+        moments = " ".join(str(self.mass * k) for k in self.inertia)
+        return mujoco.MjModel.from_xml_string(f"""<mujoco>
+          <option cone="elliptic" timestep="5e-4" impratio="10"><flag midphase="disable"/></option>
+          <default><geom friction="{self.mu} 0.005 0.0001" solref="{self.foot_time} 1" contype="0"
+            conaffinity="0"/></default>
+          <worldbody><geom name="floor" type="plane" size="5 5 1" contype="1" conaffinity="2"/>
+          <body pos="0 0 {self.height}"><freejoint/><inertial pos="{self.centre[0]} {self.centre[1]} 0"
+            mass="{self.mass}" diaginertia="{moments}"/>{feet}</body></worldbody></mujoco>""")
+
+    @cached_property
+    def barrier(self) -> float:
+        """Height of the centre of mass when it balances on the lowest edge, m."""
+        from scipy.spatial import ConvexHull
+
+        hull = ConvexHull(np.array(self.feet))
+        inside = -(hull.equations[:, :2] @ np.array(self.centre) + hull.equations[:, 2])
+        return float(np.hypot(inside.min(), self.height))
+
+    def state(self, rng: np.random.Generator, model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+        """A touch-down: the lowest foot touches."""
+        yaw, s = rng.uniform(-np.pi, np.pi), rng.uniform(*self.sideways)
+        r = rng.normal(size=2) * self.tilt
+        q = np.array([0, 0, self.height, 1, r[0] / 2, r[1] / 2, 0])
+        q[3:] /= np.linalg.norm(q[3:])
+        down, rates = rng.uniform(*self.down), self.rate * rng.normal(size=2)
+        v = np.array([s * np.cos(yaw), s * np.sin(yaw), -down, *rates, 0.0])
+        data = mujoco.MjData(model)
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        q[2] -= min(data.geom(f"f{i}").xpos[2] for i in range(len(self.feet))) - self.radius
+        return q, v
+
+
+def _square(a: float, b: float) -> tuple[tuple[float, float], ...]:
+    return ((a, b), (a, -b), (-a, b), (-a, -b))
+
+
+LANDER = Body("lander", _square(0.2, 0.2), 0.55, (0.0625,) * 3, (0.4, 2.0), (0.0, 1.1))
+_BOX = np.array([0.2, 0.3, 0.5])  # m
+PARCEL = Body(
+    "parcel",
+    _square(0.1, 0.15),
+    0.25,
+    tuple((np.sum(_BOX**2) - _BOX**2) / 12.0),
+    (0.4, 1.4),
+    (0.0, 1.6),
+    mass=3.0,
+    mu=0.6,
+    tilt=0.004,
+    rate=0.15,
+    radius=0.005,
+)
+_SIX = np.pi / 3.0 * np.arange(6)
+HEXAPOD = Body(
+    "hexapod",
+    tuple((0.25 * np.cos(t), 0.25 * np.sin(t)) for t in _SIX),
+    0.45,
+    (0.03, 0.05, 0.06),
+    (0.4, 2.0),
+    (0.0, 1.3),
+    centre=(0.04, 0.02),
+    mass=8.0,
+)
+BODIES = {body.name: body for body in (LANDER, PARCEL, HEXAPOD)}
+
+
+def vary(
+    body: Body, model: mujoco.MjModel, rng: np.random.Generator, height: float, times=STIFF, own: bool = True
+) -> mujoco.MjModel:
+    """Feet that are longer or shorter, softer or harder, rougher or smoother, each for itself or alike."""
+    found = copy.copy(model)
+    spread = (body.mu - 0.1, body.mu + 0.1)
+
+    def draw() -> tuple[float, float, float]:
+        return float(np.exp(rng.uniform(*np.log(times)))), rng.uniform(*DAMPING), rng.uniform(*spread)
+
+    alike = draw()
+    for i in range(len(body.feet)):
+        geom = found.geom(f"f{i}").id
+        t, damping, mu = draw() if own else alike
+        found.geom_priority[geom] = 1
+        found.geom_solref[geom] = [t, damping]
+        found.geom_solimp[geom, :3] = [0.95, 0.99, 0.001]
+        found.geom_friction[geom, 0] = mu
+        if own:
+            found.geom_pos[geom, 2] += height * rng.normal()
+    return found
+
+
+def tips(body: Body, model: mujoco.MjModel, q: np.ndarray, v: np.ndarray, seconds: float = 2.0) -> bool:
+    """Whether MuJoCo turns it over; weightless until the first touch, so that it has the speed asked for."""
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_integratePos(model, data.qpos, v, -0.025 / -v[2])  # so early that no foot touches
+    gravity = np.array(model.opt.gravity)
+    model.opt.gravity[:] = 0.0
+    for _ in range(4000):
+        mujoco.mj_step(model, data)
+        if data.ncon:
+            break
+    model.opt.gravity[:] = gravity
+    barrier, inertia, up = G * body.barrier, np.array(body.inertia), 1.0
+    for k in range(int(seconds / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+        if k % 20 == 19:
+            up = 1.0 - 2.0 * (data.qpos[4] ** 2 + data.qpos[5] ** 2)
+            if up < 0.35:
+                return True
+            if k > 100:  # stop where energy cannot carry it over
+                mujoco.mj_subtreeVel(model, data)
+                linear, w = data.subtree_linvel[1], data.qvel[3:6]
+                energy = 0.5 * linear @ linear + 0.5 * inertia @ w**2 + G * data.xipos[1][2]
+                if energy < 0.999 * barrier:
+                    return False
+    return bool(up < 0.8)
+
+
+def truth(body: Body, states: int, runs: int, cache: Path, *, usual: int = 30) -> dict[str, np.ndarray]:
+    """States and what MuJoCo makes of them, from the cache where it has them."""
+    file = cache / f"{body.name}-{body.tilt:g}-{body.feet[0][0]:.3f}-{states}-{runs}-{usual}.npz"
+    if file.exists():
+        return dict(np.load(file))
+    model, rng = body.model(), np.random.default_rng(1)
+    found: dict[str, list] = {name: [] for name in ("q", "v", "nominal", "usual", "own")}
+    began = time.process_time()
+    for _ in range(states):
+        q, v = body.state(rng, model)
+        found["q"].append(q)
+        found["v"].append(v)
+        found["nominal"].append(tips(body, model, q, v))
+        found["usual"].append(
+            [tips(body, vary(body, model, rng, 0.0, own=False), q, v) for _ in range(usual)]
+        )
+        found["own"].append(
+            [[tips(body, vary(body, model, rng, noise), q, v) for _ in range(runs)] for noise in NOISES]
+        )
+    arrays = {name: np.array(values) for name, values in found.items()}
+    arrays["ms_a_run"] = np.array(1e3 * (time.process_time() - began) / (states * (1 + usual + 2 * runs)))
+    cache.mkdir(parents=True, exist_ok=True)
+    np.savez(file, **arrays)
+    return arrays
+
+
+def auc(score: np.ndarray, dangerous: np.ndarray) -> float:
+    """Share of pairs, one dangerous and one safe, that the score puts in order."""
+    p, n = score[dangerous], score[~dangerous]
+    if not len(p) or not len(n):
+        return float("nan")
+    return float(np.mean((p[:, None] > n) + 0.5 * (p[:, None] == n)))
+
+
+def interval(number, count: int) -> tuple[float, float]:
+    """The middle 95 % of a number over resampled states."""
+    rng = np.random.default_rng(0)
+    values = [number(rng.integers(count, size=count)) for _ in range(2000)]
+    return float(np.nanquantile(values, 0.025)), float(np.nanquantile(values, 0.975))
+
+
+def simultaneous(answers: Tippings) -> np.ndarray:
+    """The worst ratio that the simultaneous law says, (n,)."""
+    law = Simultaneous()
+    found = []
+    for one in answers.found:
+        assert not isinstance(one, ValueError)
+        found.append(one.support.ratios(law(one.problem.replace(restitution=0.0)).v).max())
+    return np.array(found)
+
+
+def scored(body: Body, data: dict[str, np.ndarray], **options) -> Tippings:
+    """The set's answers."""
+    found = tipping(body.model(), data["q"], data["v"], **options)
+    assert isinstance(found, Tippings)
+    return found
+
+
+def table(body: Body, data: dict[str, np.ndarray]) -> None:
+    """What each rule says, and what becomes of it."""
+    share = data["own"].mean(axis=2)  # (states, noises)
+    dangerous = share[:, 0] > DANGEROUS
+    rng, n = np.random.default_rng(3), len(share)
+    answers = scored(body, data)
+    inelastic = scored(body, data, restitution=0.0)
+    own = data["own"][:, 0]
+    drawn = {
+        k: np.array([rng.choice(row, min(k, len(row)), replace=False).any() for row in own]) for k in (10, 30)
+    }
+    refuses = {
+        "nominal MuJoCo": data["nominal"],
+        "simultaneous law": simultaneous(answers) > 1.0,
+        f"usual randomisation, {data['usual'].shape[1]} runs, feet alike": data["usual"].any(axis=1),
+        "per-foot randomisation, true noise, 10 runs": drawn[10],
+        "the same, 30 runs": drawn[30],
+        "worst outcome of the set": answers.can_tip,
+        "the same, restitution 0": inelastic.can_tip,
+        "largest energy of the set": ~(answers.energy_after <= 1.0),
+    }
+    print(f"{body.name}: {n} states, {dangerous.sum()} dangerous, {own.shape[1]} runs each and noise")
+    print(f"{'rule':48s} {'go':>4s} {'tips, 2 mm':>10s} {'5 mm':>7s}  {'missed':>18s}  {'refused':>18s}")
+    for name, no in refuses.items():
+        go = ~np.asarray(no, dtype=bool)
+        missed, refused = dangerous & go, ~dangerous & ~go
+        among = share[go].mean(axis=0) if go.any() else np.zeros(2)
+        low, high = interval(lambda rows, m=missed: m[rows].sum(), n)
+        least, most = interval(lambda rows, r=refused: r[rows].sum(), n)
+        first = f"{missed.sum()} of {dangerous.sum()} ({low:.0f}-{high:.0f})"
+        second = f"{refused.sum()} of {(~dangerous).sum()} ({least:.0f}-{most:.0f})"
+        print(f"{name:48s} {go.sum():4d} {among[0]:10.2%} {among[1]:7.2%}  {first:>18s}  {second:>18s}")
+    lateral, speed = np.linalg.norm(data["v"][:, :2], axis=1), np.linalg.norm(data["v"][:, :3], axis=1)
+    scores = {
+        "set": answers.ratio,
+        "restitution 0": inelastic.ratio,
+        "sideways speed": lateral,
+        "speed": speed,
+    }
+    for name, score in scores.items():
+        low, high = interval(lambda rows, s=score: auc(s[rows], dangerous[rows]), n)
+        print(f"AUC {name}: {auc(score, dangerous):.3f} ({low:.3f}-{high:.3f})")
+    proved = answers.cannot_tip
+    kinds = {kind: answers.regimes.count(kind) for kind in sorted(set(answers.regimes))}
+    print(f"proved safe: {proved.sum()}, of which dangerous {(proved & dangerous).sum()}; regimes {kinds}")
+    for kind in kinds:
+        those = np.array(answers.regimes) == kind
+        missed, refused = (dangerous & ~answers.can_tip)[those], (~dangerous & answers.can_tip)[those]
+        print(f"  {kind}: {those.sum()} states, missed {missed.sum()}, refused {refused.sum()}")
+
+
+def legs(states: int, runs: int, cache: Path) -> None:
+    """The shortest legs without tips at 1.5 m/s down and 0.8 m/s sideways, by what one knows."""
+    print("half span   nominal   usual   set, worst   restitution 0   tips at 2 mm    5 mm")
+    for a in np.arange(0.10, 0.341, 0.02):
+        body = Body("legs", _square(a, a), 0.55, (0.0625,) * 3, (1.5, 1.5), (0.8, 0.8), rate=0.1)
+        data = truth(body, states, runs, cache, usual=4)
+        share = data["own"].mean(axis=(0, 2))
+        worst = [scored(body, data, **told).ratio.max() for told in ({}, {"restitution": 0.0})]
+        print(
+            f"{a:9.2f} {data['nominal'].mean():9.1%} {data['usual'].mean():7.1%} {worst[0]:12.2f} "
+            f"{worst[1]:15.2f} {share[0]:14.2%} {share[1]:7.2%}",
+            flush=True,
+        )
+
+
+def soft(states: int, runs: int, cache: Path) -> None:
+    """Feet of other softness: time over which they close beside the time they last, missed and refused."""
+    rows = []
+    print("time constants, ms   noise, mm   spread/duration   dangerous   missed   refused   regimes")
+    for times in ((0.002, 0.004), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04), (0.04, 0.08)):
+        body = replace(LANDER, name="soft", foot_time=float(np.sqrt(times[0] * times[1])))
+        for noise in (0.0005, 0.002, 0.005):
+            file = cache / f"soft-{times[0]:g}-{noise:g}-{states}-{runs}.npz"
+            if file.exists():
+                data = dict(np.load(file))
+            else:
+                model, rng = body.model(), np.random.default_rng(1)
+                made = [body.state(rng, model) for _ in range(states)]
+                own = [
+                    [tips(body, vary(body, model, rng, noise, times), *one) for _ in range(runs)]
+                    for one in made
+                ]
+                data = {
+                    "q": np.array([q for q, _ in made]),
+                    "v": np.array([v for _, v in made]),
+                    "own": np.array(own),
+                }
+                cache.mkdir(parents=True, exist_ok=True)
+                np.savez(file, **data)
+            answers = scored(body, data, unevenness=noise)
+            dangerous = data["own"].any(axis=1)
+            missed, refused = dangerous & ~answers.can_tip, ~dangerous & answers.can_tip
+            ratios = np.array([one.regime.spread / one.regime.duration for one in answers.found])
+            kinds = {kind: answers.regimes.count(kind) for kind in sorted(set(answers.regimes))}
+            rows.append((ratios, dangerous, answers.can_tip, np.array(answers.regimes)))
+            print(
+                f"{1e3 * times[0]:9.0f} to {1e3 * times[1]:3.0f} {1e3 * noise:14.1f} "
+                f"{np.median(ratios):17.3f} {dangerous.sum():7d}/{states} {missed.sum():8d} "
+                f"{refused.sum():9d}   {kinds}",
+                flush=True,
+            )
+    ratios, dangerous, refuses, kinds = (np.concatenate([row[k] for row in rows]) for k in range(4))
+    print("\nspread/duration    states   safe   refused of these   missed of the dangerous")
+    edges = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, np.inf)
+    flat = kinds != "tilted"
+    for low, high in pairwise(edges):
+        those = (ratios >= low) & (ratios < high) & flat
+        safe = those & ~dangerous
+        refused = (safe & refuses).sum() / max(safe.sum(), 1)
+        print(
+            f"{low:6.2f} to {high:5.2f} {those.sum():9d} {safe.sum():6d} {refused:14.0%} "
+            f"{(those & dangerous & ~refuses).sum():12d} of {(those & dangerous).sum()}"
+        )
+
+
+def tilt(states: int, runs: int, cache: Path) -> None:
+    """Touch-downs that are less flat."""
+    for sigma in (0.003, 0.01, 0.025):
+        body = replace(LANDER, name="tilt", tilt=sigma)
+        data = truth(body, states, runs, cache, usual=10)
+        print(f"\ntilt of {np.degrees(sigma):.2f} degrees (sigma)")
+        table(body, data)
+
+
+def cost(count: int = 1000) -> None:
+    """Processor time a state on one core; kernels are compiled before."""
+    body, rng = LANDER, np.random.default_rng(1)
+    model = body.model()
+    made = [body.state(rng, model) for _ in range(count)]
+    q, v = np.array([one[0] for one in made]), np.array([one[1] for one in made])
+    for friction in ("cone", "polyhedral"):
+        tipping(model, q[:20], v[:20], friction=friction, threads=1)
+        began = time.process_time()
+        tipping(model, q, v, friction=friction, threads=1)
+        many = time.process_time() - began
+        began = time.process_time()
+        for k in range(100):
+            tipping(model, q[k], v[k], friction=friction, threads=1)
+        alone = time.process_time() - began
+        each = f"{1e3 * many / count:.1f} ms a state in a batch of {count}"
+        print(f"{friction}: {each}, {10 * alone:.1f} ms alone")
+    began = time.process_time()
+    for k in range(50):
+        tips(body, vary(body, model, rng, 0.002), q[k], v[k])
+    print(f"one run of MuJoCo: {20 * (time.process_time() - began):.1f} ms")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=[*BODIES, "legs", "soft", "tilt", "time"])
+    parser.add_argument("--states", type=int, default=90)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--cache", type=Path, default=Path("build/tipping"))
+    given = parser.parse_args()
+    if given.what in BODIES:
+        body = BODIES[given.what]
+        table(body, truth(body, given.states, given.runs, given.cache))
+    elif given.what == "time":
+        cost()
+    else:
+        {"legs": legs, "soft": soft, "tilt": tilt}[given.what](given.states, given.runs, given.cache)
+
+
+if __name__ == "__main__":
+    main()

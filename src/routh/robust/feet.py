@@ -1,0 +1,104 @@
+"""Touch-downs as impact problems that know their support: for scans, sweeps and designs of `tipping`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh.compiling.foreign import Foreign
+from routh.models.dropping import landing_of, touchdowns
+from routh.models.landed import Landing
+from routh.models.robot import RobotProblem
+from routh.problem import ImpactProblem
+from routh.robust.candidates import Constraint, Made
+from routh.robust.standing import Support, support_of
+from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.sampling import sample
+from routh.sampling.outcomes import Outcomes
+from routh.status import Status
+from routh.validation import Array, integer, real
+
+
+class StandingProblem(RobotProblem):
+    """The impact of a touch-down with joints held, and the edges over which the body may turn."""
+
+    support: Support
+
+    def __init__(self, problem: RobotProblem, support: Support) -> None:
+        super().__init__(problem, problem.contacts, problem.basis, problem.qvel, problem.unrepresented)
+        object.__setattr__(self, "support", support)
+
+    @property
+    def edge_rates(self) -> Array:
+        """Rates about the edges over the critical ones, (edges, nv) per velocity."""
+        return self.support.rates
+
+
+def standing_problem(
+    landing: Landing, *, restitution: str | float = "contact", **options: Foreign
+) -> StandingProblem:
+    """The touch-down of a landing, as `routh.robust.tipping` sees it; a ValueError where it has no support.
+
+    ``options`` are those of `routh.robust.tipping` for Pinocchio: ground, points, geometry and mu.
+    """
+    model: Foreign = landing.model
+    state = landing.qpos[None], landing.qvel[None]
+    down = next(iter(touchdowns(model, *state, window=landing.window, **options)))
+    if isinstance(down, ValueError):
+        raise down
+    support = support_of(down)
+    counting = np.flatnonzero(down.closing() <= landing.window)
+    elastic, _ = restitution_at(down, counting, restitution_given(restitution))
+    made = down.problem.subset([int(k) for k in counting]).replace(restitution=elastic)
+    assert isinstance(made, RobotProblem)
+    return StandingProblem(made, support)
+
+
+def touchdown_problem(
+    file: str, *, restitution: str | float = "contact", **point: Foreign
+) -> StandingProblem | None:
+    """`routh.models.dropping.landing_problem` for the measure "tipping"; None where there is no support."""
+    found = landing_of(file, **point)
+    if found is None:
+        return None
+    try:
+        return standing_problem(found, restitution=restitution)
+    except ValueError:
+        return None
+
+
+def tipping_ratio(outcomes: Outcomes) -> float:
+    """The worst rate about an edge over the critical one, of outcomes of a `StandingProblem`; NaN without
+    any.
+
+    A measure for `routh.scan` and an objective for `routh.robust.design`.
+    """
+    problem = standing(outcomes.problem)
+    ended = outcomes.status <= Status.NO_IMPACT
+    return float(problem.support.ratios(outcomes.v[ended]).max()) if ended.any() else np.nan
+
+
+def standing(problem: ImpactProblem) -> StandingProblem:
+    """The problem, if it knows its support."""
+    if not isinstance(problem, StandingProblem):
+        raise ValueError(
+            f"problem: got {type(problem).__name__}, which knows no support; wanted a touch-down of "
+            "routh.robust.standing_problem(landing)"
+        )
+    return problem
+
+
+def no_tipping(
+    *, limit: float = 1.0, samples: int = SAMPLES, seed: int = 0, within: float = 1e-3
+) -> Constraint:
+    """A constraint for `routh.robust.design`: no sampled outcome is above ``limit`` of a critical rate.
+
+    The design is made of landings, or of what `standing_problem` makes of them.
+    """
+    count, most = integer("samples", samples, at_least=1), real("limit", limit, above=0.0)
+
+    def worst(made: Made) -> float:
+        problem = standing_problem(made) if isinstance(made, Landing) else made
+        assert problem is not None
+        return tipping_ratio(sample(standing(problem), count, rates="extreme", seed=seed))
+
+    return Constraint(worst, -np.inf, most, within=within, name="no tipping")

@@ -1,0 +1,116 @@
+"""Touch-downs that know their support: scans, sweeps and designs of tipping."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from landers import GYRATION, HEIGHT, MASS, RADIUS, lander
+
+import routh
+from routh.models import landing
+from routh.robust import design, no_tipping, standing_problem, tipping, tipping_ratio
+from routh.robust.candidates import Constraint
+from routh.robust.feet import touchdown_problem
+from routh.robust.scores import TippingScore
+from routh.sweep import measures, study
+from routh.sweep.recipe import recipe
+
+
+def xml(span=0.2, solref="0.005 1"):
+    feet = "".join(
+        f'<geom name="f{i}" type="sphere" size="{RADIUS}" pos="{x} {y} {RADIUS - HEIGHT}" solref="{solref}"/>'
+        for i, (x, y) in enumerate([(span, span), (span, -span), (-span, span), (-span, -span)])
+    )
+    inertia = MASS * GYRATION**2
+    return f"""<mujoco><default><geom friction="0.8" condim="3"/></default><worldbody>
+      <geom name="floor" type="plane" size="5 5 1"/><body pos="0 0 {HEIGHT}"><freejoint/>
+      <inertial pos="0 0 0" mass="{MASS}" diaginertia="{inertia} {inertia} {inertia}"/>{feet}</body>
+      </worldbody></mujoco>"""
+
+
+def made(span=0.2, drop=1.5, speed=0.8):
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(xml(span))
+    return standing_problem(landing(model, drop=drop, speed=speed))
+
+
+def test_ratio_is_that_of_tipping():
+    one = landing(lander(), drop=1.5, speed=0.8)
+    outcomes = routh.sample(standing_problem(one), 64, rates="extreme", seed=0)
+    assert tipping_ratio(outcomes) == pytest.approx(tipping(lander(), one.qpos, one.qvel).ratio)
+    with pytest.raises(ValueError, match="knows no support"):
+        tipping_ratio(routh.sample(one.problem, 4))
+
+
+def test_scan_and_study(tmp_path):
+    axes = {"speed": [0.2, 0.9], "drop": [0.5, 1.5]}
+    found = routh.scan(lambda **point: made(**point), axes, n=32, rates="extreme", measure=tipping_ratio)
+    assert found.measure == "tipping_ratio"
+    assert found.score[0, 0] < 1.0 < found.score[1, 1]
+    file = tmp_path / "lander.xml"
+    file.write_text(xml())
+    problems = recipe(touchdown_problem, file=str(file))
+    one = study(tmp_path / "study", problems=problems, over=axes, measure=[measures.tipping(32)])
+    one.run("here", progress=False)
+    values = one.columns()["tipping"]
+    assert values == pytest.approx(found.score, rel=0.1)  # other samples of the same sets
+    assert touchdown_problem(str(file), roll=0.7) is None  # it stands on two feet
+
+
+def test_slopes_against_differences():
+    score = TippingScore(64, 0)
+    slopes = score.slopes(made())
+    assert slopes is not None
+    step = 1e-4
+    ends = [made(span=0.2 + side * step) for side in (1, -1)]
+    along = sum(
+        float(np.sum(slope * (getattr(ends[0], name) - getattr(ends[1], name))))
+        for name, slope in slopes.items()
+    )
+    values = [score.value(end) for end in ends]
+    assert along / (2 * step) == pytest.approx((values[0] - values[1]) / (2 * step), rel=0.02)
+
+
+def test_shortest_legs_and_largest_drop():
+    legs = design(
+        lambda span: made(span=span),
+        "smallest span",
+        over={"span": (0.12, 0.4)},
+        start={"span": 0.38},
+        constraints=[no_tipping(within=0.01)],
+        evaluations=40,
+    )
+    span = legs.after.point["span"]
+    assert legs.after.violation <= 1.0
+    ratio = TippingScore(64, 0)
+    assert ratio.value(made(span=span)) == pytest.approx(1.0, abs=0.05)
+    assert ratio.value(made(span=0.9 * span)) > 1.0
+    highest = design(
+        lambda drop: made(drop=drop, speed=0.5),
+        "largest drop",
+        over={"drop": (0.3, 3.0)},
+        start={"drop": 0.4},
+        constraints=[no_tipping(within=0.01)],
+        evaluations=40,
+    )
+    assert ratio.value(made(drop=highest.after.point["drop"], speed=0.5)) == pytest.approx(1.0, abs=0.05)
+    assert highest.improved
+
+
+def test_least_tipping_uses_slopes():
+    def keeps(problem):
+        return 0.0
+
+    wider = design(
+        lambda span: made(span=span),
+        "tipping",
+        over={"span": (0.15, 0.3)},
+        start={"span": 0.16},
+        constraints=[Constraint(keeps, -1.0, 1.0)],
+        evaluations=12,
+        n=64,
+        check=128,
+    )
+    assert wider.after.point["span"] == pytest.approx(0.3, abs=0.01)
+    assert "gradient" in wider.by
