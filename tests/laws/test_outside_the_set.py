@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import routh
+from routh.kernels import events
 from routh.laws import Sequential, SetValued, Simultaneous, SingleContact
 
 
@@ -61,3 +62,23 @@ def test_the_set_valued_law_draws_what_is_sampled():
     result = SetValued()(problem, np.random.default_rng(3))
     seed = int(np.random.default_rng(3).integers(2**63))
     np.testing.assert_array_equal(result.v, routh.sample(problem, 1, seed=seed).v[0])
+
+
+def test_where_the_first_draw_is_not_solved_the_next_one_is_taken(monkeypatch):
+    problem = routh.systems.get("block-into-wall").problem
+    seed = int(np.random.default_rng(3).integers(2**63))
+    second = routh.sample(problem, 2, seed=seed).v[1]
+    draw = events.event_samples
+
+    def failing(rows, asked, **options):
+        out = draw(rows, asked, **options)
+        out.status[0, : failures[0]] = routh.Status.NUMERICAL
+        return out
+
+    monkeypatch.setattr(events, "event_samples", failing)
+    failures = [1]
+    result = SetValued()(problem, np.random.default_rng(3))
+    assert result.status is routh.Status.SOLVED
+    np.testing.assert_allclose(result.v, second, rtol=0, atol=1e-12)
+    failures = [100]
+    assert SetValued()(problem, np.random.default_rng(3)).status is routh.Status.NUMERICAL

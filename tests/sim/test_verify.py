@@ -289,3 +289,11 @@ def test_a_rocking_block_by_springs_is_verified():
     system = routh.systems.get("rocking-block")
     law = routh.laws.LZB(stiffness=[1.0, 3.0])
     assert verify(system.model, routh.simulate(system.model, system.state, duration=0.3, law=law)).ok
+
+
+def test_impulses_of_large_friction_may_be_recorded_a_sample_later():
+    """Augmented time counts normal impulses; with a friction of 1e5 tangential ones are larger by as much."""
+    robot = routh.systems.get("ramone")
+    motion = routh.simulate(robot.model, robot.state, duration=0.001, stream=95, seed=1)
+    verdict = verify(robot.model, motion)
+    assert verdict.ok, str(verdict)

@@ -20,6 +20,7 @@ from routh.validation import Array, choice, integer, per_contact
 METHODS = ("events", "algorithm1")
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
+_AGAIN = 8  # samples that are drawn where the first one is not solved
 LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
 
 
@@ -80,13 +81,21 @@ class SetValued(ImpactLaw):
         return accumulate(problem, solver, draw, self.max_steps or DEFAULT_MAX_STEPS)
 
     def _by_events(self, problem: ImpactProblem, seed: int) -> ImpactResult:
-        """The first sample of a seed, and its path; of a curved one, in the true cone, the ends."""
+        """The first solved sample of a seed, and its path; of a curved one, in the true cone, the ends.
+
+        Where the first is not solved a few more are drawn; if none is, the status is that of the first.
+        """
+        result = self._sampled(problem, seed, 1)
+        return result if result.status.ok else self._sampled(problem, seed, _AGAIN)
+
+    def _sampled(self, problem: ImpactProblem, seed: int, count: int) -> ImpactResult:
+        """The first solved one of so many samples of a seed."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
         from routh.kernels.arrays import MIXED, make_draw, make_rows
         from routh.kernels.events import TOLERANCE, event_samples, piecewise_path, scaled_pieces
 
         draw = make_draw(
-            1,
+            count,
             seed=seed,
             row=0,
             rates=MIXED,
@@ -96,14 +105,17 @@ class SetValued(ImpactLaw):
         )
         rows = make_rows([problem])
         out = event_samples(rows, draw, friction=self.friction, facets=self.facets, threads=1)
+        which = int(np.argmax(out.status[0] == Status.SOLVED))
         if curved:
-            path = ImpactPath(np.array([problem.v, out.v[0, 0]]), out.impulse[0])
+            path = ImpactPath(np.array([problem.v, out.v[0, which]]), out.impulse[0, which][None])
         else:
-            pieces = scaled_pieces(rows, draw, 0, friction=self.friction, facets=self.facets)
+            pieces = scaled_pieces(rows, draw, which, friction=self.friction, facets=self.facets)
             path = piecewise_path(problem, pieces, self.friction)
-        stored, returned = out.work[0, 0] * problem.scaling.speed**2
-        status, residual = Status(int(out.status[0, 0])), float(out.residual[0, 0])
-        most = problem.kinetic_energy() * (1.0 + 1e-9 + 4.0 * out.error[0, 0])  # the error of a curve's end
+        stored, returned = out.work[0, which] * problem.scaling.speed**2
+        status, residual = Status(int(out.status[0, which])), float(out.residual[0, which])
+        most = problem.kinetic_energy() * (
+            1.0 + 1e-9 + 4.0 * out.error[0, which]
+        )  # the error of a curve's end
         if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)

@@ -25,8 +25,9 @@ def check_impact(e: Evidence, i: int) -> None:
     noise = e.noise(q, e.before_impact[i])
     e.book.note("q stands still in impacts", i, float(np.abs(q - trajectory.q[i - 1]).max()), 0.0)
     unexplained = M @ (after - before) - np.tensordot(impulse, J, axes=2)
-    # an impulse that s is too coarse to count is recorded with the next sample
-    unresolved = float(np.spacing(e.s[i])) * np.abs(J).sum(axis=(0, 1))
+    # an impulse that s, which counts normal ones, is too coarse for is recorded with the next sample
+    cone = np.maximum(1.0, e.mu)[:, None, None]
+    unresolved = float(np.spacing(e.s[i])) * (cone * np.abs(J)).sum(axis=(0, 1))
     e.momentum("momentum of impacts", i, unexplained, tolerances.VERIFY_MOMENTUM, unresolved)
     closed = e.may_touch(i)
     data = {} if event is None else event.data
