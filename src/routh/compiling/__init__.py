@@ -141,8 +141,9 @@ def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **o
 
 def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
     """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
-    made = {getattr(original, "py_func", original): other for original, other in instead}
-    return rebuilt(function, lambda copy: copy, made)
+    from routh.compiling.interpreting import plain
+
+    return plain(function, {getattr(original, "py_func", original): other for original, other in instead})
 
 
 def c_function(function: Plain, elements: Sequence[str]) -> Foreign:

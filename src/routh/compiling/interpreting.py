@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from routh.compiling.copying import rebuilt
+from routh.compiling.elementary import INSTEAD
 from routh.compiling.foreign import Foreign, Plain
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -38,6 +39,18 @@ class Interpreted:
     def is_ready(self, *arguments: Foreign) -> bool:
         """True: nothing is compiled."""
         return True
+
+
+def plain(kernel: Foreign, made: dict[Foreign, Foreign]) -> Foreign:
+    """A kernel as plain Python, all the way down; ``made`` has what is called in place of others."""
+    return rebuilt(kernel, _with_own_functions, made)
+
+
+def _with_own_functions(function: Foreign) -> Foreign:
+    """The same function, in which ``math.log`` is the one that it is in compiled code."""
+    if function.__globals__.get("math") is math:
+        function.__globals__["math"] = MATH
+    return function
 
 
 def faithful(kernel: Foreign) -> Foreign:
@@ -86,17 +99,18 @@ def _forgiving(name: str, function: Callable[..., Foreign]) -> Callable[..., For
         try:
             return typed(function(*arguments))
         except OverflowError:
-            if name in ("ceil", "floor"):
-                return _whole(arguments[0])
-            return np.float64(math.copysign(math.inf, arguments[0] if name == "ldexp" else 1.0))
+            return _whole(arguments[0]) if name in ("ceil", "floor") else np.float64(math.inf)
         except ValueError:
-            pole = name in ("log", "log1p") and arguments[0] == (-1.0 if name == "log1p" else 0.0)
-            return _whole(0.0) if name in ("ceil", "floor") else np.float64(-math.inf if pole else math.nan)
+            return _whole(0.0) if name in ("ceil", "floor") else np.float64(math.nan)
 
     return call
 
 
+#: the module math as kernels mean it
+MATH = types.SimpleNamespace(
+    **{name: INSTEAD.get(one, one) if callable(one) else one for name, one in vars(math).items()}
+)
 _MATH = types.SimpleNamespace(
-    **{name: _forgiving(name, value) if callable(value) else value for name, value in vars(math).items()}
+    **{name: _forgiving(name, one) if callable(one) else one for name, one in vars(MATH).items()}
 )
 _BUILTIN = {"int": _whole, "float": np.float64, "range": _range, "len": lambda value: np.int64(len(value))}

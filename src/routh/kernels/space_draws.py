@@ -154,11 +154,13 @@ def aim_one(work: SpaceWork, m: int, i: int) -> float:
 def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64) -> bool:
     """WEIGHT of the driven contacts, with sum one; those without become free. Whether any is left."""
     values, marks = work.values, work.marks
-    power = 4.0 if event_number(key, KIND) < FACE else 1.0
+    to_faces = event_number(key, KIND) < FACE
     for i in range(nc):
         number = event_number(key, PER_CONTACT + EACH * i + 1)
         values[UNIFORMS, i] = number
-        values[WEIGHT, i] = number if rates == UNIFORM else (-math.log(number)) ** power
+        weight = -math.log(number)
+        square = weight * weight
+        values[WEIGHT, i] = number if rates == UNIFORM else (square * square if to_faces else weight)
         work.flags[i] = marks[ROLE, i] == DRIVEN
     if custom is not None:
         call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)

@@ -7,6 +7,7 @@ import platform
 
 import numpy as np
 
+from routh.compiling import elementary
 from routh.compiling.foreign import Foreign
 from routh.compiling.translator.values import (
     ELEMENTS,
@@ -25,13 +26,22 @@ from routh.compiling.translator.values import (
 )
 from routh.compiling.translator.writing import ZERO, Writer, constant
 
-# functions of floats that kernels use: LLVM's own, those of C, and those that give integers
-_INTRINSIC = (math.sqrt, math.exp, math.log, math.sin, math.cos)
-_OF_C = (math.log1p, math.expm1, math.atan2)
+# functions of floats that kernels use: LLVM's own, that of C, those that give integers, and routh's own
+_INTRINSIC = (math.sqrt, math.sin, math.cos)
+_OF_C = (math.atan2,)
 _ROUNDED = (math.ceil, math.floor)
+_OWN = {*elementary.INSTEAD.values(), elementary.log_of_sum, elementary.power_of_two}
 # an instruction for the larger of two numbers; x86-64 has one for Python's own rule
 _HAS_EXTREMES = platform.machine() in ("aarch64", "arm64")
 _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uint32: "w"}
+
+
+class Own:
+    """A function of `routh.compiling.elementary` as other kernels see it."""
+
+    def __init__(self, function: Foreign) -> None:
+        self.py_func: Foreign = function
+        self.options: dict[str, Foreign] = {}
 
 
 class Calls(Writer):
@@ -115,7 +125,14 @@ class Calls(Writer):
             return self._size(first)
         if (what is max or what is min) and len(numbers) > 1:
             return self._extreme("Gt" if what is max else "Lt", numbers)
+        own = elementary.INSTEAD.get(what, what)
+        if own in _OWN:
+            return self.call_kernel(Own(own), self._as_declared(own, numbers))
+        if what is elementary.float_of:
+            return Number("f", self.write(f"bitcast i64 {self.number(first, 'u').name} to double"))
         floats = [("double", self.number(one, "f").name) for one in numbers]
+        if what is elementary.bits_of:
+            return Number("u", self.write(f"bitcast double {floats[0][1]} to i64"))
         if what in _OF_C:
             return Number("f", self.call(what.__name__, "double", floats))
         if what in _INTRINSIC or what in _ROUNDED:
@@ -126,11 +143,17 @@ class Calls(Writer):
             return Number("b", self.write(f"fcmp olt double {size}, {constant('f', math.inf).name}"))
         if what is math.isnan:
             return Number("b", self.write(f"fcmp uno double {floats[0][1]}, {floats[0][1]}"))
-        if what is math.frexp:
-            return self._mantissa(floats[0])
-        if what is math.ldexp:
-            return self._scaled(floats[0], numbers[1])
         raise UntranslatableError(f"a kernel may not call {getattr(what, '__name__', what)}")
+
+    def _as_declared(self, own: Foreign, numbers: list[Number]) -> list[Value]:
+        """Arguments of the kinds that the function says: whole numbers where it wants them, else floats."""
+        declared = list(own.__annotations__.values())[:-1]
+        if len(declared) != len(numbers):
+            raise UntranslatableError(f"{own.__name__}: got {len(numbers)} arguments; wanted {len(declared)}")
+        return [
+            self.number(one, "i" if kind == "int" else "f")
+            for one, kind in zip(numbers, declared, strict=True)
+        ]
 
     def _size(self, value: Number) -> Number:
         if value.kind == "f":
@@ -157,18 +180,6 @@ class Calls(Writer):
             natural = value.natural or found.natural if op == "Gt" else chosen.natural
             found = Number(kind, chosen.name, None, natural)
         return found
-
-    def _mantissa(self, value: tuple[str, str]) -> Group:
-        """Python's ``frexp``."""
-        room = self.room("i32")
-        share = self.call("frexp", "double", [value, ("ptr", room)])
-        exponent = self.write(f"load i32, ptr {room}")
-        return Group((Number("f", share), Number("i", self.write(f"sext i32 {exponent} to i64"))))
-
-    def _scaled(self, value: tuple[str, str], exponent: Number) -> Number:
-        """Python's ``ldexp``."""
-        power = self.write(f"trunc i64 {self.number(exponent, 'i').name} to i32")
-        return Number("f", self.call("ldexp", "double", [value, ("i32 signext", power)]))
 
 
 def result_type(kinds: list[str]) -> str:

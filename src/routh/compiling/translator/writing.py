@@ -266,7 +266,7 @@ class Writer:
         if exponent.known is None:
             if base.kind != "f":
                 raise UntranslatableError("an integer to a power that is not known")
-            self.used |= {POWER, "declare double @llvm.pow.f64(double, double)"}
+            self.used.add(POWER)
             name = self.write(f"call double @routh.power(double {base.name}, i64 {exponent.name})")
             return Number("f", name)
         if not 0 <= exponent.known <= 64:
@@ -361,12 +361,7 @@ head:
   %inverse = icmp slt i64 %exponent, 0
   %minus = sub i64 0, %exponent
   %size = select i1 %inverse, i64 %minus, i64 %exponent
-  %large = icmp ugt i64 %size, 65536
-  br i1 %large, label %other, label %turn
-other:
-  %real = sitofp i64 %exponent to double
-  %found = call double @llvm.pow.f64(double %base, double %real)
-  ret double %found
+  br label %turn
 turn:
   %left = phi i64 [ %size, %head ], [ %half, %next ]
   %square = phi double [ %base, %head ], [ %squared, %next ]

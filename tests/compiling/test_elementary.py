@@ -1,0 +1,114 @@
+"""Logarithms and exponentials of kernels: close to the C library's, and the same compiled and interpreted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from routh.compiling import elementary, kernel
+
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    5e-324,
+    -5e-324,
+    2.0**-1022,
+    1.7e308,
+    -1.7e308,
+]
+EDGES = [
+    709.7827128933839,
+    709.79,
+    -745.1,
+    -745.3,
+    -708.4,
+    0.34657359,
+    1.0397207,
+    -0.3465736,
+    36.0,
+    39.3,
+    -38.9,
+    56.0,
+]
+
+
+@kernel
+def _logs(x, log, log1p):
+    for i in range(len(x)):
+        log[i], log1p[i] = math.log(x[i]), math.log1p(x[i])
+
+
+@kernel
+def _exponentials(x, exp, expm1):
+    for i in range(len(x)):
+        exp[i], expm1[i] = math.exp(x[i]), math.expm1(x[i])
+
+
+@kernel
+def _parts(x, k, share, power, back):
+    for i in range(len(x)):
+        share[i], power[i] = math.frexp(x[i])
+        back[i] = math.ldexp(x[i], k[i])
+
+
+def _numbers(seed):
+    rng = np.random.default_rng(seed)
+    scales = 10.0 ** rng.uniform(-300, 300, 4000)
+    near = np.concatenate([1.0 + rng.normal(size=4000) * 10.0 ** rng.uniform(-16, 0, 4000)])
+    small = rng.normal(size=4000) * 10.0 ** rng.uniform(-17, 2.8, 4000)
+    return np.concatenate([scales, near, small, SPECIAL, EDGES])
+
+
+def _of_math(name, x):
+    """As the C library has it, with what is infinite or has no value as such."""
+    try:
+        return getattr(math, name)(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return -math.inf if x == (-1.0 if name == "log1p" else 0.0) else math.nan
+
+
+@pytest.mark.parametrize("name", ["log", "log1p", "exp", "expm1"])
+def test_within_a_unit_in_the_last_place_of_the_c_library(name):
+    x = _numbers(0)
+    found = [np.empty(len(x)), np.empty(len(x))]
+    (_logs if "log" in name else _exponentials)(x, *found)
+    mine, wanted = found["1" in name], np.array([_of_math(name, one) for one in x])
+    assert np.array_equal(np.isnan(mine), np.isnan(wanted))
+    known = ~np.isnan(wanted)
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(mine[known].view(np.int64) - wanted[known].view(np.int64))
+    assert apart.max() <= 1
+    assert np.mean(apart > 0) < 0.2
+
+
+@pytest.mark.parametrize("name", ["log", "log1p", "exp", "expm1"])
+def test_interpreted_to_the_bit(name):
+    x = _numbers(1)[::7]
+    found = [np.empty(len(x)), np.empty(len(x))]
+    (_logs if "log" in name else _exponentials)(x, *found)
+    plain = np.array([getattr(elementary, name)(float(one)) for one in x])
+    assert np.array_equal(found["1" in name], plain, equal_nan=True)
+
+
+def test_parts_of_floats_are_those_of_the_c_library():
+    rng = np.random.default_rng(2)
+    x = np.concatenate([_numbers(3)[::5], rng.normal(size=200) * 2.0**-1060])
+    k = rng.integers(-2200, 2200, size=len(x))
+    k[::3] = rng.integers(-1100, -1000, size=len(k[::3]))
+    share, power, back = np.empty(len(x)), np.empty(len(x), dtype=np.int64), np.empty(len(x))
+    _parts(x, k, share, power, back)
+    with np.errstate(over="ignore", under="ignore"):
+        wanted = np.ldexp(x, k)
+    expected, exponent = np.frexp(x)
+    finite = np.isfinite(x)
+    assert np.array_equal(share, expected, equal_nan=True)
+    assert np.array_equal(power[finite], exponent[finite])
+    assert np.array_equal(back, wanted, equal_nan=True)
+    assert np.array_equal(np.signbit(back[finite]), np.signbit(wanted[finite]))
