@@ -9,7 +9,6 @@ import types
 import numpy as np
 import pytest
 
-from routh import compiling
 from routh.compiling import announced_to, c_function, compiled, interpreted, kernel, native
 
 
@@ -139,67 +138,3 @@ def test_a_function_of_c_returns_nothing():
 
     with pytest.raises(TypeError, match="wanted None"):
         c_function(odd, ("float64",))
-
-
-def test_a_rolled_module_is_valid_and_marks_the_way_back_of_every_loop_and_nothing_else(monkeypatch):
-    from llvmlite import binding, ir
-
-    module = ir.Module("loops")
-    integer = ir.IntType(64)
-    function = ir.Function(module, ir.FunctionType(integer, [integer]), "count")
-    before, loop, after = (function.append_basic_block(name) for name in ("before", "loop.body", "after"))
-    ir.IRBuilder(before).branch(loop)
-    builder = ir.IRBuilder(loop)
-    number = builder.phi(integer)
-    following = builder.add(number, integer(1))
-    number.add_incoming(integer(0), before)
-    number.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_signed("<", following, function.args[0]), loop, after)
-    ir.IRBuilder(after).ret(following)
-    rolled = compiling._rolled(str(module))
-    marked = [line for line in rolled.splitlines() if "!llvm.loop" in line]
-    assert len(marked) == 1
-    assert "loop.body" in marked[0]
-    assert "after" in marked[0]
-    binding.parse_assembly(rolled).verify()
-    for name, long, full in (
-        ("count", True, False),
-        ("5place5count", True, True),
-        ("5place5count", False, False),
-    ):
-        monkeypatch.setattr(compiling, "_WRITTEN_OUT", {"5place5count"})
-        rolled = compiling._rolled(str(module).replace('"count"', f'"{name}"'), long=long)
-        used = next(line for line in rolled.splitlines() if "!llvm.loop " in line).split()[-1]
-        how = next(line for line in rolled.splitlines() if line.startswith(f"{used}0 = "))
-        assert ("unroll.full" in how) == full
-        binding.parse_assembly(rolled).verify()
-
-
-def test_a_rolled_module_has_no_indices_from_the_end():
-    """Written here as numba-cuda writes an index; another choice between numbers stays."""
-    from llvmlite import binding, ir
-
-    module = ir.Module("index")
-    integer = ir.IntType(64)
-    function = ir.Function(module, ir.FunctionType(integer, [integer, integer]), "place")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    index, length = function.args
-    is_negative = builder.icmp_signed("<", index, integer(0))
-    from_the_end = builder.add(index, length)
-    place = builder.select(is_negative, from_the_end, index)
-    is_small = builder.icmp_signed("<", place, length)
-    builder.ret(builder.select(is_small, place, length))
-    rolled = compiling._rolled(str(module))
-    assert str(module).count("select") == 2
-    assert rolled.count("select") == 1
-    assert f"select  i1 {is_small.get_reference()}" in rolled
-    binding.parse_assembly(rolled).verify()
-
-
-def test_only_the_zeros_of_local_arrays_are_left_out():
-    """Written here as numba-cuda writes them, with pointers of both kinds."""
-    kept = '  store [3 x double] zeroinitializer, [3 x double]* %"p"\n'
-    typed = '  store [65 x double] zeroinitializer, [65 x double]* %"_cudapy_lmem"\n'
-    opaque = '  store [28 x i64] zeroinitializer, ptr %"_cudapy_lmem.1"\n'
-    used = '  %".7" = bitcast [65 x double]* %"_cudapy_lmem" to i8*\n'
-    assert compiling._CLEARED.sub("", typed + kept + opaque + used) == kept + used

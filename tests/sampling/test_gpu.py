@@ -1,9 +1,8 @@
-"""Outcomes that stay on the GPU: in numba's simulator in its own process, and on a GPU if there is one."""
+"""Outcomes that stay on the GPU: in the simulator in its own process, and on a GPU if there is one."""
 
 import os
 import subprocess
 import sys
-import types
 from importlib.util import find_spec
 
 import gpu_cases
@@ -11,15 +10,13 @@ import numpy as np
 import pytest
 
 import routh
-import routh.compiling
 from problems import family_problem, random_problem
-from routh.compiling import NoGPUError
+from routh.compiling import NoGPUError, driver
 from routh.status import MissingExtraError
 from routh.systems import get
 
 HAS_GPU = os.path.exists("/dev/nvidia0")
-on_gpu = pytest.mark.skipif(not (HAS_GPU and find_spec("numba_cuda")), reason="no GPU, or no numba-cuda")
-SHARE = 0.02  # of samples whose path may be another one: at ties rounding chooses
+on_gpu = pytest.mark.skipif(not (HAS_GPU and find_spec("cuda")), reason="no GPU, or no cuda-bindings")
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 import sys
@@ -30,12 +27,13 @@ import gpu_cases
 gpu_cases.few()
 sys.setswitchinterval(1e-5)
 gpu_cases.copies(2**20)
+gpu_cases.all_as_ptx()
 print("equal")
 """
 
 
 def test_the_simulator_gives_the_cpus_outcomes_and_summaries():
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "ROUTH_SIMULATE_GPU": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=environment)
     assert result.returncode == 0, result.stderr[-3000:]
     assert "equal" in result.stdout
@@ -47,29 +45,26 @@ def test_a_machine_without_gpu_says_so():
         routh.sample(get("rocking-block").problem, 1, device="cuda")
 
 
-def test_a_gpu_without_numba_cuda_names_the_extra(monkeypatch):
-    """numba has a module numba.cuda of its own, which finds the GPU and then knows none of the options."""
-    there = types.SimpleNamespace(is_available=lambda: True)
-    monkeypatch.setattr(routh.compiling, "optional", lambda *names: there)
-    monkeypatch.setattr(routh.compiling, "find_spec", lambda name: None)
-    routh.compiling._has_numba_cuda.cache_clear()
-    try:
-        with pytest.raises(MissingExtraError, match=r"routh\[cuda\]"):
-            routh.sample(get("rocking-block").problem, 1, device="cuda")
-    finally:
-        routh.compiling._has_numba_cuda.cache_clear()
+def test_a_gpu_without_the_bindings_names_the_extra(monkeypatch):
+    def missing(name, extra, package):
+        raise MissingExtraError(package, extra)
+
+    monkeypatch.setattr(driver.ctypes, "CDLL", lambda name: None)
+    monkeypatch.setattr(driver, "optional", missing)
+    with pytest.raises(MissingExtraError, match=r"routh\[cuda\]"):
+        driver.Driver()
 
 
 @on_gpu
 @pytest.mark.parametrize("name", PLANAR)
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_the_gpu_gives_the_cpus_outcomes(name, restitution):
-    gpu_cases.single(get(name).problem.replace(restitution=restitution), 2**14, SHARE, seed=3)
+    gpu_cases.single(get(name).problem.replace(restitution=restitution), 2**14, seed=3)
 
 
 @on_gpu
 def test_the_gpu_gives_the_cpus_outcomes_of_a_batch():
-    gpu_cases.batch(gpu_cases.mixed_batch(), 16, SHARE, seed=1)
+    gpu_cases.batch(gpu_cases.mixed_batch(), 16, seed=1)
 
 
 @on_gpu
@@ -85,22 +80,22 @@ def test_the_gpu_gives_the_cpus_outcomes_of_a_batch_by_algorithm1(step):
 @pytest.mark.parametrize("friction", ["cone", "polyhedral"])
 def test_the_gpu_gives_the_cpus_outcomes_in_space(restitution, friction):
     problem = random_problem(np.random.default_rng(3), nt=2, nc=3, nv=7, mu=0.5)
-    gpu_cases.single(problem.replace(restitution=restitution), 256, SHARE, friction=friction)
+    gpu_cases.single(problem.replace(restitution=restitution), 256, friction=friction)
 
 
 @on_gpu
 def test_the_gpu_gives_the_cpus_outcomes_with_the_true_cone():
-    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, SHARE, seed=1)
+    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, seed=1)
     problem = random_problem(np.random.default_rng(3), nt=2, nc=4, nv=9, mu=1.0)
-    gpu_cases.single(problem, 2**12, SHARE)
-    gpu_cases.single(gpu_cases.all_approach(6), 2**10, SHARE, rates="uniform")
+    gpu_cases.single(problem, 2**12)
+    gpu_cases.single(gpu_cases.all_approach(6), 2**10, rates="uniform")
 
 
 @on_gpu
 def test_poisson_and_rates():
     block = get("rocking-block").problem
-    gpu_cases.single(block.replace(restitution=0.5), 512, SHARE, hypothesis="poisson", rates="uniform")
-    gpu_cases.single(block, 512, SHARE, rates="extreme", persistence=0.9, row=7)
+    gpu_cases.single(block.replace(restitution=0.5), 512, hypothesis="poisson", rates="uniform")
+    gpu_cases.single(block, 512, rates="extreme", persistence=0.9, row=7)
 
 
 @on_gpu

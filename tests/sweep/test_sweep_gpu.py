@@ -1,4 +1,4 @@
-"""Workers with a GPU: a measure with ``device="cuda"``, in numba's simulator, measures what the CPU does."""
+"""Workers with a GPU: a measure with ``device="cuda"``, in the simulator, measures what the CPU does."""
 
 import os
 import subprocess
@@ -30,5 +30,5 @@ assert float(tables[0]["ended"].min()) == 1.0
 
 def test_a_study_on_the_gpu(tmp_path):
     pytest.importorskip("xarray")
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "ROUTH_SIMULATE_GPU": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", CODE, str(tmp_path)], check=True, env=environment)

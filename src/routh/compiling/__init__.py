@@ -12,21 +12,16 @@ from __future__ import annotations
 import functools
 import math
 import os
-import re
 import time
-import types
-import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
-from importlib.util import find_spec
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.copying import rebuilt
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.listening import while_listening
-from routh.status import MissingExtraError, RouthError, optional
+from routh.status import RouthError
 
 __all__ = [
     "NoGPUError",
@@ -36,44 +31,29 @@ __all__ = [
     "c_function",
     "compile_seconds",
     "compiled",
-    "cuda_kernel",
     "distinct",
     "find_cuda",
     "finite",
     "fused",
+    "gpu_kernel",
     "inlined",
     "interpreted",
     "is_ready",
-    "is_simulated",
     "kernel",
     "on_device",
     "seldom",
-    "written_out",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
-_MANGLED = "_ZN5routh"  # how names of this package begin in compiled modules
-_ROLLED: set[str] = set()  # names of the functions that make kernels without unrolled loops
-_WRITTEN_OUT: set[str] = set()  # of those whose loops are unrolled even there, as compiled modules have them
-_SHORT: set[str] = set()  # of those that make kernels where not even these are
-_AS_IT_IS, _IN_FULL = "!90001", "!90002"  # marks of loops in compiled modules
-_LABEL, _TARGET = re.compile(r'"?([\w.$-]+)"?:'), re.compile(r'label %"?([\w.$-]+)"?')
-# an index from the end of an axis, as numba-cuda writes it: its test, its sum with the length, and the choice
-_NEGATIVE = re.compile(
-    r"(%\S+) = icmp slt i64 (\S+), 0\n(\s+%\S+ = add i64 \2, \S+\n\s+)"
-    r"(%\S+) = select\s+i1 \1, i64 %\S+, i64 \2\n"
-)
-_NOT_CLEARED: set[str] = set()  # of those whose threads do not fill their own arrays with zeros
-_CLEARED = re.compile(r'^ *store \[\d+ x \w+\] zeroinitializer, .*%"_cudapy_lmem.*\n', re.MULTILINE)
 Function = TypeVar("Function", bound=Plain)
 
 
 class NoGPUError(RouthError, RuntimeError):
-    """``device="cuda"`` on a machine without a GPU that numba-cuda can use."""
+    """``device="cuda"`` on a machine without a GPU that can be used."""
 
 
 def kernel(function: Function) -> Function:
-    """Compile a scalar function for the CPU; other kernels and CUDA kernels may call it too.
+    """Compile a scalar function for the CPU; other kernels and entries of GPU kernels may call it too.
 
     Nothing is reordered and products and sums are not fused, so equal inputs give equal bits, compiled and
     interpreted. ``function.py_func`` is the plain Python function.
@@ -104,13 +84,6 @@ def apart(function: Function) -> Function:
 def seldom(function: Function) -> Function:
     """A `kernel` that is hardly ever called: it stays out of its callers, whose usual way is then short."""
     function.__dict__["seldom"] = True
-    return _marked(function)
-
-
-def written_out(function: Function) -> Function:
-    """A `kernel` whose loops are unrolled for GPUs, where their length is known when it is compiled."""
-    module, name = function.__module__.split(".")[-1], function.__name__
-    _WRITTEN_OUT.add(f"{len(module)}{module}{len(name)}{name}")
     return _marked(function)
 
 
@@ -192,157 +165,41 @@ class Patient:
         return False
 
 
-@functools.cache
-def on_device(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
-    """A kernel or plain function, and all that it calls, as a function for CUDA kernels to call.
+class Called:
+    """A function as a part of GPU kernels."""
 
-    NVIDIA's compiler copies it to every place of call. ``instead``: pairs of a function and what is called in
-    its place.
+    def __init__(self, function: Plain, **options: Foreign) -> None:
+        self.py_func: Foreign = function
+        self.options = options or function.__dict__.get("options", {})
+
+
+@functools.cache
+def on_device(
+    function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), fast: tuple[str, ...] = ()
+) -> Foreign:
+    """A kernel or plain function, and all that it calls, for entries of GPU kernels to call.
+
+    ``instead``: pairs of a function and what is called in its place. ``fast``: LLVM's words for what may be
+    done to sums and products.
     """
-    cuda = find_cuda()
-    jit = cuda.jit(device=True)
+    make = functools.partial(Called, fastmath=frozenset(fast)) if fast else Called
     made: dict[Plain, Foreign] = {}
     for original, other in instead:
-        getattr(other, "py_func", other).__globals__["cuda"] = cuda  # as `cuda_kernel` does
-        made[getattr(original, "py_func", original)] = rebuilt(other, jit, made)
-    return rebuilt(function, jit, made)
+        made[getattr(original, "py_func", original)] = rebuilt(other, make, made)
+    return rebuilt(function, make, made)
 
 
-def cuda_kernel(
-    function: Plain,
-    *,
-    fused: bool = False,
-    rolled: bool = False,
-    cleared: bool = True,
-    long: bool = True,
-    **options: Foreign,
-) -> Foreign:
-    """A plain function of routh as a CUDA kernel, to be launched; ``options`` are numba-cuda's.
+def gpu_kernel(entry: Plain, *, registers: int | None = None) -> Foreign:
+    """A function that each thread of a launch runs once: ``made[blocks, threads](*arguments)``.
 
-    Its module's global ``cuda`` becomes numba.cuda: numba's simulator looks for it there. Unless ``fused``,
-    products and sums are kept apart, as on the CPU, so that both take the same branches at ties. With
-    ``rolled`` no loop is unrolled, and no index may be negative: where threads go different ways through much
-    code, fetching it takes longer than running it. Loops of `written_out` kernels are, if it may be ``long``.
-    Unless ``cleared``, a thread's own arrays hold anything at first: numba would have every thread of every
-    launch fill all of them with zeros.
+    ``registers``: most of a thread; with fewer, more threads run at a time. See `routh.compiling.threads`.
     """
-    cuda = function.__globals__["cuda"] = find_cuda()
-    if is_simulated():
-        return cuda.jit(function)
-    from routh.compiling.gpu_cache import announce, keep_on_disk
-
-    settings = tuple(f"{key}={value}" for key, value in sorted(options.items()))
-    settings += f"fused={fused}", f"rolled={rolled}", f"cleared={cleared}", f"long={long}"
-    if not long:  # this name is all that compiled modules say of it
-        function.__qualname__ = "short_" + function.__qualname__
-    # with lto products and sums would be fused again at link time
-    made = cuda.jit(function, **(options if fused else {"lto": False, **options}))
-    keep_on_disk(made, function, settings)
-    announce(made, function.__qualname__.split(".")[0])
-    if fused:
-        return _Launched(made)
-    _do_not_fuse()
-    name = function.__qualname__.split(".")[0]
-    if rolled:
-        _ROLLED.add(name)
-    if not long:
-        _SHORT.add(name)
-    if not cleared:
-        _NOT_CLEARED.add(name)
-    return _Launched(made)
+    return import_module("routh.compiling.ptx").GpuKernel(entry, registers=registers)
 
 
-class _Launched:
-    """A CUDA kernel whose small launches do not warn: few samples are the user's wish."""
-
-    def __init__(self, made: Foreign) -> None:
-        self._made = made
-        self._ready: dict[tuple[Foreign, ...], Foreign] = {}
-
-    def __getitem__(self, shape: tuple[Foreign, ...]) -> Foreign:
-        if shape not in self._ready:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", ".*Grid size")
-                self._ready[shape] = self._made[shape]
-        return self._ready[shape]
-
-
-@functools.cache
-def _do_not_fuse() -> None:
-    """Let NVIDIA's compiler leave products and sums of routh's kernels apart; numba-cuda has no option."""
-    from numba.cuda.cudadrv import nvvm
-
-    compile_ir = nvvm.compile_ir
-
-    def compile_unfused(modules: Foreign, **options: Foreign) -> Foreign:
-        sources = [modules] if isinstance(modules, str) else modules
-        ours = any(_MANGLED in source for source in sources)
-        if any(f"{len(name)}{name}" in source for name in _ROLLED for source in sources):
-            long = not any(f"{len(name)}{name}" in source for name in _SHORT for source in sources)
-            modules = sources = [_rolled(source, long=long) for source in sources]
-        if any(f"{len(name)}{name}" in source for name in _NOT_CLEARED for source in sources):
-            modules = [_CLEARED.sub("", source) for source in sources]
-        return compile_ir(modules, **({**options, "fma": False} if ours else options))
-
-    nvvm.compile_ir = compile_unfused
-
-
-def _rolled(source: str, *, long: bool = True) -> str:
-    """LLVM's text of a module in which loops are unrolled where they must be and only there.
-
-    Every branch back says so.
-    No index of these kernels is negative, so what numba writes at every index in case it is goes too.
-    """
-    source = _NEGATIVE.sub(r"\3\4 = add i64 \2, 0\n", source)
-    lines: list[str] = []
-    above: set[str] = set()
-    kind = _AS_IT_IS
-    for line in source.splitlines():
-        if line.startswith("define"):
-            above = set()
-            kind = _IN_FULL if long and any(name in line for name in _WRITTEN_OUT) else _AS_IT_IS
-        elif label := _LABEL.match(line):
-            above.add(label[1])
-        elif line.lstrip().startswith("br ") and not above.isdisjoint(_TARGET.findall(line)):
-            line += f", !llvm.loop {kind}"
-        lines.append(line)
-    for kind, how in ((_AS_IT_IS, "disable"), (_IN_FULL, "full")):
-        lines += [f"{kind} = distinct !{{{kind}, {kind}0}}", f'{kind}0 = !{{!"llvm.loop.unroll.{how}"}}']
-    return "\n".join([*lines, ""])
-
-
-def find_cuda() -> types.ModuleType:
-    """The module numba.cuda, ready to compile; raises MissingExtraError or `NoGPUError`."""
-    import numpy as np
-
-    cuda = optional("numba.cuda", "cuda", "numba-cuda")
-    if not cuda.is_available():
-        raise NoGPUError(
-            "device: got 'cuda'; wanted a machine with an NVIDIA GPU, its driver and numba-cuda "
-            "(pip install 'routh[cuda]'), or device='cpu'"
-        )
-    if not _has_numba_cuda():
-        raise MissingExtraError("numba-cuda", "cuda")
-    if not hasattr(np, "row_stack") and not is_simulated():  # dropped by 2.5; numba-cuda looks it up
-        found = f"numba-cuda {version('numba-cuda')} does not work with NumPy {np.__version__}"
-        raise NoGPUError(
-            f"device: got 'cuda'; {found}, which has no row_stack; wanted "
-            "NumPy below 2.5 (pip install 'numpy<2.5'), or device='cpu'"
-        )
-    return cuda
-
-
-def is_simulated() -> bool:
-    """Whether CUDA kernels run in a simulator, as plain Python."""
-    from numba import config
-
-    return bool(config.ENABLE_CUDASIM)
-
-
-@functools.cache
-def _has_numba_cuda() -> bool:
-    """Whether numba.cuda is that of numba-cuda, or a simulator: numba's own finds GPUs and is not enough."""
-    return is_simulated() or find_spec("numba_cuda") is not None
+def find_cuda() -> Foreign:
+    """The GPU (`routh.compiling.driver.Driver`), or its simulator; raises MissingExtraError or NoGPUError."""
+    return import_module("routh.compiling.device").gpu()
 
 
 def _marked(function: Foreign, **options: Foreign) -> Foreign:

@@ -42,6 +42,7 @@ class Kernel:
         self.py_func: Foreign = function
         self.name = function.__name__
         self.options = options
+        function.__dict__["options"] = options  # for copies of it that run on a GPU
         self._arguments = function.__code__.co_argcount
         self._made: dict[bytes, _Entry] = {}  # by what the arguments are
         self._digest = ""
@@ -101,7 +102,7 @@ class Kernel:
     def _key(self, kinds: tuple[Kind, ...], door: str = "") -> str:
         """Under which the code for arguments of these kinds is kept."""
         self._digest = self._digest or disk.digest_of(self)
-        words = _machine_words(), disk.digest_of_translator(), self._digest, door, list(map(_named, kinds))
+        words = machine_words(), disk.digest_of_translator(), self._digest, door, list(map(named, kinds))
         return hashlib.sha256(repr(words).encode()).hexdigest()
 
     def _entry(self, arguments: tuple[Foreign, ...]) -> _Entry:
@@ -165,7 +166,7 @@ def _machine() -> Foreign:
 
 
 @cache
-def _machine_words() -> str:
+def machine_words() -> str:
     """What machine code depends on, besides its source."""
     version = llvmlite.__version__, llvm.llvm_version_info
     return repr((version, llvm.get_default_triple(), llvm.get_host_cpu_name(), _features()))
@@ -198,7 +199,7 @@ def emitted(text: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _address(code: bytes, name: str) -> int:
+def link(code: bytes, name: str) -> int:
     """Link an object file; the address of its function of this name."""
     with _LINKING:
         _engine().add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -212,7 +213,7 @@ def _linked(kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[..
         if key not in _LINKED:
             symbol = f"routh.{key}"
             code, result = _kept(kernel, key) or _compiled(kernel, kinds, key, partial(door, symbol))
-            _LINKED[key] = _Linked(_address(code, symbol), result)
+            _LINKED[key] = _Linked(link(code, symbol), result)
         return _LINKED[key]
 
 
@@ -230,7 +231,7 @@ def _compiled(
         program = Program()
         name, result = program.function(kernel, kinds)
         code = emitted(f"{program.text()}\n{door(name, kinds, result)}")
-    described = _named(result)
+    described = named(result)
     if "<locals>" not in repr(described):  # where no other process would find the class
         disk.save(kernel.name, key, described, code)
     return code, result
@@ -239,13 +240,13 @@ def _compiled(
 @cache
 def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
     """The function that writes down arguments: see `routh.compiling.arguments`."""
-    key = hashlib.sha256((_machine_words() + PACKER).encode()).hexdigest()
+    key = hashlib.sha256((machine_words() + PACKER).encode()).hexdigest()
     kept = disk.load("arguments", key)
     code = emitted(PACKER) if kept is None else kept[1]
     if kept is None:
         disk.save("arguments", key, None, code)
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
-    found: Callable[[tuple[Foreign, ...], int], int] = function(_address(code, "routh.pack"))
+    found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
     return found
 
 
@@ -324,13 +325,13 @@ def _together(kind: Kind, words: Iterator[Foreign]) -> Foreign:
     return kind[1](*parts) if kind[1] else tuple(parts)
 
 
-def _named(kind: Kind) -> Foreign:
+def named(kind: Kind) -> Foreign:
     """A kind in words, lists and None, with the names of classes."""
     if isinstance(kind, str):
         return kind
     if kind[0] == "group":
         made = None if kind[1] is None else [disk.name_of(kind[1]), list(kind[1]._fields)]
-        return ["group", made, [_named(part) for part in kind[2]]]
+        return ["group", made, [named(part) for part in kind[2]]]
     if kind[0] == "thing" and kind[1] is not None:
         raise UntranslatableError(f"{kind[1]} as an argument or a result of a kernel that Python calls")
     return list(kind)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.compiling import find_cuda, gpu_kernel, on_device
+from routh.compiling.threads import own_array, thread_count, thread_number
 from routh.kernels import events_space
 from routh.kernels.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
@@ -22,9 +22,6 @@ from routh.kernels.space_names import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, padded, prepare_row
 from routh.status import Status
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
 REGISTERS = 80  # of a thread in space
@@ -58,13 +55,13 @@ def _begin_kernel() -> CudaKernel:
     cleared = on_device(clear_sample)
 
     def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
-        number = cuda.grid(1)
+        number = thread_number()
         n = outputs.status.shape[1]
         if number < outputs.status.shape[0] * n:
             row, sample = number // n, number % n
             cleared(before, status[row], refused, outputs, row, sample)
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 @lru_cache(maxsize=16)
@@ -74,18 +71,18 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     columns = nv + 2, padded(nc * (1 + nt))
 
     def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
-        place = cuda.grid(1)
+        place = thread_number()
         if place < rows.nc.shape[0]:
             own = Scratch(
-                cuda.local.array((nv, nv), np.float64),
-                cuda.local.array((1, nv), np.float64),
-                cuda.local.array(columns, np.float64),
+                own_array((nv, nv), np.float64),
+                own_array((1, nv), np.float64),
+                own_array(columns, np.float64),
             )
             rows.nc[place] = 0
             if wanted[begin + place]:
                 prepared(problems, begin + place, own, rows, place)
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def no_corners(corners: DeviceArray) -> None:
@@ -116,18 +113,18 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
         end: int,
     ) -> None:
         work = SpaceWork(
-            cuda.local.array(values, np.float64),
-            cuda.local.array(marks, np.int64),
-            cuda.local.array(series, np.float64),
-            cuda.local.array(stiff, np.float64),
-            cuda.local.array(flags, np.bool_),
+            own_array(values, np.float64),
+            own_array(marks, np.int64),
+            own_array(series, np.float64),
+            own_array(stiff, np.float64),
+            own_array(flags, np.bool_),
             trace,
         )
-        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+        for number in range(begin + thread_number(), end, thread_count()):
             if wanted[number // draw.n]:
                 sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
 
-    return cuda_kernel(entry, rolled=True, max_registers=REGISTERS)
+    return gpu_kernel(entry, registers=REGISTERS)
 
 
 def make_gpu_outputs(
@@ -228,7 +225,7 @@ class Sampler:
                 return False
             self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
             if total > LAUNCH or deadline is not None:
-                find_cuda().synchronize()
+                find_cuda().wait()
         return True
 
 
@@ -274,7 +271,7 @@ def _slots_kernel() -> CudaKernel:
     """Move the results of the contacts that there are, which come first, to their places in the batch."""
 
     def entry(present: DeviceArray, outputs: Outputs) -> None:
-        number = cuda.grid(1)
+        number = thread_number()
         n = outputs.status.shape[1]
         if number < outputs.status.shape[0] * n:
             row, sample = number // n, number % n
@@ -291,7 +288,7 @@ def _slots_kernel() -> CudaKernel:
                     value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
                     outputs.work[row, sample, part, i] = value
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def to_slots(present: DeviceArray, outputs: Outputs) -> None:

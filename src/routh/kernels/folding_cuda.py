@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.compiling import gpu_kernel, on_device
+from routh.compiling.threads import add_atomically, thread_number
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, fetch, send
 from routh.kernels.judging import SEPARATES, SLIDES, STICKS
 from routh.problem import ImpactProblem
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 THREADS, BLOCK = 16384, 128
 APPROACH, STICK = tolerances.APPROACH, tolerances.STICK
@@ -83,7 +81,7 @@ def _fold_kernel() -> CudaKernel:
     def entry(
         v: DeviceArray, status: DeviceArray, judge: DeviceArray, combinations: int, out: DeviceArray
     ) -> None:
-        thread, nv = cuda.grid(1), v.shape[1]
+        thread, nv = thread_number(), v.shape[1]
         if thread < out.shape[1]:
             first = STATUSES + 1 + nv
             for row in range(first + combinations):
@@ -110,7 +108,7 @@ def _fold_kernel() -> CudaKernel:
                     out[low, thread] = min(out[low, thread], energy)
                     out[high, thread] = max(out[high, thread], energy)
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +116,7 @@ def _again_kernel() -> CudaKernel:
     """Fold columns of many threads into few; rows from ``least`` on by minimum, from ``most`` by maximum."""
 
     def entry(partial: DeviceArray, least: int, most: int, out: DeviceArray) -> None:
-        number = cuda.grid(1)
+        number = thread_number()
         if number < out.shape[0] * out.shape[1]:
             row, column = number // out.shape[1], number % out.shape[1]
             value = partial[row, column]
@@ -132,7 +130,7 @@ def _again_kernel() -> CudaKernel:
                     value = max(value, other)
             out[row, column] = value
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
@@ -180,7 +178,7 @@ def _best_kernel() -> CudaKernel:
         value: DeviceArray,
         index: DeviceArray,
     ) -> None:
-        thread = cuda.grid(1)
+        thread = thread_number()
         if thread < value.shape[0]:
             best, who = -math.inf, -1
             for sample in range(thread, v.shape[0], value.shape[0]):
@@ -189,7 +187,7 @@ def _best_kernel() -> CudaKernel:
                     best, who = size, sample
             value[thread], index[thread] = best, who
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear: bool) -> tuple[float, int]:
@@ -219,16 +217,16 @@ def _collect_kernel() -> CudaKernel:
         count: DeviceArray,
         out: DeviceArray,
     ) -> None:
-        sample = cuda.grid(1)
+        sample = thread_number()
         if sample >= v.shape[0] or not sized(v, sample, A, point, False) > least:
             return
         if coded(J, v, sample) >= 0:
-            place = cuda.atomic.add(count, 0, 1)
+            place = add_atomically(count, 0, 1)
             if place < out.shape[0]:
                 for r in range(v.shape[1]):
                     out[place, r] = v[sample, r]
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Array) -> Array | None:
@@ -250,7 +248,7 @@ def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Arra
     if radius <= tolerances.RESIDUAL * problem.scaling.speed:  # one point, up to rounding
         return np.stack(ends)
     least = max((1.0 + SAME) * known - radius, 0.0)  # pairs that are no farther apart than this do not count
-    out = find_cuda().device_array((min(CANDIDATES, v.shape[0]), problem.nv))
+    (out,) = allocate([((min(CANDIDATES, v.shape[0]), problem.nv), np.float64)])
     axes, origin, count = send((upper, centre, np.zeros(1, np.int32)))
     _collect_kernel()[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)
     found = int(fetch(count)[0])

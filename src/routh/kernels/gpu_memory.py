@@ -11,18 +11,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from routh.compiling import cuda_kernel, find_cuda
+from routh.compiling import device, find_cuda, gpu_kernel
+from routh.compiling.threads import thread_number
 
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
-
-DeviceArray: TypeAlias = Any  # arrays of numba on the GPU, and tuples of them, which have no types
-CudaKernel: TypeAlias = Any  # what numba's compiler for the GPU returns
+DeviceArray: TypeAlias = Any  # `routh.compiling.device.DeviceArray`, and (named) tuples of them
+CudaKernel: TypeAlias = Any  # `routh.compiling.ptx.GpuKernel`
 PAGE, SENT_PAGE = 4 * 2**20, 8 * 2**20  # bytes of pinned memory filled at a time, fetching and sending
 SMALL = 2**16  # bytes that are fetched at once: pages and their streams would take longer
 LARGE = 2**26  # bytes from which on several threads send an array: one fills pages half as fast as they leave
@@ -30,22 +28,13 @@ SENDERS = 4
 TOGETHER = 2**20  # bytes up to which arrays are sent in one copy
 ALIGNED = 256  # bytes; arrays in one allocation begin at multiples of this
 BLOCK = 256
-CUDA_DEVICE = 2  # DLPack's number for the memory of CUDA
 _PAGES_IN_USE = Lock()  # by one copy at a time
 
 
-def of_device(name: str, otherwise: int) -> int:
-    """A property of the GPU in use; what it is in simulators, which have none."""
-    try:
-        return int(getattr(find_cuda().get_current_device(), name))
-    except AttributeError:
-        return otherwise
-
-
 def send(data: DeviceArray) -> DeviceArray:
-    """Arrays, and (named) tuples of them, in the GPU's memory; numbers as they are.
+    """Arrays, and (named) tuples of them, in the GPU's memory; numbers, and what is there, as they are.
 
-    Small ones travel together: each copy on its own would cost a tenth of a millisecond.
+    Small ones travel together: each copy on its own would take longer than all of them.
     """
     arrays: list[np.ndarray] = []
     _collect(data, arrays)
@@ -56,17 +45,18 @@ def send(data: DeviceArray) -> DeviceArray:
     for array, length in zip(arrays, room, strict=True):
         packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
         begin += length
-    return _mapped(data, iter(_placed(find_cuda().to_device(packed), [(a.shape, a.dtype) for a in arrays])))
+    return _mapped(data, iter(_placed(device.sent(packed), [(a.shape, a.dtype) for a in arrays])))
 
 
 def _sent(array: np.ndarray) -> DeviceArray:
     """A contiguous array in the GPU's memory; what is large is shared among threads, page by page."""
     threads = min(SENDERS, len(os.sched_getaffinity(0)))
-    if array.nbytes < LARGE or threads < 2 or of_device("id", 0) != 0:  # where threads of numba begin
-        return find_cuda().to_device(array)
-    find_cuda().synchronize()
-    held, stopped = find_cuda().device_array(array.shape, array.dtype), Event()
-    source, target = array.reshape(-1).view(np.uint8), held.reshape(-1).view(np.uint8)
+    if array.nbytes < LARGE or threads < 2:
+        return device.sent(array)
+    there = find_cuda()
+    there.wait()
+    held, stopped = device.empty(array.shape, array.dtype), Event()
+    source = array.reshape(-1).view(np.uint8)
 
     def send_share(sender: int) -> None:
         pages, streams = _pages(sender)
@@ -75,11 +65,11 @@ def _sent(array: np.ndarray) -> DeviceArray:
                 break
             end = min(begin + SENT_PAGE, source.size)
             page, stream = pages[number % 2][: end - begin], streams[number % 2]
-            stream.synchronize()  # what the page held before has left it
+            there.wait(stream)  # what the page held before has left it
             page[:] = source[begin:end]
-            target[begin:end].copy_to_device(page, stream=stream)
+            held.bytes(begin, end).copy_to_device(page, stream)
         for stream in streams:
-            stream.synchronize()
+            there.wait(stream)
 
     with _PAGES_IN_USE, ThreadPoolExecutor(threads) as pool:
         try:
@@ -110,7 +100,7 @@ def _mapped(data: DeviceArray, arrays: Iterator[DeviceArray]) -> DeviceArray:
 def allocate(shapes: Sequence[tuple[tuple[int, ...], DTypeLike]]) -> list[DeviceArray]:
     """Arrays of these shapes and types, not filled, in one allocation: each would cost a tenth of a ms."""
     sizes = [math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes]
-    return _placed(find_cuda().device_array(sum(_room(sizes)), np.uint8), shapes)
+    return _placed(device.empty((sum(_room(sizes)),), np.uint8), shapes)
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
@@ -123,32 +113,16 @@ def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLik
     for shape, kind in shapes:
         dtype = np.dtype(kind)
         size = math.prod(shape) * dtype.itemsize
-        if size == 0:
-            found.append(find_cuda().device_array(shape, dtype))
-        elif hasattr(whole, "gpu_data"):  # slices and views through numba take longer than the whole launch
-            steps = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-            part = whole.gpu_data.view(begin, begin + size)
-            found.append(type(whole)(shape, tuple(steps), dtype, gpu_data=part))
-        else:  # the simulator
-            found.append(whole[begin : begin + size].view(dtype).reshape(shape))
+        found.append(device.DeviceArray(whole.address + begin, tuple(shape), dtype, whole.held))
         begin += _room([size])[0]
     return found
-
-
-def first_row(array: DeviceArray) -> DeviceArray:
-    """``array[0]`` of a contiguous array, quickly: numba takes a tenth of a millisecond for each."""
-    if array.size == 0 or not hasattr(array, "gpu_data"):
-        return array[0]
-    return type(array)(array.shape[1:], array.strides[1:], array.dtype, gpu_data=array.gpu_data)
 
 
 @lru_cache(maxsize=SENDERS)
 def _pages(thread: int) -> tuple[list[DeviceArray], list[DeviceArray]]:
     """Two pages of pinned memory for a thread, and a stream for each: kept, since pinning takes a while."""
-    cuda = find_cuda()
-    return [cuda.pinned_array(max(PAGE, SENT_PAGE), np.uint8) for _ in range(2)], [
-        cuda.stream() for _ in range(2)
-    ]
+    there = find_cuda()
+    return [there.pinned(max(PAGE, SENT_PAGE)) for _ in range(2)], [there.stream() for _ in range(2)]
 
 
 def fetch(array: DeviceArray) -> np.ndarray:
@@ -159,14 +133,15 @@ def fetch(array: DeviceArray) -> np.ndarray:
     if found.nbytes <= SMALL:
         array.copy_to_host(found)
         return found
-    find_cuda().synchronize()
-    source, target = array.reshape(-1).view(np.uint8), found.reshape(-1).view(np.uint8)
+    there = find_cuda()
+    there.wait()
+    target = found.reshape(-1).view(np.uint8)
     with _PAGES_IN_USE:
         (pages, streams), waiting = _pages(0), None
         for number, begin in enumerate(range(0, target.size, PAGE)):
             end = min(begin + PAGE, target.size)
             page, stream = pages[number % 2][: end - begin], streams[number % 2]
-            source[begin:end].copy_to_host(page, stream=stream)
+            array.bytes(begin, end).copy_to_host(page, stream)
             if waiting is not None:
                 _read(*waiting)
             waiting = stream, page, target[begin:end]
@@ -176,7 +151,7 @@ def fetch(array: DeviceArray) -> np.ndarray:
 
 
 def _read(stream: DeviceArray, page: np.ndarray, target: np.ndarray) -> None:
-    stream.synchronize()
+    find_cuda().wait(stream)
     target[:] = page
 
 
@@ -185,12 +160,12 @@ def _take_kernel() -> CudaKernel:
     """Some columns of a matrix, next to each other."""
 
     def entry(matrix: DeviceArray, columns: DeviceArray, out: DeviceArray) -> None:
-        row = cuda.grid(1)
+        row = thread_number()
         if row < matrix.shape[0]:
             for k in range(columns.shape[0]):
                 out[row, k] = matrix[row, columns[k]]
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 class GpuArray:
@@ -201,7 +176,7 @@ class GpuArray:
     """
 
     def __init__(self, held: DeviceArray) -> None:
-        self.held = held  # numba's array
+        self.held = held  # a `routh.compiling.device.DeviceArray`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -233,7 +208,7 @@ class GpuArray:
             if not -width <= index < width:
                 raise ValueError(f"columns: got {index}; wanted indices from {-width} to {width - 1}")
         rows = int(np.prod(leading))
-        out = find_cuda().device_array((rows, len(indices)), self.dtype)
+        out = device.empty((rows, len(indices)), self.dtype)
         chosen = send(np.array([index % width for index in indices], dtype=np.int64))
         if out.size:
             _take_kernel()[-(-rows // BLOCK), BLOCK](self.held.reshape(rows, width), chosen, out)
@@ -245,15 +220,12 @@ class GpuArray:
         return interface
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA_DEVICE, int(find_cuda().get_current_device().id)
+        found: tuple[int, int] = self.held.__dlpack_device__()
+        return found
 
-    def __dlpack__(self, *, stream: DeviceArray = None, **options: DeviceArray) -> DeviceArray:
+    def __dlpack__(self, **options: DeviceArray) -> DeviceArray:
         """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
-        from cuda.core.utils import StridedMemoryView  # comes with numba-cuda
-
-        find_cuda().synchronize()
-        view = StridedMemoryView.from_cuda_array_interface(self.held, stream_ptr=-1)
-        return view.__dlpack__(stream=stream, **options)
+        return self.held.__dlpack__(**options)
 
     def __repr__(self) -> str:
         return f"GpuArray(shape={self.shape}, dtype={self.dtype})"

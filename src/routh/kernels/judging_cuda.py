@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import cuda_kernel, find_cuda, on_device
+from routh.compiling import gpu_kernel, on_device
+from routh.compiling.threads import own_array, thread_number
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.judging import ABSENT, diameters, energies, judge
 from routh.preparing import Problems, Scratch
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 128
 POINTS_BYTES = 2**28  # scratch of the search for diameters
@@ -43,21 +40,28 @@ def _judge_kernel(nv: int) -> CudaKernel:
     def entry(
         problems: Problems, skip: DeviceArray, v: DeviceArray, ended: DeviceArray, modes: DeviceArray
     ) -> None:
-        row = cuda.grid(1)
+        row = thread_number()
         if row < v.shape[0]:
             own = Scratch(
-                cuda.local.array((nv, nv), np.float64),
-                cuda.local.array((1, nv), np.float64),
-                cuda.local.array((1, 1), np.float64),
+                own_array((nv, nv), np.float64),
+                own_array((1, nv), np.float64),
+                own_array((1, 1), np.float64),
             )
             for sample in range(v.shape[1]):
                 ended[row, sample] = False
                 for i in range(modes.shape[2]):
                     modes[row, sample, i] = ABSENT
-            here = slice(row, row + 1)
-            judged(alone(problems, row), skip[here], limits, own, v[here], ended[here], modes[here])
+            judged(
+                alone(problems, row),
+                skip[row : row + 1],
+                limits,
+                own,
+                v[row : row + 1],
+                ended[row : row + 1],
+                modes[row : row + 1],
+            )
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 @lru_cache(maxsize=16)
@@ -73,20 +77,25 @@ def _diameter_kernel(nv: int) -> CudaKernel:
         found: DeviceArray,
     ) -> None:
         own = Scratch(
-            cuda.local.array((nv, nv), np.float64),
-            cuda.local.array((1, nv), np.float64),
-            cuda.local.array((1, 1), np.float64),
+            own_array((nv, nv), np.float64),
+            own_array((1, nv), np.float64),
+            own_array((1, 1), np.float64),
         )
-        thread = cuda.grid(1)
+        thread = thread_number()
         if thread < points.shape[0]:
             for row in range(thread, v.shape[0], points.shape[0]):
-                here = slice(row, row + 1)
                 found[row] = math.nan
                 measured(
-                    alone(problems, row), skip[here], own, v[here], ended[here], points[thread], found[here]
+                    alone(problems, row),
+                    skip[row : row + 1],
+                    own,
+                    v[row : row + 1],
+                    ended[row : row + 1],
+                    points[thread],
+                    found[row : row + 1],
                 )
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 @lru_cache(maxsize=1)
@@ -94,12 +103,11 @@ def _energy_kernel() -> CudaKernel:
     weighed, alone = on_device(energies), on_device(one_row)
 
     def entry(problems: Problems, v: DeviceArray, found: DeviceArray) -> None:
-        row = cuda.grid(1)
+        row = thread_number()
         if row < v.shape[0]:
-            here = slice(row, row + 1)
-            weighed(alone(problems, row), v[here], found[here])
+            weighed(alone(problems, row), v[row : row + 1], found[row : row + 1])
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 @lru_cache(maxsize=1)
@@ -114,7 +122,7 @@ def _extreme_kernel() -> CudaKernel:
         value: DeviceArray,
         best_v: DeviceArray,
     ) -> None:
-        row = cuda.grid(1)
+        row = thread_number()
         if row < v.shape[0]:
             index[row], value[row] = -1, math.nan
             for sample in range(v.shape[1]):
@@ -127,7 +135,7 @@ def _extreme_kernel() -> CudaKernel:
             for r in range(v.shape[2]):
                 best_v[row, r] = v[row, index[row], r] if index[row] >= 0 else math.nan
 
-    return cuda_kernel(entry)
+    return gpu_kernel(entry)
 
 
 def judge_rows(problems: Problems, skip: np.ndarray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
@@ -153,7 +161,7 @@ def diameters_of_rows(
 
 def energies_of_rows(problems: Problems, v: DeviceArray) -> DeviceArray:
     """Kinetic energies, (rows, n) J."""
-    found = find_cuda().device_array(tuple(v.shape)[:2], np.float64)
+    (found,) = allocate([(tuple(v.shape)[:2], np.float64)])
     _energy_kernel()[-(-v.shape[0] // BLOCK), BLOCK](problems, v, found)
     return found
 

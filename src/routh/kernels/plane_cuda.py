@@ -8,11 +8,12 @@ samples of a problem, and leaves every sample that needs others to the full kern
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import cuda_kernel, on_device
+from routh.compiling import gpu_kernel, on_device
+from routh.compiling.threads import add_atomically, own_array, thread_count, thread_number
 from routh.kernels import events_plane
 from routh.kernels.arrays import EXTREME, MIXED, Draw, Outputs, Rows, make_outputs
 from routh.kernels.common.integers import wide
@@ -20,9 +21,6 @@ from routh.kernels.events_rates import BUDGET, GRAM, NOW, find_rates
 from routh.kernels.events_roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, allocate, send
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 BLOCK = 384  # a fifth faster than 128 on an H200
 REGISTERS = 128  # of a thread: more would leave the multiprocessors idle
@@ -120,20 +118,20 @@ def _full_kernel(nc: int) -> CudaKernel:
         end: int,
     ) -> None:
         work = PlaneThread(
-            cuda.local.array(values, np.float64),
-            cuda.local.array(marks, np.int64),
-            cuda.local.array(flags, np.bool_),
-            cuda.local.array(known, np.float64),
+            own_array(values, np.float64),
+            own_array(marks, np.int64),
+            own_array(flags, np.bool_),
+            own_array(known, np.float64),
             names,
             table,
         )
         last = listed.counts[listed.launch] if listed.launch >= 0 else end - begin
-        for place in range(cuda.grid(1), last, cuda.gridsize(1)):
+        for place in range(thread_number(), last, thread_count()):
             number = listed.numbers[place] if listed.launch >= 0 else begin + place
             if wanted[number // draw.n]:
                 sampled(rows, draw, outputs, work, None, number, number + 1)
 
-    return cuda_kernel(entry, max_registers=REGISTERS)
+    return gpu_kernel(entry, registers=REGISTERS)
 
 
 @lru_cache(maxsize=16)
@@ -155,20 +153,20 @@ def _quick_kernel(nc: int) -> CudaKernel:
         end: int,
     ) -> None:
         work = PlaneThread(
-            cuda.local.array(values, np.float64),
-            cuda.local.array(marks, np.int64),
-            cuda.local.array(flags, np.bool_),
+            own_array(values, np.float64),
+            own_array(marks, np.int64),
+            own_array(flags, np.bool_),
             table,
             names,
             table,
         )
-        for number in range(begin + cuda.grid(1), end, cuda.gridsize(1)):
+        for number in range(begin + thread_number(), end, thread_count()):
             work.flags[0] = False
             sampled(rows, draw, outputs, work, None, number, number + 1)
             if work.flags[0]:
-                listed.numbers[cuda.atomic.add(listed.counts, listed.launch, 1)] = number
+                listed.numbers[add_atomically(listed.counts, listed.launch, 1)] = number
 
-    return cuda_kernel(entry, max_registers=QUICK_REGISTERS)
+    return gpu_kernel(entry, registers=QUICK_REGISTERS)
 
 
 class PlaneLauncher:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from routh.compiling import kernel, written_out
+from routh.compiling import kernel
 from routh.kernels.space_moving import effect
 from routh.kernels.space_names import (
     BUDGET,
@@ -63,7 +63,7 @@ def highest_power(work: SpaceWork) -> int:
     return int(work.values[GLOBAL, HIGHEST])
 
 
-@written_out
+@kernel
 def power_sum(series: Array, row: int, at: float, degree: int) -> float:
     """A row's power series at a point."""
     value = 0.0
@@ -188,7 +188,7 @@ def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, 
     return row
 
 
-@written_out
+@kernel
 def value_and_slope(series: Array, row: int, at: float, degree: int) -> tuple[float, float]:
     """A row's power series at a point, and its derivative."""
     value, slope = series[row, degree], 0.0

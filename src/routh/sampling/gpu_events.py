@@ -12,7 +12,7 @@ from routh.kernels.arrays import RATES, Draw, Rows, make_rows
 from routh.kernels.events import Rates, with_default
 from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
 from routh.kernels.folding_cuda import make_judge
-from routh.kernels.gpu_memory import GpuArray, first_row
+from routh.kernels.gpu_memory import GpuArray
 from routh.kernels.plane_cuda import first_patterns
 from routh.problem import ImpactProblem
 from routh.sampling.events import Again
@@ -62,7 +62,7 @@ def gpu_outcomes(
     if nt == 2 or budget is not None or not _approaches(prepared):  # else every entry will be written
         begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
-    held = OnGpu(*(GpuArray(first_row(array)) for array in outputs))
+    held = OnGpu(*(GpuArray(array[0]) for array in outputs))
     given = {"curved": curved, "judge": judge, "replay": Again(keys=settings.get("keys"))}
     found = GpuOutcomes(problem, held, told, **given)
     if Status.MAX_STEPS not in found.status_counts() or not found.jammed:

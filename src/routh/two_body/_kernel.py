@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import compiled, cuda_kernel, find_cuda, on_device
+from routh.compiling import compiled, gpu_kernel, on_device
 from routh.compiling.foreign import Foreign
+from routh.compiling.threads import own_array, thread_number
 from routh.kernels.common.slices import run_slices
+from routh.kernels.gpu_memory import send
 from routh.status import Status
 from routh.two_body import _layout as at
 from routh.two_body._layout import ARC_SHAPE, SERIES_SHAPE, STATE_SIZE, Impacts, Work, workspace
 from routh.two_body._solve import make_contact, solve
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 #: columns of a batch's float output
 OUT_JX, OUT_JY, OUT_JZ, OUT_STORED, OUT_RETURNED, OUT_RESIDUAL, OUT_MARGIN, OUT_SEGMENTS = range(8)
@@ -91,28 +89,26 @@ def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
 @functools.cache
 def _gpu_kernel() -> Foreign:
     """One CUDA thread per impact, its work space in local memory."""
-    solve_there = on_device(solve_one)
+    solve_there = on_device(solve_one, fast=tuple(sorted(_FAST)))
 
     def entry(impacts: Foreign) -> None:
-        i = cuda.grid(1)
+        i = thread_number()
         if i < len(impacts.mu):
             work = Work(
-                cuda.local.array(SERIES_SHAPE, np.float64),
-                cuda.local.array(ARC_SHAPE, np.float64),
-                cuda.local.array(STATE_SIZE, np.float64),
+                own_array(SERIES_SHAPE, np.float64),
+                own_array(ARC_SHAPE, np.float64),
+                own_array(STATE_SIZE, np.float64),
             )
             impacts.status[i] = solve_there(impacts, work, i)
 
-    return cuda_kernel(entry, fused=True)
+    return gpu_kernel(entry)
 
 
 def run_cuda(impacts: Impacts) -> None:
     """All impacts on the GPU; numbers, event codes and statuses come back."""
     kernel = _gpu_kernel()
-    there: Foreign = [
-        find_cuda().to_device(part) if isinstance(part, np.ndarray) else part for part in impacts
-    ]
-    kernel[-(-len(impacts.mu) // BLOCK), BLOCK](Impacts(*there))
+    there: Foreign = send(impacts)
+    kernel[-(-len(impacts.mu) // BLOCK), BLOCK](there)
     held: Foreign
     for held, host in zip(there[-3:], impacts[-3:], strict=True):
         held.copy_to_host(host)

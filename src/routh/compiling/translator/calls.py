@@ -49,6 +49,7 @@ class Calls(Writer):
 
     program: Foreign  # where translated functions are: a `routh.compiling.translator.program.Program`
     finite: bool
+    has_extremes = _HAS_EXTREMES
 
     def meant(self, what: Foreign) -> Value:
         """A value that Python knows already."""
@@ -171,7 +172,7 @@ class Calls(Writer):
         found = self.number(numbers[0], kind)
         for one in numbers[1:]:
             value = self.number(one, kind)
-            if kind == "f" and self.finite and _HAS_EXTREMES:
+            if kind == "f" and self.finite and self.has_extremes:
                 given = [("double", value.name), ("double", found.name)]
                 word = "maxnum" if op == "Gt" else "minnum"
                 found = Number("f", self.call(f"llvm.{word}.f64", "double", given))

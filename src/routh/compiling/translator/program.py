@@ -25,6 +25,8 @@ SHORT = 120  # lines: below this LLVM is asked to put a function into its caller
 class Program:
     """Functions that are translated so far, each once for each kind of arguments."""
 
+    statements: Foreign = Statements  # what writes the body of a function
+
     def __init__(self) -> None:
         self._made: dict[tuple[Plain, tuple[Kind, ...]], tuple[str, Kind]] = {}
         self._texts: list[str] = []
@@ -65,7 +67,7 @@ class Program:
         parts = [f"%a{k}" for k in range(sum(len(types_of(kind)) for kind in kinds))]
         for _ in range(MOST_ATTEMPTS):
             names = iter(parts)
-            writer = Statements(self, plain, knowledge, fast)
+            writer = self.statements(self, plain, knowledge, fast)
             try:
                 writer.write_body(node, [of_parts(kind, names) for kind in kinds])
             except Again:
@@ -80,14 +82,22 @@ class Program:
         listed = ", ".join(
             f"{pointer if one == 'ptr' else one} {part}" for one, part in zip(given, parts, strict=True)
         )
-        word = "inlinehint " if sum(len(block.lines) for block in writer.blocks) < SHORT else ""
-        word = "alwaysinline " if options.get("forceinline") else word
-        word = "noinline " if getattr(plain, "apart", False) else word
-        word = "noinline cold " if getattr(plain, "seldom", False) else word
+        word = self._attributes(kernel, sum(len(block.lines) for block in writer.blocks))
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
         result = result_type(types_of(knowledge.kinds[RESULT]))
         self._texts.append(f"define internal {result} @{name}({listed}) {word}nounwind {{\n{body}\n}}")
         return name, knowledge.kinds[RESULT]
+
+    def _attributes(self, kernel: Foreign, lines: int) -> str:
+        """Whether a function of so many lines becomes part of its callers."""
+        plain = kernel.py_func
+        if getattr(plain, "seldom", False):
+            return "noinline cold "
+        if getattr(plain, "apart", False):
+            return "noinline "
+        if getattr(kernel, "options", {}).get("forceinline"):
+            return "alwaysinline "
+        return "inlinehint " if lines < SHORT else ""
 
 
 @lru_cache(maxsize=256)

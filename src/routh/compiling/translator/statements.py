@@ -269,19 +269,19 @@ class Statements(Expressions):
         self._names += 1
         following = f"%n{self._names}"
         place = self.write(f"phi i64 [ {first.name}, %{before} ], [ {following}, %{latch.label} ]")
-        natural = first.natural and step > 0
-        test = self.compare("Lt" if step > 0 else "Gt", Number("i", place), end)
+        up = step.known is None or step.known > 0
+        test = self.compare("Lt" if up else "Gt", Number("i", place), end)
         self.fork(test.name, body, done)
         self.begin(body)
         assert isinstance(statement.target, ast.Name)
         name = statement.target.id
         with self._inside():
-            self.assign(name, Number("i", place, None, natural))
+            self.assign(name, Number("i", place, None, first.natural and up))
             self._turn(statement.body, latch, after)
         self.jump(latch)
         self._forget(statement.target)
         self.begin(latch)
-        self.block.lines.append(f"{following} = add nsw i64 {place}, {step}")
+        self.block.lines.append(f"{following} = add nsw i64 {place}, {step.name}")
         self.jump(head)
         if statement.orelse:
             self.go_on(done)
@@ -310,8 +310,8 @@ class Statements(Expressions):
         if isinstance(target, ast.Name) and target.id in self._bound:
             self._bound[target.id] = self._bound[target.id][0], (-1,)
 
-    def _range(self, statement: ast.For) -> tuple[Number, Number, int]:
-        """First, end and step of a loop."""
+    def _range(self, statement: ast.For) -> tuple[Number, Number, Number]:
+        """First, end and step of a loop; a step that is not known is a length or the like, and at least 1."""
         call = statement.iter
         plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
         if not plain or not isinstance(statement.target, ast.Name):
@@ -324,9 +324,11 @@ class Statements(Expressions):
         if not 1 <= len(given) <= 3:
             raise UntranslatableError(f"a kernel may not contain {ast.unparse(call)}")
         first, end, step = {1: (ZERO, *given, ONE), 2: (*given, ONE), 3: tuple(given)}[len(given)]
+        if step.known is None and step.natural:
+            return first, end, self.choose(self.compare("Gt", step, ZERO), step, ONE)
         if not step.known:
             raise UntranslatableError("a loop in steps that are not known")
-        return first, end, step.known
+        return first, end, step
 
     def _continue(self, statement: ast.Continue) -> None:
         self.jump(self._loops[-1][0])

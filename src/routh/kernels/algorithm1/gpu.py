@@ -7,19 +7,16 @@ contacts and friction directions.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.compiling import cuda_kernel, on_device
+from routh.compiling import gpu_kernel, on_device
+from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, work_shapes
 from routh.kernels.arrays import Outputs, Rows
 from routh.kernels.events_cuda import Sampler, no_corners, same_corners
 from routh.kernels.gpu_memory import CudaKernel, DeviceArray, send
-
-if TYPE_CHECKING:
-    from numba import cuda  # at run time `cuda_kernel` puts it here
 
 THREADS = 128
 NO_LIMIT = 2**31 - 1
@@ -44,21 +41,21 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
         begin: int,
         end: int,
     ) -> None:
-        number = begin + cuda.grid(1)
+        number = begin + thread_number()
         if number < end and wanted[number // draw.n]:
             work = Work(
-                cuda.local.array(a, np.float64),
-                cuda.local.array(b, np.float64),
-                cuda.local.array(c, np.float64),
-                cuda.local.array(d, np.float64),
-                cuda.local.array(e, np.float64),
-                cuda.local.array(f, np.float64),
-                cuda.local.array(g, np.float64),
-                cuda.local.array(h, np.float64),
-                cuda.local.array(p, np.float64),
-                cuda.local.array(q, np.float64),
-                cuda.local.array(r, np.int64),
-                cuda.local.array(s, np.int64),
+                own_array(a, np.float64),
+                own_array(b, np.float64),
+                own_array(c, np.float64),
+                own_array(d, np.float64),
+                own_array(e, np.float64),
+                own_array(f, np.float64),
+                own_array(g, np.float64),
+                own_array(h, np.float64),
+                own_array(p, np.float64),
+                own_array(q, np.float64),
+                own_array(r, np.int64),
+                own_array(s, np.int64),
             )
             row, sample = number // draw.n, number % draw.n
             outputs.status[row, sample], outputs.events[row, sample] = PENDING, 0
@@ -68,8 +65,7 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
                     outputs.impulse[row, sample, contact, part] = 0.0
             sampled(rows, draw, given(directions), outputs, work, number, number + 1, NO_LIMIT)
 
-    # at ties of Lemke's path rounding must be the CPU's; the cone has none
-    return cuda_kernel(entry, fused=k == 0, max_registers=REGISTERS)
+    return gpu_kernel(entry, registers=REGISTERS)
 
 
 class StepSampler(Sampler):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-# A plain integer has another type where a kernel is compiled by numba-cuda, which compiles anew for each.
+# to type checkers a plain integer: an index, a length, a number of events
 if TYPE_CHECKING:
     wide = int
 else:

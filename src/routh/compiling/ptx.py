@@ -1,0 +1,194 @@
+"""The GPU's door: the programs of the CPU as PTX by LLVM's own backend, launched by NVIDIA's driver.
+
+Nothing is fused or reordered unless a mark says so, so that samples have the CPU's bits. All functions become
+part of the entry and no loop is unrolled: threads of a warp go different ways, and fetching code takes longer
+than running it. The driver makes machine code of PTX, and keeps that by itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import struct
+from collections.abc import Callable
+from typing import ClassVar
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from routh.compiling import cache as disk
+from routh.compiling.arguments import kind_of_argument
+from routh.compiling.clock import compiling
+from routh.compiling.device import DeviceArray, gpu
+from routh.compiling.foreign import Foreign, Plain
+from routh.compiling.listening import while_listening
+from routh.compiling.native import emitted, link, machine_words, named
+from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
+from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
+
+TRIPLE = "nvptx64-nvidia-cuda"
+#: chips that LLVM knows; what is newer runs the code of the last one
+CHIPS = (60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90)
+EFFORT = 2  # of LLVM, of 3
+# what a program may ask of LLVM for a GPU: asked for anything else, LLVM ends the process
+_KNOWN = (
+    "llvm.nvvm.read.ptx.sreg.", "llvm.sqrt.f64", "llvm.fabs.f64", "llvm.floor.f64", "llvm.ceil.f64",
+    "llvm.fptosi.sat.i64.f64", "llvm.fptoui.sat.i64.f64",
+)  # fmt: skip
+
+
+class GpuKernel:
+    """``kernel[blocks, threads](*arguments)`` launches an entry: a function that each thread runs once."""
+
+    made: ClassVar[list[GpuKernel]] = []  # all of the process, for tests that compile every one
+
+    def __init__(self, entry: Plain, *, registers: int | None = None) -> None:
+        self.py_func: Foreign = entry
+        self.options: dict[str, Foreign] = {}
+        self.name = entry.__qualname__.split(".")[0].strip("_")
+        self.registers = registers
+        self._made: dict[tuple[Foreign, ...], Foreign] = {}
+        self.__doc__ = entry.__doc__
+        GpuKernel.made.append(self)
+
+    def __getitem__(self, shape: tuple[int, int]) -> Callable[..., None]:
+        return functools.partial(self.launch, *shape)
+
+    def launch(self, blocks: int, threads: int, *arguments: Foreign) -> None:
+        """Run blocks of threads."""
+        kinds = tuple(map(_kind, arguments))
+        if (kinds, threads) not in self._made:
+            self._made[kinds, threads] = while_listening(lambda: self._load(kinds, threads))
+        words: list[int] = []
+        for one in arguments:
+            _pack(one, words)
+        gpu().launch(self._made[kinds, threads], blocks, threads, (ctypes.c_int64 * len(words))(*words))
+
+    def _load(self, kinds: tuple[Kind, ...], threads: int) -> Foreign:
+        if gpu().simulated:
+            key = self._key(kinds, machine_words(), "simulated")
+            code = self._kept(key, lambda: emitted(self.simulation(kinds, key)))
+            return gpu().load(link(code, f"routh.{key}"))
+        chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
+        key = self._key(kinds, machine_words(), chip, threads, self.registers)
+        return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
+
+    def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
+        words = disk.digest_of_translator(), disk.digest_of(self), [named(kind) for kind in kinds], *more
+        return hashlib.sha256(repr(words).encode()).hexdigest()
+
+    def _kept(self, key: str, make: Callable[[], bytes]) -> bytes:
+        kept = disk.load(self.name, key)
+        if kept is not None:
+            return kept[1]
+        with compiling(self.name):
+            code = make()
+        disk.save(self.name, key, None, code)
+        return code
+
+    def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
+        """The program for arguments of these kinds, in NVIDIA's language."""
+        program = GpuProgram()
+        name, _ = program.function(self, kinds)
+        text = program.text()
+        for line in text.splitlines():
+            if line.startswith("declare") and not any(f"@{one}" in line for one in _KNOWN):
+                what = line.partition("@")[2].partition("(")[0]
+                raise UntranslatableError(f"{self.name}: calls {what}, which a GPU does not have")
+        limit = f' "nvvm.maxnreg"="{self.registers}"' if self.registers else ""
+        words, given = _parameters(kinds)
+        listed = ", ".join(f"{kind} %p{k}" for k, kind in enumerate(words))
+        door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{\n'
+        return _emitted(f"{text}\n{door}{given}\ncall void @{name}({_arguments(kinds)})\nret void\n}}", chip)
+
+    def simulation(self, kinds: tuple[Kind, ...], key: str) -> str:
+        """The program for the CPU: a function of the words of the arguments and the number of threads."""
+        program = SimulatedProgram()
+        name, _ = program.function(self, kinds)
+        words, given = _parameters(kinds)
+        load = "\n".join(
+            f"%a{k} = getelementptr i64, ptr %in, i64 {k}\n%p{k} = load {kind}, ptr %a{k}"
+            for k, kind in enumerate(words)
+        )
+        return f"""{program.text()}
+define void @"routh.{key}"(ptr %in, i64 %threads) {{
+head:
+{load}
+{given}
+%count = getelementptr i64, ptr {PLACE}, i64 1
+store i64 %threads, ptr %count
+br label %next
+next:
+%t = phi i64 [ 0, %head ], [ %following, %run ]
+%more = icmp slt i64 %t, %threads
+br i1 %more, label %run, label %end
+run:
+store i64 %t, ptr {PLACE}
+call void @{name}({_arguments(kinds)})
+%following = add i64 %t, 1
+br label %next
+end:
+ret void
+}}"""
+
+
+def _parameters(kinds: tuple[Kind, ...]) -> tuple[list[str], str]:
+    """The types of the words of a launch, and the lines that make narrow numbers of them."""
+    types = [one for kind in kinds for one in types_of(kind)]
+    narrow = [f"%n{k} = trunc i64 %p{k} to {one}" for k, one in enumerate(types) if one in ("i32", "i1")]
+    return ["i64" if one in ("i32", "i1") else one for one in types], "\n".join(narrow)
+
+
+def _arguments(kinds: tuple[Kind, ...]) -> str:
+    types = [one for kind in kinds for one in types_of(kind)]
+    return ", ".join(f"{one} %{'n' if one in ('i32', 'i1') else 'p'}{k}" for k, one in enumerate(types))
+
+
+@functools.cache
+def _machine(chip: int) -> Foreign:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=f"sm_{chip}", opt=EFFORT)
+
+
+def _emitted(text: str, chip: int) -> str:
+    """PTX of a program."""
+    machine = _machine(chip)
+    module = llvm.parse_assembly(text)
+    module.triple = TRIPLE
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=EFFORT)
+    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return str(machine.emit_assembly(module))
+
+
+def _kind(value: Foreign) -> Kind:
+    """The kind of what a kernel is launched with."""
+    if isinstance(value, DeviceArray):
+        return array_kind(value.dtype.name, value.ndim, strided=value.strides is not None)
+    if isinstance(value, tuple):
+        parts = tuple(map(_kind, value))
+        return "group", type(value) if hasattr(value, "_fields") else None, parts
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"a GPU kernel: got an array of the host, {value.shape}; wanted one of the GPU")
+    return kind_of_argument("a GPU kernel", value)
+
+
+def _pack(value: Foreign, words: list[int]) -> None:
+    """A word for each number, address, length and stride."""
+    if isinstance(value, DeviceArray):
+        words.append(value.address)
+        words.extend(value.shape)
+        words.extend(value.strides or ())
+    elif isinstance(value, tuple):
+        for one in value:
+            _pack(one, words)
+    elif isinstance(value, float):
+        words.append(struct.unpack("<q", struct.pack("<d", value))[0])
+    elif value is not None:
+        number = int(value)
+        words.append(number - 2**64 if number >= 2**63 else number)

@@ -1,0 +1,31 @@
+"""What only the entries of GPU kernels call: who this thread is, and its own memory.
+
+In a launch of blocks of threads each thread runs the entry once. These functions mean something to the
+translator alone (`routh.compiling.translator.entries`).
+"""
+
+from __future__ import annotations
+
+from numpy.typing import DTypeLike
+
+from routh.compiling.foreign import Foreign
+
+
+def thread_number() -> int:
+    """The number of this thread among all threads of the launch, from 0 on."""
+    raise NotImplementedError("outside of a GPU kernel")
+
+
+def thread_count() -> int:
+    """How many threads the launch has."""
+    raise NotImplementedError("outside of a GPU kernel")
+
+
+def own_array(shape: Foreign, kind: DTypeLike) -> Foreign:
+    """An array of this thread alone, which holds anything at first; its shape is a constant."""
+    raise NotImplementedError("outside of a GPU kernel")
+
+
+def add_atomically(array: Foreign, place: int, number: int) -> int:
+    """Add to an element that other threads add to, too; what it was before."""
+    raise NotImplementedError("outside of a GPU kernel")

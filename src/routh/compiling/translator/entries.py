@@ -1,0 +1,125 @@
+"""Entries of GPU kernels in LLVM's language: the number of a thread, its own arrays, sums of several threads.
+
+`OnGpu` writes them for NVIDIA's GPUs. `Simulated` writes the same for the CPU, where one thread follows the
+other, its number lies in memory and its own arrays begin full of NaN, so that whoever reads what nobody has
+written is found out.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+
+import numpy as np
+
+from routh.compiling import threads
+from routh.compiling.foreign import Foreign
+from routh.compiling.translator.program import Program
+from routh.compiling.translator.statements import Statements
+from routh.compiling.translator.values import (
+    ELEMENTS,
+    NUMBERS,
+    Array,
+    Group,
+    Number,
+    Thing,
+    UntranslatableError,
+    Value,
+)
+
+PLACE = "@routh.place"  # where the simulator keeps the number of the thread, and how many there are
+_MARKS = (threads.thread_number, threads.thread_count, threads.own_array, threads.add_atomically)
+
+
+class OnGpu(Statements):
+    """Statements of functions that run on a GPU."""
+
+    has_extremes = False  # Python's own rule, as most CPUs have it
+
+    def _call(self, node: ast.Call) -> Value:
+        called = self.expression(node.func)
+        if not isinstance(called, Thing) or called.what not in _MARKS:
+            return super()._call(node)
+        given = [self.expression(one) for one in node.args]
+        if called.what is threads.thread_number:
+            return self._thread_number()
+        if called.what is threads.thread_count:
+            return self._thread_count()
+        if called.what is threads.own_array:
+            return self._own_array(*given)
+        return self._add_atomically(*given)
+
+    def _special(self, name: str) -> Number:
+        found = self.call(f"llvm.nvvm.read.ptx.sreg.{name}.x", "i32", [])
+        return Number("i", self.write(f"zext i32 {found} to i64"), None, True)
+
+    def _thread_number(self) -> Number:
+        first = self.binary("Mult", self._special("ctaid"), self._special("ntid"), fits=True)
+        return self.binary("Add", first, self._special("tid"), fits=True)
+
+    def _thread_count(self) -> Number:
+        return self.binary("Mult", self._special("ntid"), self._special("nctaid"), fits=True)
+
+    def _own_array(self, shape: Value, kind: Value) -> Array:
+        lengths = shape.parts if isinstance(shape, Group) else (shape,)
+        if not isinstance(kind, Thing) or any(getattr(one, "known", None) is None for one in lengths):
+            raise UntranslatableError("an array of a thread whose shape is not known")
+        element = np.dtype(kind.what).name
+        memory = f"[{max(math.prod(one.known for one in lengths), 1)} x {ELEMENTS[element][0]}]"
+        return Array(element, self.cleared(self.room(f"{memory}, align 16"), memory), tuple(lengths))
+
+    def cleared(self, address: str, memory: str) -> str:
+        """The address of memory of a thread, as it is at first."""
+        return address
+
+    def _add_atomically(self, array: Value, place: Value, number: Value) -> Number:
+        if not (isinstance(array, Array) and isinstance(place, Number) and isinstance(number, Number)):
+            raise UntranslatableError("add_atomically wants an array, an index and a number")
+        memory, kind, word = ELEMENTS[array.element]
+        if memory not in ("i32", "i64"):
+            raise UntranslatableError(f"add_atomically to {array.element}; wanted int32 or int64")
+        name = self.number(number, kind).name
+        if word:
+            name = self.write(f"trunc {NUMBERS[kind]} {name} to {memory}")
+        old = self.write(f"atomicrmw add ptr {self.address(array, [place])}, {memory} {name} monotonic")
+        return Number(kind, self.write(f"{word} {memory} {old} to {NUMBERS[kind]}") if word else old)
+
+
+class Simulated(OnGpu):
+    """The same for the CPU."""
+
+    def _thread_number(self) -> Number:
+        return self._load_place(0)
+
+    def _thread_count(self) -> Number:
+        return self._load_place(1)
+
+    def _load_place(self, which: int) -> Number:
+        at = self.write(f"getelementptr i64, ptr {PLACE}, i64 {which}")
+        return Number("i", self.write(f"load i64, ptr {at}"), None, True)
+
+    def cleared(self, address: str, memory: str) -> str:
+        """All bits set: NaN, -1, True."""
+        self.used.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        size = f"ptrtoint (ptr getelementptr ({memory}, ptr null, i64 1) to i64)"
+        self.block.lines.append(f"call void @llvm.memset.p0.i64(ptr {address}, i8 -1, i64 {size}, i1 false)")
+        return address
+
+
+class GpuProgram(Program):
+    """An entry and all that it calls; on a GPU all of it becomes one function, whose loops stay loops."""
+
+    statements: Foreign = OnGpu
+
+    def _attributes(self, kernel: Foreign, lines: int) -> str:
+        return "alwaysinline "
+
+
+class SimulatedProgram(Program):
+    """The same for the CPU."""
+
+    statements: Foreign = Simulated
+
+    def text(self) -> str:
+        """The whole program."""
+        return f"{PLACE} = internal global [2 x i64] zeroinitializer\n{super().text()}"
