@@ -112,3 +112,31 @@ def test_parts_of_floats_are_those_of_the_c_library():
     assert np.array_equal(power[finite], exponent[finite])
     assert np.array_equal(back, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(back[finite]), np.signbit(wanted[finite]))
+
+
+@kernel
+def _powers(x, y, found):
+    for i in range(len(x)):
+        found[i] = math.pow(x[i], y[i])
+
+
+def test_powers_are_within_a_unit_in_the_last_place_of_the_c_library():
+    rng = np.random.default_rng(4)
+    x = np.concatenate([np.abs(_numbers(5)[:-24]), -rng.uniform(0, 9, 500)])
+    y = rng.normal(size=len(x)) * 10.0 ** rng.uniform(-3, 2, len(x))
+    y[::5] = rng.choice([1.0 / 3.0, -0.2, 0.5, 2.0, 3.0, -1.0, 64.0], size=len(y[::5]))
+    y[-400:] = np.round(y[-400:])
+    special = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.0, -2.0, 0.5, 5e-324, -3.0, 1e300]
+    more = np.array([(one, other) for one in special for other in special])
+    x, y = np.concatenate([x, more[:, 0]]), np.concatenate([y, more[:, 1]])
+    found = np.empty(len(x))
+    _powers(x, y, found)
+    with np.errstate(all="ignore"):
+        wanted = np.power(x, y)
+    assert np.array_equal(np.isnan(found), np.isnan(wanted))
+    known = ~np.isnan(wanted)
+    assert np.array_equal(np.signbit(found[known]), np.signbit(wanted[known]))
+    apart = np.abs(np.abs(found[known]).view(np.int64) - np.abs(wanted[known]).view(np.int64))
+    assert apart.max() <= 1
+    plain = np.array([elementary.pow(float(a), float(b)) for a, b in zip(x[::9], y[::9], strict=True)])
+    assert np.array_equal(found[::9], plain, equal_nan=True)

@@ -23,6 +23,7 @@ BODIES = {
     "x = ~k": "a kernel may not contain ~k",
     "x = k @ k": "a kernel may not contain MatMult",
     "x = k ** m": "an integer to a power that is not known",
+    "x = values[0] ** 0.5": "a power that is no integer: wanted math.pow",
     "x = k << 64": "a shift by 64; wanted 0 to 63",
     "x = np.uint64(k) + k": "signed and unsigned integers together",
     "x = values[0] or 1.0": "values[0] is no bool",

@@ -61,10 +61,10 @@ def advance(motion: Motion) -> int:
             return UNKNOWN
         error = _error(motion, h)
         if error < 1.0:
-            factor = MOST_FACTOR if error == 0.0 else min(MOST_FACTOR, SAFETY * error ** (-1.0 / ORDER))
+            factor = MOST_FACTOR if error == 0.0 else min(MOST_FACTOR, SAFETY * math.pow(error, -1.0 / ORDER))
             clock[NEXT] = h * (min(1.0, factor) if rejected else factor)
             break
-        factor = SAFETY * error ** (-1.0 / ORDER)
+        factor = SAFETY * math.pow(error, -1.0 / ORDER)
         step = h * (factor if factor > LEAST_FACTOR else LEAST_FACTOR)
         rejected = True
     if not _stages(motion, h, wide(STAGES + 1), wide(ALL_STAGES)):
@@ -199,6 +199,6 @@ def _initial_step(motion: Motion) -> bool:
     change = math.sqrt(change / N) / first
     second = max(1e-6, 1e-3 * first)
     if speed > 1e-15 or change > 1e-15:
-        second = (0.01 / max(speed, change)) ** (1.0 / ORDER)
+        second = math.pow(0.01 / max(speed, change), 1.0 / ORDER)
     clock[NEXT] = min(min(100.0 * first, second), min(left, clock[LONGEST]))
     return True

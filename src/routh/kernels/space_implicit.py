@@ -347,7 +347,7 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
         length = min(length, h - done)
         error = estimate(work, m, length, eps) if both_stages(work, m, length, eps) else math.inf
         if error > FINE * h and length > 1e-7 * h:
-            shorter = SAFETY * (FINE * h / error) ** (1.0 / 3.0) if error < math.inf else 0.0
+            shorter = SAFETY * math.pow(FINE * h / error, 1.0 / 3.0) if error < math.inf else 0.0
             length *= max(SHRINKS, shorter)
             continue
         done = h if not done + length < h * (1.0 - 1e-9) else done + length
@@ -363,7 +363,7 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
             at = 3 * marks[LIST, a]
             for part in range(3):
                 values[C, at + part] = stiff[KEPT_C, 3 * a + part] + changed_by(work, m, GONE, at + part, 1.0)
-        length *= min(GROWS, SAFETY * (FINE * h / max(error, 1e-300)) ** (1.0 / 3.0))
+        length *= min(GROWS, SAFETY * math.pow(FINE * h / max(error, 1e-300), 1.0 / 3.0))
     for a in range(m):
         for part in range(3):
             row = 3 * a + part
@@ -425,11 +425,11 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
         if solved and error <= allowed:
             break
         kink = turns > 0 and error > 0.5 * before  # where a slip ends the error does not fall with h
-        h *= max(SHRINKS, SAFETY * (allowed / error) ** (1.0 / 3.0)) if solved and not kink else SHRINKS
+        h *= max(SHRINKS, SAFETY * math.pow(allowed / error, 1.0 / 3.0)) if solved and not kink else SHRINKS
         turns, before = turns + 1, error
         if not h > SHORTEST or turns > 60:
             return let_go(work, m), -1
-    following = h * min(GROWS, SAFETY * (allowed / max(error, 1e-300)) ** (1.0 / 3.0))
+    following = h * min(GROWS, SAFETY * math.pow(allowed / max(error, 1e-300), 1.0 / 3.0))
     begin_events(work, nc)
     ends_at_cut = h >= values[GLOBAL, CUT]
     h, kind, who, solved = place_event(work, nc, m, books, h, eps)

@@ -30,7 +30,13 @@ from routh.compiling.translator.writing import ZERO, Writer, constant
 _INTRINSIC = (math.sqrt, math.sin, math.cos)
 _OF_C = (math.atan2,)
 _ROUNDED = (math.ceil, math.floor)
-_OWN = {*elementary.INSTEAD.values(), elementary.log_of_sum, elementary.power_of_two}
+_OWN = {
+    *elementary.INSTEAD.values(),
+    elementary.log_of_sum,
+    elementary.power_of_two,
+    elementary.power_of_normal,
+    elementary.front_of,
+}
 # an instruction for the larger of two numbers; x86-64 has one for Python's own rule
 _HAS_EXTREMES = platform.machine() in ("aarch64", "arm64")
 _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uint32: "w"}

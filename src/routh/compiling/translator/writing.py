@@ -261,8 +261,7 @@ class Writer:
     def _power(self, base: Number, exponent: Number) -> Number:
         """A power: by squares where the exponent is an integer."""
         if exponent.kind == "f" or base.kind not in "fi":
-            given = [("double", self.number(one, "f").name) for one in (base, exponent)]
-            return Number("f", self.call("llvm.pow.f64", "double", given))
+            raise UntranslatableError("a power that is no integer: wanted math.pow")
         if exponent.known is None:
             if base.kind != "f":
                 raise UntranslatableError("an integer to a power that is not known")
