@@ -11,7 +11,7 @@ from routh.models.robot import RobotProblem
 from routh.problem import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.standing import Support, support_of
-from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.robust.tipping import SAMPLES, counted, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
@@ -48,9 +48,7 @@ def standing_problem(
     support = support_of(down)
     counting = np.flatnonzero(down.closing() <= landing.window)
     elastic, _ = restitution_at(down, counting, restitution_given(restitution))
-    made = down.problem.subset([int(k) for k in counting]).replace(restitution=elastic)
-    assert isinstance(made, RobotProblem)
-    return StandingProblem(made, support)
+    return StandingProblem(counted(down, counting, elastic), support)
 
 
 def touchdown_problem(

@@ -21,7 +21,7 @@ from routh.models.touchdown import Touchdown
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
 from routh.robust.standing import support_of
-from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.robust.tipping import SAMPLES, counted, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.status import Status
 from routh.validation import Array, Options, integer, real
@@ -206,7 +206,7 @@ def _cases(
                 counting = np.flatnonzero(joins <= speed)
                 elastic, _ = restitution_at(down, counting, restitution)
                 begins[i, j, m] = 0.0 if m == 0 else speed
-                problems.append(first.subset(list(map(int, counting))).replace(v=v, restitution=elastic))
+                problems.append(counted(down, counting, elastic).replace(v=v))
                 places.append((i, j, m))
     widest = max(m for _, _, m in places) + 1
     return begins[..., :widest], problems, places

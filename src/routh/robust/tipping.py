@@ -21,7 +21,7 @@ from routh.batch import ImpactBatch
 from routh.bounds import EnergyBound
 from routh.models.dropping import touchdowns
 from routh.models.regime import UNEVENNESS, Regime, regime_of
-from routh.models.robot import NoContactError, listed
+from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
 from routh.models.softness import CRITICALLY_DAMPED, contact_duration, restitution_of_spring
 from routh.models.touchdown import Touchdown
@@ -410,9 +410,17 @@ def _posed(down: Touchdown, asked: _Asked) -> _Posed | ValueError:
             down.problem.v,
             down.problem.basis,
         )
-    problem = down.problem.subset([int(k) for k in counting])
     elastic, source = restitution_at(down, counting, asked.restitution)
-    return _Posed(down, support, problem.replace(restitution=elastic), source)
+    return _Posed(down, support, counted(down, counting, elastic), source)
+
+
+def counted(down: Touchdown, contacts: np.ndarray, restitution: Array) -> RobotProblem:
+    """The impact of some contacts of a touch-down, with this restitution (k,)."""
+    whole = down.problem
+    kept = {name: getattr(whole, name)[contacts] for name in ("Jn", "Jt", "mu")}
+    found = whole.replace(**kept, restitution=restitution, names=[whole.names[k] for k in contacts])
+    assert isinstance(found, RobotProblem)
+    return found
 
 
 def restitution_at(down: Touchdown, contacts: np.ndarray, given: float | None) -> tuple[Array, str]:
@@ -482,7 +490,7 @@ def bounds_of(problem: ImpactProblem, support: Support, *, prove: bool) -> Array
     directions = support.rates
     if not np.any(problem.approaching):
         return directions @ problem.v
+    if not prove:  # |d|_(M^-1) |v|_M: kinetic energy does not grow
+        return problem.speed * np.linalg.norm(np.linalg.solve(problem.cholesky, directions.T), axis=0)
     plain = EnergyBound(problem.replace(restitution=0.0))
-    if not prove:
-        return np.array([problem.speed * plain.dual_norm(d) for d in directions])
     return np.array([plain.elastic_bound(d) for d in directions])
