@@ -1,4 +1,4 @@
-"""The picture on top of the README. Usage: python examples/readme_picture.py [FILE] [SAMPLES]"""
+"""The billiards break of the README. Usage: python examples/readme_picture.py [FILE] [SAMPLES]"""
 
 import sys
 

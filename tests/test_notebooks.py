@@ -13,8 +13,8 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 LONGEST_TEXT = 5000  # characters that one cell shows: a result has a short repr
 
 
-def test_there_are_five():
-    assert len(NOTEBOOKS) == 5
+def test_there_are_six():
+    assert len(NOTEBOOKS) == 6
 
 
 def _has_picture(data):

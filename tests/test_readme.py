@@ -48,7 +48,7 @@ def test_the_commands_of_the_readme_exist():
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL))
     mentioned = set(re.findall(r"(?:^|bin/)routh ([a-z]+)", blocks, flags=re.MULTILINE))
     assert mentioned <= commands
-    assert mentioned == {"audit", "impact", "list", "reproduce", "run"}
+    assert mentioned == {"audit", "impact", "list", "reproduce", "run", "tip"}
 
 
 COMMAND_LINE = ROOT / "docs" / "guide" / "command_line.md"

@@ -42,3 +42,12 @@ def test_rates_and_bad_input(routh_command):
     code, _, err = routh_command("tip", LANDER, "--joint-velocity", "knee=1")
     assert code == 2
     assert "joint_velocities: got 'knee'" in err
+
+
+def test_every_landing_answer_says_if_the_set_is_the_right_model(routh_command):
+    _, out, _ = routh_command("impact", LANDER, "--drop", 1.0, "--samples", 64, "--no-picture")
+    assert "stiff: contacts close within 2 ms, a contact lasts 4 ms" in " ".join(out.split())
+    _, out, _ = routh_command(
+        "impact", LANDER, "--drop", 1.0, "--roll", 0.03, "--samples", 64, "--no-picture"
+    )
+    assert "tilted: a contact closes 12 ms after the first" in " ".join(out.split())

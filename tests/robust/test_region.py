@@ -63,3 +63,8 @@ def test_pictures(region):
     figure = tip.plot()
     assert "of the critical rate" in figure.axes[0].get_title(loc="left") + figure.axes[0].get_title()
     assert region.plot(drop=1.5, speed=0.8).axes[0].get_xlabel() == "sideways speed (m/s)"
+
+
+def test_no_support_is_said():
+    with pytest.raises(ValueError, match="three contacts"):
+        safe_region(lander(), roll=0.7)

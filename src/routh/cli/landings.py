@@ -126,14 +126,18 @@ def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: s
     return f"contacts that close within the window, and the ambiguity with them: {', '.join(parts)}"
 
 
-def tell_place(found: Landing, output: Output) -> None:
-    """Where the robot was put, and which joints the model's own pose has past their limits."""
+def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
+    """Where the robot was put, if the set is the right model there, and which joints were moved for it."""
     word = "raised" if found.lifted > 0.0 else "lowered"
     output.say(
         f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
         f"{_sideways(found)}; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
+    if regime:
+        from routh.models.mujoco.touchdown import landing_regime
+
+        output.say(f"[dim]{for_rich(landing_regime(found).sentence)}[/dim]")
     if found.moved:
         shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
         more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""

@@ -52,7 +52,7 @@ def run_tip(
     if limits:
         output.show(limits_line(limits, landed))
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
-    tell_place(found, output)
+    tell_place(found, output, regime=False)
     written = output.picture(place, lambda: _figure(tip, region))
     output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
     if tip.can_tip:

@@ -144,7 +144,7 @@ def draw_region(
     if drop is not None and speed is not None:
         ax.plot(speed, drop, "X", color=style.BLACK, markersize=7, markeredgecolor="white", zorder=4)
     ax.set(xlabel="sideways speed (m/s)", ylabel="speed down (m/s)", xlim=(0.0, None), ylim=(0.0, None))
-    ax.set_title("no outcome tips below the line")
+    ax.set_title("no outcome that was drawn tips below the line")
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("worst rate over the critical one", size=ax.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
