@@ -27,6 +27,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -154,63 +155,59 @@ def chosen(given) -> dict:
     return families
 
 
-def measure(given) -> tuple[dict[str, float], list[Row]]:
-    """Times of the references, and a row for each family."""
-    others, times = references(), {}
+def reference_times(given) -> dict[str, float]:
+    """Times of the problems with which others are compared, us a sample."""
     n = max(1024, given.samples // 10)
+    return {name: timed(problem, n, given.friction)[1] for name, problem in references().items()}
 
-    def look() -> None:
-        for name, problem in others.items():
-            times.setdefault(name, []).append(timed(problem, n, given.friction)[1])
 
-    look()
-    rows = []
+def measured(given) -> Iterator[Row]:
+    """A row for each family, as soon as it is known."""
     for name, family in chosen(given).items():
         problems = family()
         if problems:
-            rows.append(examine(name, problems, given))
-        if not given.json:
-            print(f"{name}: done", file=sys.stderr, flush=True)
-    look()
-    return {name: float(np.mean(values)) for name, values in times.items()}, rows
+            yield examine(name, problems, given)
 
 
-def table(times: dict[str, float], rows: list[Row], base: tuple[dict, list[Row]] | None) -> None:
-    """The families, line by line."""
-    unit, old = base if base else (times, [])
-    before = {row.name: row for row in old}
+def head(times: dict[str, float], base: tuple[dict, list[Row]] | None) -> None:
+    """What stands above the families."""
     print("us a sample: " + ", ".join(f"{name} {us:.0f}" for name, us in times.items()))
+    unit = times
     if base:
+        unit = base[0]
         print("baseline's:  " + ", ".join(f"{name} {us:.0f}" for name, us in unit.items()))
     ratios = "".join(f"{'/ ' + name:>10}{'90 %':>8}" for name in unit)
     print(
         f"{'family':<20}{'problems':>9}{'samples':>9}{'unsolved':>9}{'paths':>7}{'wrong':>7}{'error':>7}"
-        f"{'us':>7}{'90 %':>7}{ratios}  statuses; laws broken{'; baseline' if base else ''}"
+        f"{'us':>7}{'90 %':>7}{ratios}  statuses; laws broken{'; baseline' if base else ''}",
+        flush=True,
     )
-    for row in rows:
-        unsolved = sum(count for status, count in row.statuses.items() if status != "JAMMED")
-        compared = "".join(f"{row.median / us:>10.2f}{row.late / us:>8.2f}" for us in unit.values())
-        told = [", ".join(f"{k} {status}" for status, k in row.statuses.items())]
-        told += [", ".join(f"{k} {law}" for law, k in row.wrong.items())]
-        if row.name in before:
-            was = before[row.name]
-            lost = ", ".join(f"{k} {status}" for status, k in was.statuses.items()) or "all solved"
-            told.append(f"{lost}, {sum(was.wrong.values())} wrong, {was.median:.0f} / {was.late:.0f} us")
-        error = f"{row.error:.2g}" if row.integrated else "-"
-        print(
-            f"{row.name:<20}{row.problems:>9}{row.samples:>9}{unsolved:>9}{row.checked:>7}"
-            f"{sum(row.wrong.values()):>7}{error:>7}{row.median:>7.0f}{row.late:>7.0f}{compared}"
-            f"  {'; '.join(told)}",
-            flush=True,
-        )
+
+
+def line(row: Row, unit: dict[str, float], was: Row | None) -> None:
+    """One family; ``was``: in the baseline."""
+    unsolved = sum(count for status, count in row.statuses.items() if status != "JAMMED")
+    compared = "".join(f"{row.median / us:>10.2f}{row.late / us:>8.2f}" for us in unit.values())
+    told = [", ".join(f"{k} {status}" for status, k in row.statuses.items())]
+    told += [", ".join(f"{k} {law}" for law, k in row.wrong.items())]
+    if was is not None:
+        lost = ", ".join(f"{k} {status}" for status, k in was.statuses.items()) or "all solved"
+        told.append(f"{lost}, {sum(was.wrong.values())} wrong, {was.median:.0f} / {was.late:.0f} us")
+    error = f"{row.error:.2g}" if row.integrated else "-"
+    print(
+        f"{row.name:<20}{row.problems:>9}{row.samples:>9}{unsolved:>9}{row.checked:>7}"
+        f"{sum(row.wrong.values()):>7}{error:>7}{row.median:>7.0f}{row.late:>7.0f}{compared}"
+        f"  {'; '.join(told)}",
+        flush=True,
+    )
 
 
 def of_baseline(given) -> tuple[dict, list[Row]]:
     """The same measured by another version, in a process of its own."""
-    options = [part for name in ("samples", "paths", "families", "friction", "folder") if getattr(given, name)
-               for part in (f"--{name}", str(getattr(given, name)))]  # fmt: skip
+    command = [sys.executable, __file__, "families", "--json", "--integrated", "0"]
+    for name in ("samples", "paths", "families", "friction", "folder"):
+        command += [f"--{name}", str(getattr(given, name))]
     environment = {**os.environ, "PYTHONPATH": str(Path(given.baseline).resolve())}
-    command = [sys.executable, __file__, "families", "--json", "--integrated", "0", *options]
     answer = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     data = json.loads(answer.stdout.splitlines()[-1])
     return data["times"], [Row(**row) for row in data["rows"]]
@@ -218,13 +215,19 @@ def of_baseline(given) -> tuple[dict, list[Row]]:
 
 def families(given) -> None:
     """The table."""
-    times, rows = measure(given)
     if given.json:
-        print(json.dumps({"times": times, "rows": [asdict(row) for row in rows]}))
+        times, rows = reference_times(given), [asdict(row) for row in measured(given)]
+        print(json.dumps({"times": times, "rows": rows}))
         return
     seen = f"seed {SEED}, friction {given.friction}, routh {routh.__version__}"
     print(f"{seen}, {given.samples} samples a family, paths of {given.paths}, {given.integrated} integrated")
-    table(times, rows, of_baseline(given) if given.baseline else None)
+    base, times = of_baseline(given) if given.baseline else None, reference_times(given)
+    head(times, base)
+    before = {row.name: row for row in base[1]} if base else {}
+    for row in measured(given):
+        line(row, base[0] if base else times, before.get(row.name))
+    last = reference_times(given)
+    print("us a sample in the end: " + ", ".join(f"{name} {us:.0f}" for name, us in last.items()))
 
 
 def width_problems() -> dict[str, ImpactProblem]:
