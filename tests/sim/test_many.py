@@ -175,3 +175,17 @@ def test_processes_that_cannot_be_made_are_told_of(block, monkeypatch):
     monkeypatch.setattr("routh.workers._hire", none_left)
     with pytest.raises(OSError, match="no process can be made"):
         routh.simulate_many(block.model, block.state, n=2, duration=0.01, processes=2)
+
+
+def test_a_body_that_falls_flat_settles(block):
+    """Drawn outcomes hop ever lower; hops below what closes a contact are none."""
+    for stream in range(3):
+        motion = routh.simulate(block.model, block.state, duration=0.4, stream=stream, max_events=300)
+        assert motion.ok
+        assert routh.sim.verify(block.model, motion).ok
+        impacts = [event.data for event in motion.events if event.kind == "impact"]
+        speeds = {law: [] for law in ("SetValued", "Simultaneous")}
+        for data in impacts:
+            speeds[data["law"]].append(np.abs(data["v_before"]).max())
+        assert speeds["Simultaneous"]
+        assert max(speeds["Simultaneous"]) < 1e-3 < max(speeds["SetValued"])

@@ -10,9 +10,10 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import ContactMode
-from routh.laws import ImpactLaw, ImpactResult
+from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
 from routh.models.base import State
 from routh.models.simultaneity import Simultaneity
+from routh.problem import ImpactProblem
 from routh.sim import quick_course, zeno
 from routh.sim.contact_forces import Mode, ModeForces
 from routh.sim.course import Course, Options
@@ -65,6 +66,7 @@ class Run:
         self.excluded: set[Mode] = set()
         self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
         self.impacts: list[Impact] = []
+        self.pushed: dict[int, float] = {}  # open contacts that took part in an impact, and when
         self.scale = mechanism.speed(self.q, self.v)
         free = mechanism.speed(self.q, mechanism.snapshot(self.t, self.q, self.v).free)
         self.fastest = max(self.scale, tolerances.FALL * free * (settings.end - self.t))
@@ -136,26 +138,23 @@ class Run:
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49))."""
-        model, together = self.mechanism.model, self.settings.simultaneity
-        gap = None if together.gap is None else max(together.gap, float(model.gaps(self.q).min()))
-        problem = model.problem(State(self.q, self.v, self.t), window=together.window, gap=gap)
+        problem, rows = self._colliding()
         approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
         names = [self.mechanism.names[i] for i in without_collision]
-        result = self.settings.law(problem, self.settings.rng, without_collision=names)
-        rows = [self.mechanism.names.index(name) for name in problem.names]
+        law, result = self._resolved(problem, names)
         kind = "impact without collision" if without_collision else "impact"
         took_part = tuple(rows[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
         self.record.event(
             kind,
             took_part,
             closed=problem.names,
-            window=together.window,
+            window=self.settings.simultaneity.window,
             soon=dict(problem.soon),
             v_before=self.v.copy(),
             v_after=result.v.copy(),
             steps=len(result.path.impulse),
             path=str(result.path.kind),
-            **self._law_words(),
+            **_law_words(law),
         )
         self._record_path(result, rows)
         if not result.status.ok:
@@ -167,10 +166,44 @@ class Run:
             self.impacts.append(Impact(self.t, self.record.index, took_part, approach))
             self._extrapolate()
 
-    def _law_words(self) -> dict[str, object]:
+    def _colliding(self) -> tuple[ImpactProblem, list[int]]:
+        """The impact of now, and the numbers of its contacts.
+
+        An open contact pushes once in a window: else bodies that settle in ever smaller hops would be stopped
+        above the ground again and again.
+        """
+        model, together = self.mechanism.model, self.settings.simultaneity
+        gaps = model.gaps(self.q)
+        gap = None if together.gap is None else max(together.gap, float(gaps.min()))
+        problem = model.problem(State(self.q, self.v, self.t), window=together.window, gap=gap)
+        rows = [self.mechanism.names.index(name) for name in problem.names]
+        if together.gap is None:
+            apart = [row for row in rows if gaps[row] > self.settings.gap]
+            again = [row for row in apart if self.t - self.pushed.get(row, -np.inf) <= together.horizon]
+            if again:
+                rows = [row for row in rows if row not in again]
+                problem = problem.subset([self.mechanism.names[row] for row in rows])
+            self.pushed |= {row: self.t for row in apart if row not in again}
+        return problem, rows
+
+    def _resolved(
+        self, problem: ImpactProblem, without_collision: list[str]
+    ) -> tuple[ImpactLaw, ImpactResult]:
+        """The outcome, and the law that gave it.
+
+        Draws let bodies that settle hop on and on. A hop too low to open a contact is none: then all contacts
+        stop at once, where that has a solution.
+        """
         law = self.settings.law
-        words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
-        return {"law": type(law).__name__, **words}
+        if isinstance(law, SetValued) and not without_collision and not np.any(problem.restitution > 0.0):
+            free = problem.Jn @ self.mechanism.snapshot(self.t, self.q, self.v).free  # m/s^2
+            hop = (problem.Jn @ problem.v) ** 2 / np.maximum(2.0 * np.abs(free), 1e-300)  # m
+            if np.all(hop[problem.approaching] < self.settings.gap):
+                stopping = Simultaneous(friction=law.friction, facets=law.facets)
+                result = stopping(problem)
+                if result.status is Status.SOLVED:
+                    return stopping, result
+        return law, law(problem, self.settings.rng, without_collision=without_collision)
 
     def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
         for v, increment in zip(result.path.v[1:], result.path.impulse, strict=True):
@@ -305,3 +338,8 @@ class Run:
         self.record.event("stop", (), reason=reason, status=status.name)
         self.record.status[-1] = status
         self.stopped = True
+
+
+def _law_words(law: ImpactLaw) -> dict[str, object]:
+    words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
+    return {"law": type(law).__name__, **words}

@@ -62,7 +62,8 @@ def simulate(
     ----------
     model, state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
     duration : s, > 0.
-    law : the impact law; default `routh.laws.SetValued`.
+    law : the impact law; default `routh.laws.SetValued`. Where its hops would be lower than what closes a
+        contact (1e-9 m), all contacts stop at once instead.
     control : inputs as feedback, ``u = control(t, q, v)``, handed to ``model.bias``.
     seed : of every draw; equal seeds give equal motions. ``stream`` picks one of independent futures.
     sample_dt : s between samples of the smooth parts, beside those at events; default 1/200 of the duration,
