@@ -43,6 +43,10 @@ def wrong_path(problem, path, v, impulse, scales, directions=None, curved=None):
         excess = outside_cones(path.impulse, problem.mu)
         wasted = np.einsum("kct,ctv->kv", excess, rows)
         moved = np.sqrt(np.abs(np.sum(wasted.T * np.linalg.solve(problem.M, wasted.T), axis=0)))
+        # a piece that makes up for an error may squeeze contacts together: of what it moves no more is wrong
+        whole = np.sqrt(np.abs(np.sum(pushes.T * np.linalg.solve(problem.M, pushes.T), axis=0)))
+        excess[whole < moved] = path.impulse[whole < moved]
+        moved = np.minimum(moved, whole)
         if not moved.sum() <= (loose + curved) * energy:
             return "impulses outside their cones by more than the error"
         p = p - excess / momentum[:, None]
