@@ -32,3 +32,10 @@ def test_listing_loads_no_model():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "rocking-block" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_command_line_knows_the_numbers_of_a_motion_without_loading_them():
+    from routh.cli import landings
+    from routh.models import landed
+
+    assert landings.MOTION == landed.MOTION

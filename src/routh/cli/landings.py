@@ -10,7 +10,6 @@ import typer
 
 from routh.cli import options
 from routh.cli.output import Output
-from routh.models.landed import MOTION
 from routh.text import for_rich
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
+# `routh.models.landed.MOTION`, which would load NumPy for every command
+MOTION = ("speed", "heading", "roll_rate", "pitch_rate", "yaw_rate")
 NUMBERS = (*ANGLES, *MOTION)  # what of a landing is a number that a grid may have as an axis, besides drop
 
 _landing = partial(typer.Option, rich_help_panel="Landings")
