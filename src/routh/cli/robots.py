@@ -16,8 +16,6 @@ from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output, plain_table
 from routh.cli.robot_files import RobotFile
-from routh.models.simultaneity import WINDOW
-from routh.problem import soon_sentence
 from routh.status import Status
 from routh.text import for_rich
 
@@ -124,6 +122,8 @@ def run_robot(
         problem, wider = robot_problem(file, placed, output)
     note = None
     if wider is not None:
+        from routh.models.simultaneity import WINDOW
+
         window = WINDOW if placed.window is None else placed.window
         note = partial(window_line, wider, window=window, friction=request.friction, seed=request.seed)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
@@ -204,6 +204,8 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
             wider = state_problem(model, data, placed, window=_three_windows(placed))
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
+    from routh.problem import soon_sentence
+
     for line in soon_sentence(problem.soon):
         output.show(f"[yellow]{for_rich(line)}[/yellow] (--window, --compare-windows)")
     redundant = simultaneity.redundancy(problem).redundant
@@ -217,6 +219,8 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
 
 
 def _three_windows(placed: Placed) -> float:
+    from routh.models.simultaneity import WINDOW
+
     return 3.0 * (WINDOW if placed.window is None else placed.window)
 
 
