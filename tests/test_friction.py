@@ -61,7 +61,7 @@ def test_contact_modes_are_three_words():
 def test_friction_is_the_cone_by_default_everywhere():
     """In every signature and every field that has a default; kernels are handed their directions instead."""
     found, package = {}, Path(routh.__file__).parent
-    for path in sorted(set(package.rglob("*.py")) - set((package / "kernels").iterdir())):
+    for path in sorted(set(package.rglob("*.py")) - set((package / "kernels").rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "friction":
                 pairs = [(node.target.id, node.value)]
