@@ -317,13 +317,13 @@ def robots(_: argparse.Namespace) -> None:
 
 def _verified(title: str, model: Model, state: routh.State, options: dict[str, Any]) -> None:
     begin = time.process_time()
-    motion = routh.simulate(model, state, duration=0.5, **options)
+    motion = routh.simulate(model, state, duration=0.5, budget=100.0, **options)
     seconds = time.process_time() - begin
     impacts = sum(event.kind.startswith("impact") for event in motion.events)
     verdict = verify(model, motion)
     print(
         f"{title}: {impacts} impacts, {len(motion.events)} events, {seconds:.1f} s of processor time, "
-        f"finished {motion.ok}, {'verified' if verdict.ok else 'NOT a solution'}"
+        f"until {motion.t[-1]:.3f} s, finished {motion.ok}, {'verified' if verdict.ok else 'NOT a solution'}"
     )
 
 
