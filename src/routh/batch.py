@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.compiling.foreign import Foreign
 from routh.problem import SMALLEST_NUMBER, SMALLEST_SPEED, ImpactProblem, contact_names
 from routh.status import Status
 from routh.storage import Stored
@@ -26,6 +27,8 @@ _WRONG = {  # what `routh.preparing.check` found: the field, and what was wanted
     4: ("Jn", "has a row of zeros; wanted normals that some velocity moves along"),
     5: ("mu", "is negative; wanted friction coefficients >= 0"),
     6: ("restitution", "lies outside 0 to 1; wanted coefficients between 0 and 1"),
+    7: ("M", f"has a tiny diagonal; wanted masses from {SMALLEST_NUMBER:g} on"),
+    8: ("v", f"is tiny; wanted zero, or numbers from {SMALLEST_SPEED:g} on"),
 }
 
 
@@ -46,6 +49,10 @@ class ImpactBatch(Stored):
 
     Row ``k`` on its own is ``batch[k]``, an `ImpactProblem` of the contacts that are present. A row in which
     there is nothing to solve says so in ``status``, and is no error.
+
+    Arrays of a GPU (float64, of PyTorch, CuPy, JAX or ``outcomes.on_gpu``) stay there: they are checked
+    there, ``routh.sample(batch, n, device="cuda")`` reads them where they are, and a field is copied to the
+    host when it is first asked for. They must not be changed while the batch is in use.
     """
 
     M: Array
@@ -75,6 +82,12 @@ class ImpactBatch(Stored):
         restitution: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
     ) -> None:
+        if any(map(_is_on_gpu, (M, Jn, Jt, mu, v, restitution))):
+            self._fill_on_gpu(
+                {"M": M, "Jn": Jn, "Jt": Jt, "mu": mu, "v": v, "restitution": restitution}, present
+            )
+            object.__setattr__(self, "_names", contact_names(names, self.nc))
+            return
         arrays = _checked_arrays(M, Jn, Jt, mu, v, restitution)
         n, nc, nt, nv = arrays["Jt"].shape
         there = _mask(present, n, nc)
@@ -125,6 +138,48 @@ class ImpactBatch(Stored):
         object.__setattr__(self, "status", frozen(status))
         object.__setattr__(self, "reasons", reasons)
 
+    def _fill_on_gpu(self, given: dict[str, ArrayLike], present: ArrayLike | None) -> None:
+        from routh.preparing import check_on_gpu
+
+        there, counts = _arrays_on_gpu(given, present)
+        limits = tolerances.SYMMETRY, tolerances.APPROACH, SMALLEST_NUMBER, SMALLEST_SPEED
+        found, approaching, bounces = check_on_gpu(there, limits)
+        bad = np.flatnonzero(found)
+        if bad.size:
+            field, wrong = _WRONG[int(found[bad[0]])]
+            raise ValueError(f"{field}: row {bad[0]} {wrong}")
+        status = np.where(approaching == 0, Status.NO_IMPACT, Status.SOLVED).astype(np.int8)
+        status[counts == 0] = Status.NO_CONTACT
+        known = {"_on_gpu": there, "bounces": frozen(bounces > 0), "status": frozen(status), "reasons": {}}
+        if present is not None:
+            known["present"] = frozen(np.array(present))
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Foreign:
+        """A field that is still on the GPU, as a copy."""
+        there = self.__dict__.get("_on_gpu")
+        if name == "bounces":
+            return np.any((self.restitution > 0.0) & self.present, axis=1)
+        if there is None or name not in _ARRAYS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        array = getattr(there, name).numpy()
+        object.__setattr__(self, name, frozen(array))
+        return array
+
+    @property
+    def on_gpu(self) -> Problems | None:
+        """The fields where they are arrays of a GPU; None where they came from the host."""
+        found: Problems | None = self.__dict__.get("_on_gpu")
+        return found
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a contact that is there has one before it that is not."""
+        if self.on_gpu is not None and "present" not in self.__dict__:
+            return False  # all are there
+        return bool(np.any(self.present[:, 1:] & ~self.present[:, :-1]))
+
     @property
     def arrays(self) -> Problems:
         """What the compiled code reads: the fields as one named tuple."""
@@ -133,22 +188,27 @@ class ImpactBatch(Stored):
         return Problems(self.M, self.Jn, self.Jt, self.mu, self.restitution, self.v, self.present, self.size)
 
     def __len__(self) -> int:
-        return len(self.v)
+        return len(self._held.v)
+
+    @property
+    def _held(self) -> Self | Problems:
+        """What has the fields, wherever they are."""
+        return self.on_gpu or self
 
     @property
     def nv(self) -> int:
         """Largest number of generalized velocities of a row."""
-        return self.v.shape[1]
+        return self._held.v.shape[1]
 
     @property
     def nc(self) -> int:
         """Largest number of contacts of a row, those that are not present counted."""
-        return self.mu.shape[1]
+        return self._held.mu.shape[1]
 
     @property
     def nt(self) -> int:
         """Largest number of tangential directions of a row."""
-        return self.Jt.shape[2]
+        return self._held.Jt.shape[2]
 
     def names_of(self, row: int) -> tuple[str, ...]:
         """The names of the contacts that are present in a row."""
@@ -201,7 +261,9 @@ class ImpactBatch(Stored):
         """The batch of some rows, in the order given."""
         chosen = np.asarray(rows, dtype=np.int64).reshape(-1)
         batch = object.__new__(type(self))
-        for name, value in self.__dict__.items():
+        fields = {name: getattr(self, name) for name in _ARRAYS} if self.on_gpu else {}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("_on_gpu", "bounces")}
+        for name, value in (kept | fields).items():
             rows_of = name in self._PER_ROW and value is not None
             object.__setattr__(batch, name, _taken(value, chosen) if rows_of else value)
         renumbered = {k: self.reasons[int(row)] for k, row in enumerate(chosen) if int(row) in self.reasons}
@@ -287,6 +349,45 @@ def _checked_arrays(
         "v": velocity,
         "restitution": _spread(_rows("restitution", restitution, per_contact, wanted), (n, nc)),
     }
+
+
+def _is_on_gpu(value: ArrayLike) -> bool:
+    if isinstance(value, np.ndarray | float | int | list | tuple):
+        return False
+    from routh.compiling.device import is_on_gpu
+
+    return is_on_gpu(value)
+
+
+def _arrays_on_gpu(given: dict[str, ArrayLike], present: ArrayLike | None) -> tuple[Problems, np.ndarray]:
+    """The fields on the GPU, those for all rows repeated without a copy; and the contacts of each row."""
+    from routh.compiling import device
+    from routh.preparing import Problems
+
+    shapes = {"v": 2, "Jn": 3, "Jt": 4, "M": 3, "mu": 2, "restitution": 2}  # axes
+    there: dict[str, device.DeviceArray] = {}
+    for name, axes in shapes.items():
+        value = given[name]
+        array = device.shared(value) if _is_on_gpu(value) else device.sent(np.array(value, dtype=np.float64))
+        if array.dtype != np.float64 or array.ndim > axes:
+            got = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{name}: got {got}; wanted float64 with at most {axes} axes")
+        there[name] = array
+    if there["v"].ndim != 2 or there["Jn"].ndim < 2 or there["Jt"].ndim < 3 or 0 in there["v"].shape:
+        raise ValueError(f"v: got shape {there['v'].shape}; wanted (n, nv), and contacts in Jn and Jt")
+    (n, nv), nc, nt = there["v"].shape, there["Jn"].shape[-2], there["Jt"].shape[-2]
+    if nt not in (1, 2):
+        raise ValueError(f"Jt: got shape {there['Jt'].shape}; wanted 1 or 2 tangents")
+    wanted = {"v": (n, nv), "Jn": (n, nc, nv), "Jt": (n, nc, nt, nv), "M": (n, nv, nv), "mu": (n, nc)}
+    for name, shape in (wanted | {"restitution": (n, nc)}).items():
+        there[name] = there[name].broadcast(name, shape)
+    mask = _mask(present, n, nc) if present is not None else np.ones((1, nc), dtype=bool)
+    counts = mask.sum(axis=1)
+    size = np.stack([np.full(len(mask), nv), counts, np.full(len(mask), nt)], axis=1).astype(np.int32)
+    there["present"] = device.sent(mask).broadcast("present", (n, nc))
+    there["size"] = device.sent(size).broadcast("size", (n, 3))
+    made: Foreign = there
+    return Problems(**made), np.broadcast_to(counts, (n,))
 
 
 def _refuse_tiny(mass: Array, velocity: Array) -> None:

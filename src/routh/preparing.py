@@ -6,16 +6,21 @@ its own and the same problem as a row of a padded batch give equal bits.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import gpu_kernel, kernel, on_device
+from routh.compiling.foreign import Foreign
+from routh.compiling.threads import own_array, thread_number
 from routh.validation import Array
 
 # What `check` can find in a row: the field that is wrong, or nothing.
 GOOD, NOT_FINITE, ASYMMETRIC, INDEFINITE, ZERO_NORMAL, BAD_FRICTION, BAD_RESTITUTION = range(7)
+TINY_MASS, TINY_SPEED = 7, 8  # of batches on the GPU, whose numbers nothing else has looked at
+BLOCK = 128  # threads on the GPU
 
 
 # rows of `Rows.contact`
@@ -267,6 +272,62 @@ def check(
     for row in range(problems.size.shape[0]):
         if not skip[row]:
             found[row], approaching[row] = check_row(problems, row, limits[0], limits[1], own)
+
+
+@kernel
+def tiny_row(problems: Problems, row: int, least_mass: float, least_speed: float) -> int:
+    """Whether numbers of a row are so small that products of them vanish."""
+    fastest = 0.0
+    for i in range(problems.size[row, 0]):
+        fastest = max(fastest, abs(problems.v[row, i]))
+        if 0.0 < abs(problems.M[row, i, i]) < least_mass:
+            return TINY_MASS
+    return TINY_SPEED if 0.0 < fastest < least_speed else GOOD
+
+
+@kernel
+def bounces(problems: Problems, row: int) -> bool:
+    """Whether a contact of a row has restitution."""
+    for i in range(problems.present.shape[1]):
+        if problems.present[row, i] and problems.restitution[row, i] > 0.0:
+            return True
+    return False
+
+
+@functools.lru_cache(maxsize=16)
+def _check_kernel(nv: int) -> Foreign:
+    checked, tiny, elastic = on_device(check_row), on_device(tiny_row), on_device(bounces)
+
+    def entry(problems: Problems, limits: tuple[float, float, float, float], found: np.ndarray) -> None:
+        row = thread_number()
+        if row < problems.size.shape[0]:
+            own = Scratch(
+                own_array((nv, nv), np.float64), own_array((1, nv), np.float64), own_array((1, 1), np.float64)
+            )
+            wrong, approaching = GOOD, 0
+            if problems.size[row, 1] > 0:
+                wrong, approaching = checked(problems, row, limits[0], limits[1], own)
+            if wrong == GOOD:
+                wrong = tiny(problems, row, limits[2], limits[3])
+            found[0, row], found[1, row] = wrong, approaching
+            found[2, row] = 1 if elastic(problems, row) else 0
+
+    return gpu_kernel(entry)
+
+
+def check_on_gpu(problems: Problems, limits: tuple[float, float, float, float]) -> np.ndarray:
+    """What is wrong with each row of problems on the GPU, its approaching contacts, whether it bounces.
+
+    (3, rows). ``limits``: for symmetry and approach, and the least masses and speeds.
+    """
+    from routh.compiling import device
+
+    rows, _, _, nv = problems.Jt.shape
+    there = device.empty((3, rows), np.int32)
+    _check_kernel(nv)[-(-rows // BLOCK), BLOCK](problems, limits, there)
+    found = np.empty((3, rows), np.int32)
+    there.copy_to_host(found)
+    return found
 
 
 @kernel

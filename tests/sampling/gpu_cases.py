@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import numpy as np
+import pytest
 
 import routh
 from problems import colliding, random_problem
@@ -95,6 +96,51 @@ def batch(given, n, **options):
     np.testing.assert_array_equal(device[0].v, device.v[0][:, : given[0].nv])
 
 
+class Theirs:
+    """An array of another library on the GPU."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+        self.held = array
+
+
+def from_the_gpu(given, n, **options):
+    """A batch whose arrays are on the GPU: nothing large is copied, and outcomes are those of the host's."""
+    there = {name: Theirs(send(getattr(given, name))) for name in ("M", "Jn", "Jt", "mu", "v", "restitution")}
+    batch = routh.ImpactBatch(**there, present=given.present)
+    assert np.array_equal(batch.status, given.status)
+    one, other = routh.sample(batch, n, device="cuda", **options), routh.sample(given, n, **options)
+    assert not {"M", "Jn", "Jt", "mu", "v"} & set(batch.__dict__)
+    agree(one, other)
+    np.testing.assert_array_equal(one.terminated, other.terminated)
+    np.testing.assert_array_equal(routh.sample(batch, n, **options).v, other.v)  # copied, on the CPU
+    np.testing.assert_array_equal(batch[[1, 0]].M, given.M[[1, 0]])
+    assert (len(batch), batch.nv, batch.nc, batch.nt) == (len(given), given.nv, given.nc, given.nt)
+    repr(batch)
+
+
+def one_for_all(n):
+    """Matrices and coefficients for all rows, without a copy; and what is wrong is said."""
+    problem = get("rocking-block").problem
+    v = problem.v * np.linspace(0.5, 1.0, n)[:, None]
+    same = {name: getattr(problem, name) for name in ("M", "Jn", "Jt", "mu")}
+    there = {name: Theirs(send(value)) for name, value in same.items()}
+    batch = routh.ImpactBatch(**there, v=Theirs(send(v)), restitution=0.5)
+    assert batch.bounces.all()
+    host = routh.ImpactBatch(**same, v=v, restitution=0.5)
+    agree(routh.sample(batch, 3, device="cuda"), routh.sample(host, 3))
+    np.testing.assert_array_equal(batch.M, host.M)
+    for name, value, wrong in (
+        ("M", -same["M"], "M: row 0 is not positive definite"),
+        ("mu", np.array([0.5, np.nan]), "row 0 holds a number that is not finite"),
+        ("M", 1e-70 * same["M"], "M: row 0 has a tiny diagonal"),
+        ("Jn", same["Jn"][:, :2], "wanted"),
+        ("Jn", same["Jn"].astype(np.int64), "Jn: got int64"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            routh.ImpactBatch(**{**there, name: Theirs(send(value))}, v=Theirs(send(v)))
+
+
 def left_by_the_quick_kernel(problem, n):
     """How many of n samples need rates that are not in the table; all must be as the CPU's."""
     draw, rows = make_settings(n, seed=3), make_rows([problem])
@@ -148,4 +194,6 @@ def few():
     batch(spatial_batch(), 2, seed=1)
     single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)
     batch(spatial_batch(), 1, method="algorithm1", step=[[0.5, 0.7]] * 3, row=2)
+    from_the_gpu(mixed_batch(), 2, seed=1)
+    one_for_all(5)
     batch(mixed_batch()[[0, 1, 3]], 1, method="algorithm1", step=0.3)

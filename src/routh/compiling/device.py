@@ -83,6 +83,34 @@ class DeviceArray:
             raise ValueError(f"an array of the GPU of shape {self.shape} cannot have shape {shape}")
         return DeviceArray(self.address, shape, self.dtype, self.held)
 
+    def broadcast(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
+        """The same elements again and again along leading axes, and axes of length 1, as NumPy does it."""
+        lengths = (1,) * (len(shape) - self.ndim) + self.shape
+        if len(lengths) != len(shape) or any(
+            mine not in (1, wanted) for mine, wanted in zip(lengths, shape, strict=True)
+        ):
+            raise ValueError(f"{name}: got shape {self.shape}; wanted {shape}")
+        steps = (0,) * (len(shape) - self.ndim) + (self.strides or _dense(self.shape, self.dtype))
+        strides = tuple(
+            0 if mine != wanted else step for mine, wanted, step in zip(lengths, shape, steps, strict=True)
+        )
+        return DeviceArray(self.address, shape, self.dtype, self.held, strides)
+
+    def numpy(self) -> np.ndarray:
+        """A copy on the host."""
+        if self.strides is None:
+            found = np.empty(self.shape, self.dtype)
+            self.copy_to_host(found)
+            return found
+        if self.size == 0:
+            return np.empty(self.shape, self.dtype)
+        # all bytes between the first and the last element, of which NumPy takes its own
+        ends = [(length - 1) * step for length, step in zip(self.shape, self.strides, strict=True)]
+        below, above = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
+        whole = np.empty(above - below + self.dtype.itemsize, np.uint8)
+        gpu().to_host(whole, self.address + below)
+        return np.ndarray(self.shape, self.dtype, whole, -below, self.strides).copy()
+
     def bytes(self, begin: int, end: int) -> DeviceArray:
         """Some of the bytes of a dense array."""
         return DeviceArray(self.address + begin, (end - begin,), np.uint8, self.held)

@@ -101,9 +101,10 @@ def gpu_batch_outcomes(
     draw, told = settled(n, settings, friction, facets)
     problems, outputs = begun(batch, n)
     bounces, impact = bouncing_rows(batch), batch.status == Status.SOLVED
+    tangents = batch.size[:, 2] if batch.on_gpu is None else batch.nt  # those that came from a GPU are alike
     deadline = None if budget is None else time.monotonic() + budget
     for nt, elastic in product((1, 2), (False, True)):
-        wanted = impact & (batch.size[:, 2] == nt) & (bounces == elastic)
+        wanted = impact & (tangents == nt) & (bounces == elastic)
         if not wanted.any():
             continue
         corners = None
@@ -116,7 +117,8 @@ def gpu_batch_outcomes(
 
 def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:
     """The batch on the GPU, and room for n samples of each row: those to be drawn are OUT_OF_TIME."""
-    problems, elastic = send(batch.arrays), bool(bouncing_rows(batch).any())
+    problems = send(batch.arrays) if batch.on_gpu is None else batch.on_gpu
+    elastic = bool(bouncing_rows(batch).any())
     outputs = make_gpu_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=elastic)
     before = np.where(batch.status == Status.SOLVED, Status.OUT_OF_TIME, batch.status).astype(np.int8)
     begin_samples(problems.v, send(before), outputs)
@@ -125,7 +127,7 @@ def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:
 
 def ended(batch: ImpactBatch, problems: Problems, outputs: Outputs, told: Options) -> GpuBatchOutcomes:
     """Outcomes from what was drawn, contacts in the order of those present; ``told``: the settings."""
-    if np.any(batch.present[:, 1:] & ~batch.present[:, :-1]):  # a gap before a contact
+    if batch.has_gaps:
         to_slots(problems.present, outputs)
     held = OnGpu(*(GpuArray(array) for array in outputs))
     found = GpuBatchOutcomes(batch, held, problems, told)

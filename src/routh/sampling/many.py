@@ -68,7 +68,7 @@ def finished(
 
 def bouncing_rows(batch: ImpactBatch) -> np.ndarray:
     """Rows with restitution, (rows,) bool."""
-    return np.any((batch.restitution > 0.0) & batch.present, axis=1)
+    return batch.bounces
 
 
 def batch_outputs(batch: ImpactBatch, n: int) -> Outputs:
