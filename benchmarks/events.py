@@ -28,7 +28,7 @@ import routh
 from event_families import FAMILIES, RELATIONS, Tally, chunk, planar_body, random_matrices
 from problems import colliding, random_problem, row_of_balls
 from routh import systems
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.laws import SingleContact
 from routh.sampling.redrawing import make_settings

@@ -24,8 +24,8 @@ import routh
 from problems import cone_violation, problem_of_size
 from routh import two_body
 from routh.friction import facet_directions
-from routh.kernels.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events_space import run
+from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.space.sample import run
 
 CONE = None
 CHUNK = 100  # problems of one task

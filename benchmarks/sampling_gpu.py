@@ -23,13 +23,14 @@ import numpy as np
 import routh
 from routh.compiling import find_cuda
 from routh.friction import facet_directions
-from routh.kernels import events_cuda, plane_cuda
 from routh.kernels.algorithm1.gpu import StepSampler
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import PERSISTENCE
-from routh.kernels.gpu_memory import send
+from routh.kernels.gpu import events as gpu_events
+from routh.kernels.gpu import plane as gpu_plane
+from routh.kernels.gpu.memory import send
 from routh.sampling.redrawing import make_settings
 from routh.step.base import residual_tolerance
 from routh.systems import get
@@ -79,9 +80,9 @@ def planar_kernel(problem, n):
     elastic = bool(problem.restitution.any())
     prepared, draw = make_rows([problem]), make_settings(n)
     rows, wanted = send((prepared, np.ones(1, dtype=bool)))
-    patterns = plane_cuda.first_patterns(prepared, draw)
-    sampler = events_cuda.Sampler(draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns)
-    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=elastic)
+    patterns = gpu_plane.first_patterns(prepared, draw)
+    sampler = gpu_events.Sampler(draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns)
+    outputs = gpu_events.make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=elastic)
     return kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))
 
 
@@ -144,11 +145,11 @@ def robots(path, count, method, facets, check=2**12):
     friction = {"method": method, "friction": "polyhedral" if facets else "cone", "facets": facets}
     corners = facet_directions(2, facets) if facets else None
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
-    outputs = events_cuda.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
-    rows = events_cuda.prepared_rows(sent, mask, 0, count, 2)
+    outputs = gpu_events.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
+    rows = gpu_events.prepared_rows(sent, mask, 0, count, 2)
     if method == "events":
         draw = make_settings(1, persistence=PERSISTENCE)
-        sampler = events_cuda.Sampler(draw, batch.nc, corners, elastic=False)
+        sampler = gpu_events.Sampler(draw, batch.nc, corners, elastic=False)
     else:
         sampler = StepSampler(step_draw(1, batch.nc), batch.nc, corners)
     begin = time.perf_counter()
@@ -156,7 +157,7 @@ def robots(path, count, method, facets, check=2**12):
     find_cuda().wait()
     compiling = time.perf_counter() - begin
     kernel = kernel_milliseconds(lambda: sampler.launch(rows, mask, outputs, 0, 0, count), repeats=3)
-    preparing = kernel_milliseconds(lambda: events_cuda.prepared_rows(sent, mask, 0, count, 2), repeats=3)
+    preparing = kernel_milliseconds(lambda: gpu_events.prepared_rows(sent, mask, 0, count, 2), repeats=3)
     begin = time.perf_counter()
     found = routh.sample(batch, 1, device="cuda", **friction)
     counts = found.status_counts()
@@ -182,7 +183,7 @@ def step_draw(n, nc, max_steps=1000, step=None):
 def launched(problem, n, directions, draw):
     """A launch of Algorithm 1 that only computes."""
     rows, wanted = send((make_rows([problem]), np.ones(1, dtype=bool)))
-    outputs = events_cuda.make_gpu_outputs((1, n), problem.nv, problem.nc, 1 + problem.nt, elastic=False)
+    outputs = gpu_events.make_gpu_outputs((1, n), problem.nv, problem.nc, 1 + problem.nt, elastic=False)
     sampler = StepSampler(draw, problem.nc, directions)
     return lambda: sampler.launch(rows, wanted, outputs, 0, 0, n)
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from routh.cli import precompile
 from routh.cli.app import app
 from routh.compiling import NoGPUError
-from routh.kernels import events_cuda
+from routh.kernels.gpu import events as gpu_events
 from routh.sampling import sample
 
 
@@ -47,7 +47,7 @@ def test_families_of_a_gpu_are_problems_of_so_many_contacts(contacts, monkeypatc
         call()
     assert len(set(drawn)) == len(families)
     assert "cuda" in drawn
-    assert (1, events_cuda.MANY, "events", "cone", False) in drawn
+    assert (1, gpu_events.MANY, "events", "cone", False) in drawn
 
 
 @pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="there is a GPU")

@@ -7,7 +7,7 @@ from routh.friction import facet_directions
 from routh.kernels.algorithm1.cone import cone_step, disc_friction, find_axes, load_cone
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import SINE, SMALL, Draw, load_row, make_work
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.status import Status
 from routh.step import make_step
 

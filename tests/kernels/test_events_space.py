@@ -10,9 +10,10 @@ from routh import two_body
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.friction import facet_directions
-from routh.kernels.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events_space import begin, load_row, run, run_range
-from routh.kernels.space_names import (
+from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.space.pieces import advance_stage
+from routh.kernels.space.sample import begin, load_row, run, run_range
+from routh.kernels.space.workspace import (
     COURSE,
     DRAWS,
     DRIVEN,
@@ -27,7 +28,6 @@ from routh.kernels.space_names import (
     SpaceWork,
     workspace,
 )
-from routh.kernels.space_pieces import advance_stage
 from routh.paths import ImpactPath
 from routh.status import Status
 from spatial_flow import SpatialFlow

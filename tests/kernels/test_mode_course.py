@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import routh
 from routh.kernels.common.small_linear import invert, least
-from routh.kernels.planar_place import fill_place, make_place
+from routh.kernels.motion.place import fill_place, make_place
 from routh.models.planar import (
     Body,
     DiscContact,

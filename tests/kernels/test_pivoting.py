@@ -9,7 +9,7 @@ from routh.friction import facet_directions
 from routh.kernels.algorithm1.polygons import step_residual
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work, velocity_after
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.status import Status
 from routh.step import PolyhedralStep
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from routh.compiling import interpreted
-from routh.kernels import space_alone, space_names, space_powers, space_series
-from routh.kernels.space_names import CHANNELS, DRIVEN, HELD, NO_FRICTION, ORDER, SLIDE, ZERO, SpaceWork
+from routh.kernels.space import powers, series, single_series, workspace
+from routh.kernels.space.workspace import CHANNELS, DRIVEN, HELD, NO_FRICTION, ORDER, SLIDE, ZERO, SpaceWork
 
 MU, WEIGHTS = np.array([0.4, 0.7, 0.9, 0.6]), np.array([0.5, 0.2, 0.7, 0.3])
 SLIDER, STUCK, HELD_STUCK, HELD_SLIDER = (DRIVEN, SLIDE), (DRIVEN, ZERO), (HELD, ZERO), (HELD, SLIDE)
@@ -32,31 +32,31 @@ TOGETHER = [
 def begun(contacts: list, seed: int, beginning: int = -1) -> tuple[SpaceWork, int, bool]:
     """A workspace where a step begins: contacts that do what is said; the unknowns, whether a slip begins."""
     rng, nc = np.random.default_rng(seed), len(contacts)
-    work = space_names.workspace(nc)
+    work = workspace.workspace(nc)
     half = rng.normal(size=(3 * nc, 3 * nc + 3)) * np.tile([1.0, 0.4, 0.4], nc)[:, None]
-    work.values[space_names.GRAM : space_names.GRAM + 3 * nc, : 3 * nc] = half @ half.T / (3 * nc)
-    work.values[space_names.MU, :nc], work.values[space_names.WEIGHT, :nc] = MU[:nc], WEIGHTS[:nc]
+    work.values[workspace.GRAM : workspace.GRAM + 3 * nc, : 3 * nc] = half @ half.T / (3 * nc)
+    work.values[workspace.MU, :nc], work.values[workspace.WEIGHT, :nc] = MU[:nc], WEIGHTS[:nc]
     for i, (role, moves) in enumerate(contacts):
-        work.marks[space_names.ROLE, i], work.marks[space_names.MOVES, i] = role, moves
-        work.values[space_names.C, 3 * i] = 0.0 if role == HELD else -1.0
+        work.marks[workspace.ROLE, i], work.marks[workspace.MOVES, i] = role, moves
+        work.values[workspace.C, 3 * i] = 0.0 if role == HELD else -1.0
         slip = rng.normal(size=2) * (0.3 if moves == SLIDE and i != beginning else 0.0)
-        work.values[space_names.C, 3 * i + 1 : 3 * i + 3] = slip
+        work.values[workspace.C, 3 * i + 1 : 3 * i + 3] = slip
     order = sorted(range(nc), key=lambda i: contacts[i][0])  # driven ones first
-    work.marks[space_names.LIST, :nc] = order
-    begins = interpreted(space_series.begin_series)(work, nc, None)
-    return work, interpreted(space_series.first_power)(work, nc, nc)[0], begins
+    work.marks[workspace.LIST, :nc] = order
+    begins = interpreted(series.begin_series)(work, nc, None)
+    return work, interpreted(series.first_power)(work, nc, nc)[0], begins
 
 
 def solved(work: SpaceWork, contacts: list, at: float) -> float:
     """By how much the series at a point miss the equations of motion, as a share of the rates there."""
     nc, degree = len(contacts), ORDER
-    G = work.values[space_names.GRAM : space_names.GRAM + 3 * nc, : 3 * nc]
+    G = work.values[workspace.GRAM : workspace.GRAM + 3 * nc, : 3 * nc]
     powers = at ** np.arange(degree + 1)
     slopes = np.arange(1, degree + 1) * powers[:degree]
-    rows = [CHANNELS * i + space_names.PUSH0 + part for i in range(nc) for part in range(3)]
+    rows = [CHANNELS * i + workspace.PUSH0 + part for i in range(nc) for part in range(3)]
     impulse, rate = work.series[rows] @ powers, work.series[rows, 1:] @ slopes
     pace = work.series[CHANNELS * nc, 1:] @ slopes
-    velocity, change = work.values[space_names.C, : 3 * nc] + G @ impulse, G @ rate
+    velocity, change = work.values[workspace.C, : 3 * nc] + G @ impulse, G @ rate
     wrong = []
     for i, (role, moves) in enumerate(contacts):
         own, slip = rate[3 * i : 3 * i + 3], velocity[3 * i + 1 : 3 * i + 3]
@@ -68,20 +68,20 @@ def solved(work: SpaceWork, contacts: list, at: float) -> float:
             wrong.extend(own[1:] + friction * own[0] * slip / max(np.linalg.norm(slip), 1e-300))
         row = CHANNELS * i
         if moves == SLIDE:
-            wrong.append(work.series[row + space_names.SIZE] @ powers - np.linalg.norm(slip))
-            unit = work.series[row + space_names.UNIT0 : row + space_names.UNIT0 + 2] @ powers
+            wrong.append(work.series[row + workspace.SIZE] @ powers - np.linalg.norm(slip))
+            unit = work.series[row + workspace.UNIT0 : row + workspace.UNIT0 + 2] @ powers
             wrong.append(unit[0] * slip[1] - unit[1] * slip[0])
         if role == HELD or moves == ZERO:  # rates by the length of the path are looked at later
             parts = 3 if moves == ZERO else 1
-            looked_at = work.series[row + space_names.RATE0 : row + space_names.RATE0 + parts, :degree]
+            looked_at = work.series[row + workspace.RATE0 : row + workspace.RATE0 + parts, :degree]
             wrong.extend(pace * (looked_at @ powers[:degree]) - own[:parts])
     return float(np.max(np.abs(wrong)) / np.max(np.abs(rate)))
 
 
 def place(work: SpaceWork, nc: int) -> float:
     """How far the series is good to 1e-13."""
-    size = interpreted(space_powers.size_of_power)(work, nc, None, ORDER)
-    return 0.5 * interpreted(space_powers.step_length)(work, nc, None, ORDER, size, 1e-13)
+    size = interpreted(powers.size_of_power)(work, nc, None, ORDER)
+    return 0.5 * interpreted(powers.step_length)(work, nc, None, ORDER, size, 1e-13)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,8 +89,8 @@ def place(work: SpaceWork, nc: int) -> float:
 def test_one_slip_solves_the_equations_in_its_own_time(contacts: list, seed: int) -> None:
     nc, clock = len(contacts), contacts.index(SLIDER)
     work, size, _ = begun(contacts, seed)
-    assert interpreted(space_alone.slides_alone)(work, nc, clock)
-    degree = interpreted(space_alone.alone_series)(work, nc, nc, clock, size, None, math.inf, 1e-13)
+    assert interpreted(single_series.slides_alone)(work, nc, clock)
+    degree = interpreted(single_series.alone_series)(work, nc, nc, clock, size, None, math.inf, 1e-13)
     assert degree == ORDER
     assert solved(work, contacts, place(work, nc)) < 1e-10
 
@@ -103,9 +103,7 @@ def test_slips_solve_the_equations_by_a_clock_and_by_length(contacts: list, seed
     for clock in (-1, *sliders):
         work, size, begins = begun(contacts, seed)
         assert not begins
-        filled = interpreted(space_series.fill_series)(
-            work, nc, nc, None, size, False, clock, math.inf, 1e-13
-        )
+        filled = interpreted(series.fill_series)(work, nc, nc, None, size, False, clock, math.inf, 1e-13)
         assert filled == ORDER
         assert solved(work, contacts, place(work, nc)) < 1e-10
 
@@ -114,12 +112,12 @@ def test_slips_solve_the_equations_by_a_clock_and_by_length(contacts: list, seed
 def test_few_powers_are_those_of_many(contacts: list) -> None:
     nc, clock = len(contacts), contacts.index(SLIDER)
     many, size, _ = begun(contacts, 7)
-    interpreted(space_alone.alone_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
+    interpreted(single_series.alone_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
     few, size, _ = begun(contacts, 7)
     few.series[:, 1:] = np.nan  # of an earlier step
-    degree = interpreted(space_alone.alone_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
+    degree = interpreted(single_series.alone_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
     assert degree < ORDER
-    rows = [CHANNELS * clock + row for row in (space_names.SIZE, space_names.UNIT0, space_names.UNIT1)]
+    rows = [CHANNELS * clock + row for row in (workspace.SIZE, workspace.UNIT0, workspace.UNIT1)]
     for i in range(nc):
-        rows += [CHANNELS * i + space_names.PUSH0 + part for part in range(3)]
+        rows += [CHANNELS * i + workspace.PUSH0 + part for part in range(3)]
     np.testing.assert_array_equal(few.series[rows, : degree + 1], many.series[rows, : degree + 1])

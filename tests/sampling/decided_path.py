@@ -7,10 +7,11 @@ data that have a small imaginary part the imaginary part of its result is one.
 import numpy as np
 
 from routh.compiling import interpreted
-from routh.kernels import events_plane, events_space
-from routh.kernels import record as rec
-from routh.kernels.arrays import make_rows
-from routh.kernels.space_names import workspace
+from routh.kernels.common.arrays import make_rows
+from routh.kernels.gradients import record as rec
+from routh.kernels.plane import sample as plane_sample
+from routh.kernels.space import sample as space_sample
+from routh.kernels.space.workspace import workspace
 from routh.sampling.redrawing import redraw
 
 
@@ -20,7 +21,7 @@ def record_of(outcomes, sample):
     draw, _ = redraw(outcomes.settings, len(outcomes), outcomes.problem.nt, "record", None, None)
     record = rec.make_record(4096, nc, 2)
     rows = make_rows([outcomes.problem])
-    events_plane.replay(rows, draw, sample, None, events_plane.workspace(nc, 1), record)
+    plane_sample.replay(rows, draw, sample, None, plane_sample.workspace(nc, 1), record)
     return record
 
 
@@ -31,8 +32,8 @@ def record_in_space(outcomes, sample, corners):
     record, work = rec.make_record(4096, nc, 3), workspace(nc)
     books = int(settings["hypothesis"] == "poisson") if np.any(outcomes.problem.restitution > 0.0) else None
     with np.errstate(over="ignore"):  # hashes wrap around
-        interpreted(events_space.load_row)(make_rows([outcomes.problem]), 0, work)
-        interpreted(events_space.run_sample)(work, nc, corners, books, record, draw, None, draw.row, sample)
+        interpreted(space_sample.load_row)(make_rows([outcomes.problem]), 0, work)
+        interpreted(space_sample.run_sample)(work, nc, corners, books, record, draw, None, draw.row, sample)
     return record
 
 

@@ -1,4 +1,4 @@
-"""One planar sample by events, as plainly as possible: the reference of `routh.kernels.events_plane`.
+"""One planar sample by events, as plainly as possible: the reference of `routh.kernels.plane.sample`.
 
 In the problem's own units the velocities c = (y1, t1, y2, ...) of contacts, normal and tangential, change by
 c' = G r with the rates r = (n1, f1, ...) of their impulses. A sample is a chain of straight pieces:

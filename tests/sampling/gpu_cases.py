@@ -9,10 +9,10 @@ import pytest
 import routh
 from problems import colliding, random_problem
 from routh.compiling.ptx import GpuKernel
-from routh.kernels.arrays import make_rows
-from routh.kernels.events_cuda import make_gpu_outputs
-from routh.kernels.gpu_memory import fetch, send
-from routh.kernels.plane_cuda import PlaneLauncher, first_patterns
+from routh.kernels.common.arrays import make_rows
+from routh.kernels.gpu.events import make_gpu_outputs
+from routh.kernels.gpu.memory import fetch, send
+from routh.kernels.gpu.plane import PlaneLauncher, first_patterns
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.redrawing import make_settings
 from routh.systems import get

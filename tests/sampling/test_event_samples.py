@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import routh
 from problems import FAMILIES, colliding, family_problem, problems, random_problem
 from routh import systems
-from routh.kernels import events_plane
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
+from routh.kernels.plane import sample as plane_sample
 from routh.laws import SingleContact
 from routh.sampling.events import path_of
 from routh.sampling.redrawing import make_settings
@@ -142,16 +142,16 @@ def test_the_interpreted_kernel_gives_the_same_outcomes():
         if seed % 3 == 0:
             problem = problem.replace(restitution=0.5)
         rows, settings = make_rows([problem]), make_settings(4, seed=seed)
-        work = events_plane.workspace(problem.nc, 1)
+        work = plane_sample.workspace(problem.nc, 1)
         outputs = event_samples(rows, settings, threads=1)
         elastic = outputs.work.shape[3] > 0
         with np.errstate(over="ignore"):
-            interpreted(events_plane.load_row)(rows, 0, work)
+            interpreted(plane_sample.load_row)(rows, 0, work)
             for sample in range(4):
-                status, events, _ = interpreted(events_plane.one_sample)(
+                status, events, _ = interpreted(plane_sample.one_sample)(
                     work, problem.nc, settings, 0, sample, elastic, None, None
                 )
-                total = work.values[events_plane.TOTAL, : 2 * problem.nc].reshape(-1, 2)
+                total = work.values[plane_sample.TOTAL, : 2 * problem.nc].reshape(-1, 2)
                 assert (status, events) == (outputs.status[0, sample], outputs.events[0, sample])
                 if status == Status.SOLVED:
                     v = problem.apply(total * problem.scaling.impulse[:, None])

@@ -20,9 +20,11 @@ on_gpu = pytest.mark.skipif(not (HAS_GPU and find_spec("cuda")), reason="no GPU,
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "block-into-wall")
 CODE = """
 import sys
-from routh.kernels import events_cuda, gpu_memory, plane_cuda
+from routh.kernels.gpu import events as gpu_events
+from routh.kernels.gpu import memory as gpu_memory
+from routh.kernels.gpu import plane as gpu_plane
 gpu_memory.PAGE, gpu_memory.SENT_PAGE, gpu_memory.SMALL, gpu_memory.LARGE = 4096, 8192, 4096, 2**19
-events_cuda.BLOCK, events_cuda.MANY, plane_cuda.BLOCK, plane_cuda.FIRST = 4, 4, 4, 64
+gpu_events.BLOCK, gpu_events.MANY, gpu_plane.BLOCK, gpu_plane.FIRST = 4, 4, 4, 64
 import gpu_cases
 gpu_cases.few()
 sys.setswitchinterval(1e-5)
@@ -132,8 +134,8 @@ def test_a_copy_of_many_pages_is_whole():
 
 @on_gpu
 def test_samples_that_time_did_not_allow_are_told(monkeypatch):
-    from routh.kernels import events_cuda
+    from routh.kernels.gpu import events as gpu_events
 
-    monkeypatch.setattr(events_cuda, "LAUNCH", 64)
+    monkeypatch.setattr(gpu_events, "LAUNCH", 64)
     found = routh.sample(get("rocking-block").problem, 2**14, device="cuda", budget=1e-9)
     assert found.status_counts() == {routh.Status.OUT_OF_TIME: 2**14}

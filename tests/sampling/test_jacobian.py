@@ -10,9 +10,9 @@ from gradients import compare, errors_of, families, measure
 from problems import problem_of_size
 from routh import systems
 from routh.friction import facet_directions
-from routh.kernels.record import EVENT, LEAVES_CONE
-from routh.kernels.reverse import reverse
-from routh.kernels.reverse_rates import PUSH, STATE, Given, reverse_workspace
+from routh.kernels.gradients.record import EVENT, LEAVES_CONE
+from routh.kernels.gradients.reverse import reverse
+from routh.kernels.gradients.reverse_rates import PUSH, STATE, Given, reverse_workspace
 from routh.sampling.gradients import differentiate, pull
 from routh.sampling.outcomes import DATA, Outcomes
 

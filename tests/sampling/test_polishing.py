@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh import systems
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import scaled_pieces
 from routh.sampling.polishing import Polisher, farthest, is_farthest
 from routh.sampling.redrawing import make_settings

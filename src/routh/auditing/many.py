@@ -42,7 +42,7 @@ def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
     bad = np.flatnonzero(impacts & ~np.isfinite(given).all(axis=1))
     if bad.size:
         raise ValueError(f"v_after: row {bad[0]} holds a number that is not finite; wanted finite numbers")
-    from routh.kernels.judging import compare  # loads LLVM
+    from routh.kernels.common.judge import compare  # loads LLVM
     from routh.preparing import scratch
 
     found = np.full((len(batch), 4), np.nan)

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.rng import event_key
 from routh.sampling.breeding import EVENTS, changed_keys

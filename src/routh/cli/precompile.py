@@ -70,7 +70,7 @@ def _particles(contacts: int, nt: int, restitution: float = 0.0) -> ImpactProble
 
 def gpu_families(contacts: int) -> Families:
     """FAMILIES on a GPU: of problems with so many contacts, and samples that need all of its kernels."""
-    from routh.kernels.events_cuda import MANY
+    from routh.kernels.gpu.events import MANY
 
     def drawn(
         nt: int, n: int, restitution: float = 0.0, *, method: str = "events", friction: str = "cone"

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from routh.friction import facet_directions
-from routh.kernels.arrays import Draw, Outputs, Rows, make_outputs
+from routh.kernels.common.arrays import Draw, Outputs, Rows, make_outputs
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.validation import Array, Options
@@ -32,7 +32,7 @@ def _kernel(rows: Rows, friction: str, facets: int | None) -> tuple[int, ModuleT
     """The rows' nt, the module that draws them, and its friction directions; the true cone has none."""
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
     curved = nt == 2 and friction == "cone"
-    name = "routh.kernels.events_plane" if nt == 1 else "routh.kernels.events_space"
+    name = "routh.kernels.plane.sample" if nt == 1 else "routh.kernels.space.sample"
     return nt, import_module(name), None if curved else facet_directions(nt, facets)
 
 

@@ -91,7 +91,7 @@ class SetValued(ImpactLaw):
     def _sampled(self, problem: ImpactProblem, seed: int, count: int) -> ImpactResult:
         """The first solved one of so many samples of a seed."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
-        from routh.kernels.arrays import MIXED, make_draw, make_rows
+        from routh.kernels.common.arrays import MIXED, make_draw, make_rows
         from routh.kernels.events import TOLERANCE, event_samples, piecewise_path, scaled_pieces
 
         draw = make_draw(

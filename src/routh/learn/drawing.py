@@ -14,10 +14,10 @@ import numpy as np
 from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
-from routh.kernels.arrays import IMPULSE, Outputs, make_outputs
+from routh.kernels.common.arrays import IMPULSE, Outputs, make_outputs
+from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
-from routh.kernels.events_each import run
-from routh.kernels.judging import keep_laws
+from routh.kernels.own_seeds import run
 from routh.models.mujoco.lookout import Arrival
 from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
 from routh.sampling.redrawing import make_settings

@@ -11,7 +11,7 @@ from routh.batch import ImpactBatch
 from routh.friction import facet_directions
 from routh.kernels.algorithm1.sampling import run_rows
 from routh.kernels.algorithm1.work import Draw
-from routh.kernels.arrays import Outputs, Rows
+from routh.kernels.common.arrays import Outputs, Rows
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
@@ -103,7 +103,7 @@ def _on_gpu(
     batch: ImpactBatch, draw: Draw, options: Options, told: Options, deadline: float
 ) -> BatchOutcomes:
     from routh.kernels.algorithm1.gpu import StepSampler
-    from routh.kernels.events_cuda import run_batch
+    from routh.kernels.gpu.events import run_batch
     from routh.sampling.gpu_batch import begun, ended
 
     problems, outputs = begun(batch, draw.n)

@@ -75,7 +75,7 @@ class BatchOutcomes(Tabular, Stored):
 
     @cached_property
     def _judged(self) -> tuple[np.ndarray, np.ndarray]:
-        from routh.kernels.judging import ABSENT, judge  # loads LLVM
+        from routh.kernels.common.judge import ABSENT, judge  # loads LLVM
         from routh.preparing import scratch
 
         rows = self.batch.arrays
@@ -116,7 +116,7 @@ class BatchOutcomes(Tabular, Stored):
     @property
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (rows, n) J."""
-        from routh.kernels.judging import energies  # loads LLVM
+        from routh.kernels.common.judge import energies  # loads LLVM
 
         found = np.zeros(self.status.shape)
         energies(self.batch.arrays, self.v, found)
@@ -125,7 +125,7 @@ class BatchOutcomes(Tabular, Stored):
     @property
     def energy_gained(self) -> Array:
         """Kinetic energy after less that before, as a share of it, (rows, n); 0 if nothing moved before."""
-        from routh.kernels.judging import energies  # loads LLVM
+        from routh.kernels.common.judge import energies  # loads LLVM
 
         before = np.zeros((len(self), 1))
         energies(self.batch.arrays, self.batch.v[:, None], before)
@@ -144,7 +144,7 @@ class BatchOutcomes(Tabular, Stored):
             for row in np.flatnonzero(impacts):
                 found[row] = measure_ambiguity(self[int(row)]).score
             return found
-        from routh.kernels.judging import diameters  # loads LLVM
+        from routh.kernels.common.judge import diameters  # loads LLVM
         from routh.preparing import scratch
 
         rows = self.batch.arrays

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.kernels.arrays import as_rows
+from routh.kernels.common.arrays import as_rows
 from routh.kernels.events import TOLERANCE, Rates
-from routh.kernels.gradients import Task
+from routh.kernels.gradients.run import Task
 from routh.problem import ImpactProblem
 from routh.sampling.gradients import forget_lost, named, run_rows
 from routh.sampling.outcomes import Outcomes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routh.kernels.arrays import make_rows
+from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem

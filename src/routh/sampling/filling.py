@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.kernels.arrays import Outputs, make_rows
+from routh.kernels.common.arrays import Outputs, make_rows
 from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
 from routh.paths import ImpactPath
 from routh.problem import ENERGETIC, ImpactProblem

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.kernels.folding_cuda import Fold, Judge, best_sample, far_samples, fold
-from routh.kernels.gpu_memory import GpuArray
+from routh.kernels.gpu.fold import Fold, Judge, best_sample, far_samples, fold
+from routh.kernels.gpu.memory import GpuArray
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
 from routh.sampling.ambiguity import Direction, Extreme, as_functional, farthest_pair

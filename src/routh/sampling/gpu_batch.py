@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.friction import facet_directions
-from routh.kernels.arrays import Outputs
+from routh.kernels.common.arrays import Outputs
 from routh.kernels.events import with_default
-from routh.kernels.events_cuda import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
-from routh.kernels.gpu_memory import DeviceArray, GpuArray, fetch, send
-from routh.kernels.judging_cuda import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
+from routh.kernels.gpu.events import Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
+from routh.kernels.gpu.judge import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
+from routh.kernels.gpu.memory import DeviceArray, GpuArray, fetch, send
 from routh.preparing import Problems
 from routh.sampling.batch import BatchExtreme, BatchOutcomes
 from routh.sampling.gpu import CopiedWhenAsked, OnGpu

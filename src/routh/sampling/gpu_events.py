@@ -8,12 +8,12 @@ import numpy as np
 
 from routh import tolerances
 from routh.friction import facet_directions
-from routh.kernels.arrays import RATES, Draw, Rows, make_rows
+from routh.kernels.common.arrays import RATES, Draw, Rows, make_rows
 from routh.kernels.events import Rates, with_default
-from routh.kernels.events_cuda import MANY, Sampler, begin_samples, make_gpu_outputs
-from routh.kernels.folding_cuda import make_judge
-from routh.kernels.gpu_memory import GpuArray
-from routh.kernels.plane_cuda import first_patterns
+from routh.kernels.gpu.events import MANY, Sampler, begin_samples, make_gpu_outputs
+from routh.kernels.gpu.fold import make_judge
+from routh.kernels.gpu.memory import GpuArray
+from routh.kernels.gpu.plane import first_patterns
 from routh.problem import ImpactProblem
 from routh.sampling.events import Again
 from routh.sampling.gpu import GpuOutcomes, OnGpu

@@ -4,8 +4,9 @@ A sample drawn by events is a chain of pieces. Its decisions are who pushes in e
 relative rates (in the problem's own units, `routh.problem.Scaling`), who sticks, slides and which way, which
 event ends a piece, and at which share of the way to it a piece is cut short. For these the velocity after is
 a smooth function of M, Jn, Jt, mu, v and the restitution; the derivative here is that function's, exact, by
-one pass backwards along the pieces (`routh.kernels.reverse`). Since rates and shares have no units, the
-outcome of fixed decisions is homogeneous of degree one in v, so ``jacobian["v"] @ v`` is the velocity after.
+one pass backwards along the pieces (`routh.kernels.gradients.reverse`). Since rates and shares have no
+units, the outcome of fixed decisions is homogeneous of degree one in v, so ``jacobian["v"] @ v`` is the
+velocity after.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from routh.friction import facet_directions
-from routh.kernels.arrays import Draw, as_rows
+from routh.kernels.common.arrays import Draw, as_rows
 from routh.kernels.events import Rates
-from routh.kernels.gradients import MU, RESTITUTION, Bars, J, M, Task, run_plane, run_space
-from routh.kernels.pullback import frames_of, raise_cotangents
+from routh.kernels.gradients.pullback import frames_of, raise_cotangents
+from routh.kernels.gradients.run import MU, RESTITUTION, Bars, J, M, Task, run_plane, run_space
 from routh.preparing import Problems, empty_rows, prepare, scratch
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import redraw

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.kernels.arrays import Draw, Outputs, Rows, empty_outputs
+from routh.kernels.common.arrays import Draw, Outputs, Rows, empty_outputs
 from routh.kernels.events import event_samples
 from routh.pointedness import is_pointed
 from routh.preparing import empty_rows, prepare, scratch

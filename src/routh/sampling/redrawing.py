@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.kernels.arrays import CUSTOM, RATES, Draw, make_draw
+from routh.kernels.common.arrays import CUSTOM, RATES, Draw, make_draw
 from routh.kernels.events import TOLERANCE, Rates, with_default
 from routh.problem import ENERGETIC, POISSON
 from routh.rng import EVENTS, philox

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 from scipy.integrate import DOP853
 
-from routh.kernels.mode_course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
-from routh.kernels.mode_forces import RUBS, STICKS, ModeArrays, make_forces
-from routh.kernels.planar_place import make_place
-from routh.kernels.runge_kutta import (
+from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
+from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_forces
+from routh.kernels.motion.place import make_place
+from routh.kernels.motion.runge_kutta import (
     ALL_STAGES,
     BEGUN,
     DENSE,

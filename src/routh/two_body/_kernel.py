@@ -11,7 +11,7 @@ from routh.compiling import compiled, gpu_kernel, on_device
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.common.slices import run_slices
-from routh.kernels.gpu_memory import send
+from routh.kernels.gpu.memory import send
 from routh.status import Status
 from routh.two_body import _layout as at
 from routh.two_body._layout import ARC_SHAPE, SERIES_SHAPE, STATE_SIZE, Impacts, Work, workspace

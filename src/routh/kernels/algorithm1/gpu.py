@@ -14,9 +14,9 @@ from routh.compiling import gpu_kernel, on_device
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, work_shapes
-from routh.kernels.arrays import Outputs, Rows
-from routh.kernels.events_cuda import Sampler, no_corners, same_corners
-from routh.kernels.gpu_memory import CudaKernel, DeviceArray, send
+from routh.kernels.common.arrays import Outputs, Rows
+from routh.kernels.gpu.events import Sampler, no_corners, same_corners
+from routh.kernels.gpu.memory import CudaKernel, DeviceArray, send
 
 THREADS = 128
 NO_LIMIT = 2**31 - 1

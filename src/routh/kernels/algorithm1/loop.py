@@ -18,7 +18,7 @@ from routh.kernels.algorithm1.work import (
     load_row,
     velocity_after,
 )
-from routh.kernels.arrays import Outputs
+from routh.kernels.common.arrays import Outputs
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
 from routh.preparing import IMPULSE, Rows
 from routh.status import Status

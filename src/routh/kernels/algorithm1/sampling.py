@@ -9,7 +9,7 @@ import numpy as np
 
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Samples, Work, make_work
-from routh.kernels.arrays import Outputs, make_outputs, make_rows
+from routh.kernels.common.arrays import Outputs, make_outputs, make_rows
 from routh.kernels.common.slices import run_slices
 from routh.preparing import Rows
 from routh.problem import ImpactProblem

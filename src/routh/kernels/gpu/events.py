@@ -1,0 +1,297 @@
+"""Sampling by events on an NVIDIA GPU, compiled from the CPU's scalar source: one thread per sample.
+
+Local arrays need sizes that are known when a kernel is compiled, so there is one kernel per number of
+contacts. Problems of a batch are prepared on the GPU too.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import lru_cache
+
+import numpy as np
+
+from routh.compiling import find_cuda, gpu_kernel, on_device
+from routh.compiling.threads import own_array, thread_count, thread_number
+from routh.kernels.common.arrays import Draw, Outputs, Rows
+from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
+from routh.kernels.gpu.plane import Patterns, PlaneLauncher
+from routh.kernels.space import sample as space_sample
+from routh.kernels.space.workspace import SpaceWork, workspace
+from routh.preparing import Problems, Scratch, padded, prepare_row
+from routh.status import Status
+from routh.validation import Array
+
+BLOCK = 128
+REGISTERS = 80  # of a thread in space
+LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
+ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
+MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
+
+
+def clear_sample(
+    before: DeviceArray, status: int, refused: int, outputs: Outputs, row: int, sample: int
+) -> None:
+    """A sample as it stands before it is drawn; NaN for velocities of which nothing is known."""
+    outputs.status[row, sample] = status
+    outputs.events[row, sample] = 0
+    outputs.residual[row, sample] = 0.0
+    if outputs.error.shape[1] > 0:
+        outputs.error[row, sample] = 0.0
+    for r in range(outputs.v.shape[2]):
+        outputs.v[row, sample, r] = math.nan if status == refused else before[row, r]
+    for i in range(outputs.impulse.shape[2]):
+        for part in range(outputs.impulse.shape[3]):
+            outputs.impulse[row, sample, i, part] = 0.0
+    for i in range(outputs.work.shape[3]):
+        outputs.work[row, sample, 0, i] = 0.0
+        outputs.work[row, sample, 1, i] = 0.0
+
+
+@lru_cache(maxsize=1)
+def _begin_kernel() -> CudaKernel:
+    """Every sample as it stands before it is drawn."""
+    cleared = on_device(clear_sample)
+
+    def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
+        number = thread_number()
+        n = outputs.status.shape[1]
+        if number < outputs.status.shape[0] * n:
+            row, sample = number // n, number % n
+            cleared(before, status[row], refused, outputs, row, sample)
+
+    return gpu_kernel(entry)
+
+
+@lru_cache(maxsize=16)
+def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
+    """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
+    prepared = on_device(prepare_row)
+    columns = nv + 2, padded(nc * (1 + nt))
+
+    def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
+        place = thread_number()
+        if place < rows.nc.shape[0]:
+            own = Scratch(
+                own_array((nv, nv), np.float64),
+                own_array((1, nv), np.float64),
+                own_array(columns, np.float64),
+            )
+            rows.nc[place] = 0
+            if wanted[begin + place]:
+                prepared(problems, begin + place, own, rows, place)
+
+    return gpu_kernel(entry)
+
+
+def no_corners(corners: DeviceArray) -> None:
+    """Instead of the polygon, with the true cone."""
+    return None
+
+
+def same_corners(corners: DeviceArray) -> DeviceArray:
+    """The polygon itself."""
+    return corners
+
+
+@lru_cache(maxsize=16)
+def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
+    """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
+    sampled = on_device(space_sample.run_range)
+    given = on_device(no_corners if curved else same_corners)
+    values, marks, series, stiff, flags, _ = (array.shape for array in workspace(nc))
+
+    def entry(
+        rows: Rows,
+        wanted: DeviceArray,
+        draw: Draw,
+        outputs: Outputs,
+        corners: DeviceArray,
+        trace: DeviceArray,
+        begin: int,
+        end: int,
+    ) -> None:
+        work = SpaceWork(
+            own_array(values, np.float64),
+            own_array(marks, np.int64),
+            own_array(series, np.float64),
+            own_array(stiff, np.float64),
+            own_array(flags, np.bool_),
+            trace,
+        )
+        for number in range(begin + thread_number(), end, thread_count()):
+            if wanted[number // draw.n]:
+                sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
+
+    return gpu_kernel(entry, registers=REGISTERS)
+
+
+def make_gpu_outputs(
+    shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool, exact: bool = False
+) -> Outputs:
+    """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents.
+
+    ``exact``: there is no room for errors, which only curves have.
+    """
+    return Outputs(
+        *allocate(
+            [
+                ((*shape, nv), np.float64),
+                ((*shape, nc, width), np.float64),
+                (shape, np.int8),
+                (shape, np.int32),
+                (shape, np.float64),
+                ((shape[0], 0) if exact else shape, np.float64),
+                ((*shape, 2, nc if elastic else 0), np.float64),
+            ]
+        )
+    )
+
+
+def begin_samples(before: DeviceArray, status: DeviceArray, outputs: Outputs) -> None:
+    """All samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
+    count = int(np.prod(tuple(outputs.status.shape)))
+    _begin_kernel()[_blocks(count), BLOCK](before, status, int(Status.REFUSED), outputs)
+
+
+def _blocks(count: int) -> int:
+    return -(-count // BLOCK)
+
+
+class SpaceLauncher:
+    """Launches of the sampler in space; ``corners`` (k, 2): directions of friction, None: the true cone.
+
+    ``along``: what is sent to the GPU in the same copy, and is then there.
+    """
+
+    def __init__(
+        self, draw: Draw, nc: int, corners: Array | None, along: DeviceArray, *, elastic: bool
+    ) -> None:
+        self.kernel = _space_kernel(nc, corners is None, int(draw.poisson) if elastic else None)
+        polygon = np.zeros((0, 2)) if corners is None else corners
+        self.draw, *self.more, self.along = send((draw, polygon, np.zeros((0, 3 * nc)), along))
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """See `Sampler.launch`."""
+        draw = self.draw._replace(row=row)
+        self.kernel[_blocks(end - begin), BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+
+
+class Sampler:
+    """A sampler on the GPU, with what does not change between the pieces of a batch.
+
+    ``corners`` (k, nt): directions of friction, None: the true cone in space. ``patterns``: those of
+    `first_patterns` where there is a single problem in the plane. ``along``: arrays, and tuples of them,
+    that are sent to the GPU in the same copy; there they have the same name.
+    """
+
+    def __init__(
+        self,
+        draw: Draw,
+        nc: int,
+        corners: Array | None = None,
+        *,
+        elastic: bool,
+        patterns: Patterns | None = None,
+        along: DeviceArray = (),
+    ) -> None:
+        self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
+        self.launcher: PlaneLauncher | SpaceLauncher
+        if self.nt == 1:
+            self.launcher = PlaneLauncher(draw, nc, patterns, along)
+        else:
+            self.launcher = SpaceLauncher(draw, nc, corners, along, elastic=elastic)
+        self.along = self.launcher.along
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.
+
+        ``row``: the number of the first row, on which the random numbers depend.
+        """
+        self.launcher.launch(rows, wanted, outputs, row, begin, end)
+
+    def run(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
+    ) -> bool:
+        """Launch after launch until all samples are drawn, or time is over; whether all were."""
+        total = int(np.prod(tuple(outputs.status.shape)))
+        for begin in range(0, total, LAUNCH):
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
+            if total > LAUNCH or deadline is not None:
+                find_cuda().wait()
+        return True
+
+
+def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int, nt: int) -> Rows:
+    """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
+    count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
+    n = nc * (1 + nt)
+    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (4, nc), ()]
+    kinds = [np.float64] * 5 + [np.int64]
+    rows = Rows(*allocate([((count, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]))
+    _prepare_kernel(nv, nc, nt)[_blocks(count), BLOCK](problems, wanted, begin, rows)
+    return rows
+
+
+def run_batch(
+    problems: Problems,
+    wanted: np.ndarray,
+    outputs: Outputs,
+    sampler: Sampler,
+    row: int,
+    deadline: float | None,
+) -> None:
+    """Prepare and draw the wanted rows of a batch whose arrays are on the GPU.
+
+    ``row``: the number of the batch's first row, on which the random numbers depend.
+    """
+    count, nc, _, nv = tuple(problems.Jt.shape)
+    n = nc * (1 + sampler.nt)
+    length = max(1, min(count, ROWS_BYTES // (8 * (n * n + nv * (n + 1) + 4 * n))))
+    mask = send(wanted)
+    for begin in range(0, count, length):
+        end = min(begin + length, count)
+        if not wanted[begin:end].any():
+            continue
+        rows = prepared_rows(problems, mask, begin, end, sampler.nt)
+        piece = Outputs(*(array[begin:end] for array in outputs))
+        if not sampler.run(rows, mask[begin:end], piece, row + begin, deadline):
+            return
+
+
+@lru_cache(maxsize=1)
+def _slots_kernel() -> CudaKernel:
+    """Move the results of the contacts that there are, which come first, to their places in the batch."""
+
+    def entry(present: DeviceArray, outputs: Outputs) -> None:
+        number = thread_number()
+        n = outputs.status.shape[1]
+        if number < outputs.status.shape[0] * n:
+            row, sample = number // n, number % n
+            left = 0
+            for i in range(present.shape[1]):
+                left += 1 if present[row, i] else 0
+            for i in range(present.shape[1] - 1, -1, -1):
+                if present[row, i]:
+                    left -= 1
+                for part in range(outputs.impulse.shape[3]):
+                    value = outputs.impulse[row, sample, left, part] if present[row, i] else 0.0
+                    outputs.impulse[row, sample, i, part] = value
+                for part in range(2 if outputs.work.shape[3] > 0 else 0):
+                    value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
+                    outputs.work[row, sample, part, i] = value
+
+    return gpu_kernel(entry)
+
+
+def to_slots(present: DeviceArray, outputs: Outputs) -> None:
+    """Results of contacts at their places in a batch; ``present`` (rows, nc) says which are taken."""
+    count = int(np.prod(tuple(outputs.status.shape)))
+    _slots_kernel()[_blocks(count), BLOCK](present, outputs)

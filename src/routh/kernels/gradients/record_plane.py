@@ -1,0 +1,228 @@
+"""Writing down a sample of the plane, see `routh.kernels.gradients.record`."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels.gradients.record import (
+    AHEAD,
+    BOOK,
+    CHANGE,
+    CORNER,
+    DIRECTION,
+    DRIVEN,
+    EVENT,
+    FACE,
+    FREE,
+    FRICTIONLESS,
+    IDLE,
+    IMPULSE_RETURNED,
+    LENGTH,
+    NOBODY,
+    OTHER,
+    RATE,
+    RETURNS,
+    ROLE,
+    SHARE,
+    STICKS,
+    STORES,
+    VANISHES,
+    WHO,
+    WORK_RETURNED,
+    C,
+    Record,
+    begin_record,
+    next_entry,
+    note_margin,
+    note_tie,
+    write_event,
+)
+from routh.kernels.gradients.record import BUDGET as LEFT
+from routh.kernels.plane import rates as plane
+from routh.kernels.plane.pieces import FOREVER, ZERO
+from routh.kernels.plane.rates import BUDGET, CODES, CUT_AT, MU, NOW, SLIPS, START, THEN, PlaneWork
+
+WIDTH = 2
+SAME = 1e-12  # lengths that differ by less than this share of them are one
+
+
+@kernel
+def begin_plane(record: Record, work: PlaneWork, nc: int) -> None:
+    """A new sample; a contact that begins without approach or slip is at a change of piece."""
+    begin_record(record)
+    for i in range(nc):
+        note_margin(record, abs(work.values[START, 2 * i]))
+        if work.values[MU, i] > 0.0:
+            note_margin(record, abs(work.values[START, 2 * i + 1]))
+
+
+@kernel
+def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: int) -> None:
+    """Roles, directions of friction and rates of the place ``at``, into entry k.
+
+    ``now`` is the place of the rates of the piece. Where a contact without friction slides to is no part of a
+    pattern, yet a little friction would act against it.
+    """
+    values, known = work.values, work.known
+    for i in range(nc):
+        code = int(known[at, 4 * nc + CODES + i])
+        role, slip = code // SLIPS, code % SLIPS - 1
+        face = STICKS if role != FREE and values[MU, i] > 0.0 else FRICTIONLESS
+        if values[MU, i] == 0.0:
+            t = values[NOW, 2 * i + 1]
+            t = t if t != 0.0 else known[now, 2 * nc + 2 * i + 1]
+            slip = int(t > 0.0) - int(t < 0.0)
+        if role != FREE and slip != 0:
+            face = 0 if slip > 0 else 1
+        record.marks[k, ROLE, i], record.marks[k, FACE, i], record.marks[k, BOOK, i] = role, face, IDLE
+        record.states[k, LEFT, i] = values[BUDGET, i]
+    for a in range(2 * nc):
+        record.states[k, C, a] = values[NOW, a]
+        record.states[k, RATE, a] = known[at, a]
+        record.states[k, CHANGE, a] = known[at, 2 * nc + a]
+
+
+@kernel
+def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -> tuple[int, int, int]:
+    """Which event is at this length, whose it is, and of which of its coordinates."""
+    values, rates = work.values, work.known
+    event, who, part = NOBODY, NOBODY, 0
+    for i in range(nc):
+        for p in range(2):
+            c, change = values[NOW, 2 * i + p], rates[at, 2 * nc + 2 * i + p]
+            # of those that vanish together the first, whichever rounding lets be the first to do so
+            if event == NOBODY and c * change < 0.0 and abs(c + length * change) <= ZERO:
+                event, who, part = VANISHES, i, p
+    for i in range(nc):
+        if event == NOBODY and abs(length_of_budget(work, nc, at, i, poisson) - length) <= SAME * length:
+            event, who = IMPULSE_RETURNED if poisson == 1 else WORK_RETURNED, i
+    return event, who, part
+
+
+@kernel
+def length_of_budget(work: PlaneWork, nc: int, at: int, i: int, poisson: int) -> float:
+    """How far it is to where a contact that separates has returned everything."""
+    values, rates = work.values, work.known
+    y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+    normal, budget = rates[at, 2 * i], values[BUDGET, i]
+    if not (budget > 0.0 and normal > 0.0) or y < 0.0:
+        return FOREVER
+    b = budget / normal
+    if poisson == 1:
+        return b
+    root = y * y + 2.0 * rise * b
+    bottom = y + math.sqrt(root) if root > 0.0 else y
+    return 2.0 * b / bottom if bottom > 0.0 else FOREVER
+
+
+@kernel
+def margin_beyond(
+    record: Record, k: int, work: PlaneWork, nc: int, at: int, whole: float, poisson: int
+) -> None:
+    """How near the event, on the way to which a piece is cut short, is to others that would be the first."""
+    values, rates = work.values, work.known
+    ended, who = record.head[k, EVENT], record.head[k, WHO]
+    own = 2 * who + int(record.numbers[k, DIRECTION] == 0.0) if ended == VANISHES else NOBODY
+    for i in range(nc):
+        for a in range(2 * i, 2 * i + 2):
+            c, change = values[NOW, a], rates[at, 2 * nc + a]
+            counts = a == 2 * i or rates[at, 2 * i] > 0.0 or values[NOW, 2 * i] < 0.0
+            if a == own or not (counts and c * change < 0.0):
+                continue
+            if abs(c + whole * change) <= ZERO:
+                note_tie(record, k, -1 - a)
+            else:
+                note_margin(record, abs(c + whole * change))
+        to_return = length_of_budget(work, nc, at, i, poisson)
+        if to_return < FOREVER and (ended == VANISHES or who != i):
+            note_margin(record, abs(to_return - whole))
+
+
+@kernel
+def write_piece(
+    record: Record, work: PlaneWork, nc: int, at: int, whole: float, length: float, corner: bool, poisson: int
+) -> int:
+    """A piece before it is walked; ``whole``: the length to its event. Returns its entry."""
+    k = next_entry(record)
+    write_rates(record, k, work, nc, at, at)
+    rates_margin(record, k, work, nc)
+    event, who, part = find_event(work, nc, at, whole, poisson)
+    record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, length / whole
+    for p in range(3):
+        record.numbers[k, DIRECTION + p] = 1.0 if p == part else 0.0
+    write_event(record, k, event, who, NOBODY)
+    if event == NOBODY and not corner:
+        note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
+    elif length < whole and not corner:
+        margin_beyond(record, k, work, nc, at, whole, poisson)
+    if corner:
+        write_event(record, k, CORNER, work.marks[CUT_AT, 0], work.marks[CUT_AT, 1])
+        ahead = next_entry(record)
+        write_rates(record, ahead, work, nc, work.marks[CUT_AT, 2], at)
+        write_event(record, ahead, AHEAD, NOBODY, NOBODY)
+    return k
+
+
+@kernel
+def rates_margin(record: Record, k: int, work: PlaneWork, nc: int) -> None:
+    """How near the rates are to another pattern: of sticking and sliding, of pushing and not."""
+    values, states = work.values, record.states
+    size = 0.0
+    for i in range(nc):
+        size = max(size, states[k, RATE, 2 * i])
+    for i in range(nc):
+        role, normal, friction = record.marks[k, ROLE, i], states[k, RATE, 2 * i], states[k, RATE, 2 * i + 1]
+        if role == FREE:
+            continue
+        if role != DRIVEN:
+            note_margin(record, normal / size)
+        elif values[NOW, 2 * i] == 0.0 and not values[BUDGET, i] > 0.0:
+            note_margin(record, abs(states[k, CHANGE, 2 * i]) / size)
+        if record.marks[k, FACE, i] == STICKS:
+            note_margin(record, 1.0 - abs(friction) / (values[MU, i] * max(normal, 1e-300)))
+        elif values[NOW, 2 * i + 1] == 0.0 and values[MU, i] > 0.0 and role != plane.EDGE:
+            note_margin(record, abs(states[k, CHANGE, 2 * i + 1]) / size)
+
+
+@kernel
+def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool, poisson: int) -> None:
+    """A piece after it was walked: what restitution did, and how near its end is to another event."""
+    values, states = work.values, record.states
+    partner = corner_partner(record, k)
+    for i in range(nc):
+        y, after, before = states[k, C, 2 * i], values[THEN, 2 * i], states[k, LEFT, i]
+        rate, left = states[k, RATE, 2 * i], values[BUDGET, i]
+        if elastic and rate > 0.0:
+            rests = poisson == 1 and y == 0.0 and after == 0.0 and not before > 0.0
+            if y < 0.0 or after < 0.0 or rests:
+                record.marks[k, BOOK, i] = STORES
+            elif before > 0.0:
+                record.marks[k, BOOK, i] = RETURNS
+        ends = record.head[k, EVENT] == IMPULSE_RETURNED or record.head[k, EVENT] == WORK_RETURNED
+        if before > 0.0 and not (ends and record.head[k, WHO] == i):
+            note_margin(record, left)
+        for part in range(WIDTH):
+            a = WIDTH * i + part
+            own = record.head[k, EVENT] == VANISHES and record.head[k, WHO] == i
+            own = own and record.numbers[k, DIRECTION + part] != 0.0 and record.numbers[k, SHARE] == 1.0
+            matters = part == 0 or values[MU, i] > 0.0
+            if states[k, CHANGE, a] != 0.0 and matters and not own and a != partner:
+                if values[THEN, a] == 0.0:
+                    note_tie(record, k, a)
+                else:
+                    note_margin(record, abs(values[THEN, a]))
+
+
+@kernel
+def corner_partner(record: Record, k: int) -> int:
+    """The coordinate that vanishes together with the event's, because the piece before was cut for it."""
+    if k < 2 or record.head[k - 2, EVENT] != CORNER or record.head[k - 1, EVENT] != AHEAD:
+        return NOBODY
+    if record.head[k, EVENT] != VANISHES:
+        return NOBODY
+    a = WIDTH * record.head[k, WHO] + (0 if record.numbers[k, DIRECTION] != 0.0 else 1)
+    one, other = record.head[k - 2, WHO], record.head[k - 2, OTHER]
+    if a == one:
+        return other
+    return one if a == other else NOBODY

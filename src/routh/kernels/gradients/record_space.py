@@ -1,0 +1,294 @@
+"""Writing down a sample in space with friction polygons, see `routh.kernels.gradients.record`."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels.gradients import record as book
+from routh.kernels.gradients.record import (
+    BOOK,
+    DIRECTION,
+    EVENT,
+    FACE,
+    FRICTIONLESS,
+    IDLE,
+    IMPULSE_RETURNED,
+    LENGTH,
+    LENGTH_OVER,
+    MORE,
+    NOBODY,
+    RETURNS,
+    SET_SHARE,
+    SETTER,
+    SHARE,
+    STICKS,
+    STORES,
+    TURNS,
+    VANISHES,
+    WALLS,
+    WHO,
+    WORK_RETURNED,
+    Record,
+    begin_record,
+    next_entry,
+    note_margin,
+    note_tie,
+    write_event,
+)
+from routh.kernels.space.straight import NOTHING, largest_rate, wall_ray
+from routh.kernels.space.workspace import (
+    BUDGET,
+    BUDGET_ZERO,
+    CHANGE,
+    CORNER,
+    CUT_SHORT,
+    DRIVEN,
+    FREE,
+    HELD,
+    MOVES,
+    MU,
+    NORMAL_ZERO,
+    RATE,
+    ROLE,
+    SLIDE,
+    SLIP,
+    START,
+    WALL,
+    ZERO,
+    Books,
+    C,
+    Corners,
+    SpaceWork,
+)
+from routh.validation import Array
+
+SAME = 1e-12  # lengths that differ by less than this share of them are one
+FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest before
+
+
+@kernel
+def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
+    """A new sample; a contact that begins without approach or slip is at a change of piece."""
+    begin_record(record)
+    values = work.values
+    for i in range(nc):
+        note_margin(record, abs(values[START, 3 * i]))
+        if values[MU, i] > 0.0:
+            note_margin(record, math.sqrt(values[START, 3 * i + 1] ** 2 + values[START, 3 * i + 2] ** 2))
+
+
+@kernel
+def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners) -> None:
+    """Roles, directions of friction and rates, into entry k."""
+    values, marks = work.values, work.marks
+    for i in range(nc):
+        face = FRICTIONLESS
+        if marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO:
+            face = STICKS
+        elif marks[ROLE, i] != FREE and marks[MOVES, i] == WALL:
+            face = WALLS + marks[CORNER, i]
+        elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
+            face = TURNS  # with the disc only contacts that begin to slip go straight on
+            if corners is not None:
+                face = marks[CORNER, i]
+        record.marks[k, book.ROLE, i], record.marks[k, FACE, i] = marks[ROLE, i], face
+        record.marks[k, BOOK, i] = IDLE
+        record.states[k, book.BUDGET, i] = values[BUDGET, i]
+    for a in range(3 * nc):
+        record.states[k, book.C, a] = values[C, a]
+        record.states[k, book.RATE, a] = values[RATE, a]
+        record.states[k, book.CHANGE, a] = values[CHANGE, a]
+
+
+@kernel
+def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array, length: float) -> None:
+    """The event of a slip that meets a wall, or vanishes on one, after this length."""
+    values, marks, count = work.values, work.marks, corners.shape[0]
+    for i in range(nc):
+        at, j = 3 * i, marks[CORNER, i]
+        if marks[ROLE, i] == FREE or (marks[MOVES, i] != WALL and marks[MOVES, i] != SLIDE):
+            continue
+        for step in range(2):
+            other = (j + 1) % count if step == 0 else (j + count - 1) % count
+            a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
+            if marks[MOVES, i] == WALL:
+                a0, a1 = wall_ray(corners, j)
+            gap = a0 * values[C, at + 1] + a1 * values[C, at + 2]
+            rate = a0 * values[CHANGE, at + 1] + a1 * values[CHANGE, at + 2]
+            meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
+            if meets and record.head[k, WHO] == NOBODY:
+                write_event(record, k, VANISHES, i, NOBODY)
+                record.numbers[k, DIRECTION] = 0.0
+                record.numbers[k, DIRECTION + 1], record.numbers[k, DIRECTION + 2] = a0, a1
+    if record.head[k, WHO] == NOBODY:
+        note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
+
+
+@kernel
+def write_budget(record: Record, k: int, work: SpaceWork, nc: int, books: int, length: float) -> None:
+    """The event of a budget that is used up after this length."""
+    values = work.values
+    least = math.inf
+    for i in range(nc):
+        y, rate = values[C, 3 * i], values[CHANGE, 3 * i]
+        if work.marks[ROLE, i] != DRIVEN or not values[BUDGET, i] > 0.0 or y < 0.0:
+            continue
+        left = values[BUDGET, i] / values[RATE, 3 * i]
+        spent = left
+        if books == 0:
+            square = y * y + 2.0 * rate * left
+            spent = 2.0 * left / (y + math.sqrt(square)) if square > 0.0 else math.inf
+        if abs(spent - length) < least:
+            least = abs(spent - length)
+            write_event(record, k, IMPULSE_RETURNED if books == 1 else WORK_RETURNED, i, NOBODY)
+
+
+@kernel
+def write_straight(
+    record: Record,
+    work: SpaceWork,
+    nc: int,
+    corners: Corners,
+    books: Books,
+    kind: int,
+    who: int,
+    length: float,
+) -> int:
+    """A straight piece before it is walked, and what ends it; returns its entry."""
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, corners)
+    if corners is not None:
+        pattern_margin(record, k, work, nc, corners)
+    else:
+        cone_margin(record, k, nc, work.values[MU])
+    record.numbers[k, LENGTH], record.numbers[k, SHARE], record.numbers[k, SET_SHARE] = length, 1.0, 0.0
+    record.numbers[k, DIRECTION], record.numbers[k, DIRECTION + 1] = 1.0, 0.0
+    record.numbers[k, DIRECTION + 2] = 0.0
+    write_event(record, k, LENGTH_OVER, NOBODY, NOBODY)
+    if kind == NORMAL_ZERO:
+        write_event(record, k, VANISHES, who, NOBODY)
+    elif kind == BUDGET_ZERO:
+        if books is not None:
+            write_budget(record, k, work, nc, books, length)
+    elif kind != CUT_SHORT and corners is not None:
+        write_wall(record, k, work, nc, corners, length)
+    record.head[k, SETTER] = MORE
+    return k
+
+
+@kernel
+def write_stage(record: Record, nc: int, share: float, first: int) -> None:
+    """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
+    if first >= int(record.total[book.ENTRIES]) or first >= record.head.shape[0]:
+        return
+    length, who = math.inf, NOBODY
+    for i in range(nc):
+        y, rate = record.states[first, book.C, 3 * i], record.states[first, book.CHANGE, 3 * i]
+        if y * rate < 0.0 and -y / rate < length:
+            length, who = -y / rate, i
+    record.head[first, SETTER] = who if share < 1.0 and length < FARTHEST else NOBODY
+    record.numbers[first, SET_SHARE] = share if record.head[first, SETTER] >= 0 else share * FARTHEST
+
+
+@kernel
+def pattern_margin(record: Record, k: int, work: SpaceWork, nc: int, corners: Array) -> None:
+    """How near the rates are to another pattern, and slips to another sector."""
+    values, marks, count = work.values, work.marks, corners.shape[0]
+    size = largest_rate(values, nc)
+    for i in range(nc):
+        at = 3 * i
+        if marks[ROLE, i] == FREE:
+            continue
+        if marks[ROLE, i] == HELD:
+            note_margin(record, values[RATE, at] / size)
+        if not values[MU, i] > 0.0:
+            continue
+        j = marks[CORNER, i]
+        if marks[MOVES, i] == ZERO or marks[MOVES, i] == WALL:
+            note_margin(record, inside_polygon(work, corners, i, marks[MOVES, i] == WALL))
+        row = C if marks[SLIP, i] == SLIDE else CHANGE
+        unit = 1.0 if row == C else size
+        if marks[MOVES, i] == SLIDE and marks[SLIP, i] != WALL:
+            for step in range(2):
+                other = (j + 1) % count if step == 0 else (j + count - 1) % count
+                gap = (corners[j, 0] - corners[other, 0]) * values[row, at + 1]
+                gap += (corners[j, 1] - corners[other, 1]) * values[row, at + 2]
+                note_margin(record, gap / unit)
+        elif marks[MOVES, i] == SLIDE:
+            other, d = (j + 1) % count, 0.0
+            d += (corners[j, 0] - corners[other, 0]) * values[CHANGE, at + 1]
+            d += (corners[j, 1] - corners[other, 1]) * values[CHANGE, at + 2]
+            note_margin(record, abs(d) / size)
+
+
+@kernel
+def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> float:
+    """How far inside its polygon a contact's friction is, or inside its edge; a share of the radius."""
+    values, count, j = work.values, corners.shape[0], work.marks[CORNER, i]
+    radius = values[MU, i] * max(values[RATE, 3 * i], 1e-300)
+    f0, f1 = -values[RATE, 3 * i + 1] / radius, -values[RATE, 3 * i + 2] / radius
+    least = 1.0
+    for edge in range(count):
+        other = (edge + 1) % count
+        w0, w1 = wall_ray(corners, edge)
+        inner = w0 * corners[edge, 0] + w1 * corners[edge, 1]
+        if not on_wall:
+            least = min(least, inner - w0 * f0 - w1 * f1)
+        elif edge == j:
+            e0, e1 = corners[other, 0] - corners[edge, 0], corners[other, 1] - corners[edge, 1]
+            along = (e0 * (f0 - corners[edge, 0]) + e1 * (f1 - corners[edge, 1])) / (e0 * e0 + e1 * e1)
+            least = min(along, 1.0 - along)
+    return least
+
+
+@kernel
+def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
+    """A piece after it was walked: what restitution did, and how near its end is to another event."""
+    values = work.values
+    for i in range(nc):
+        y, before = record.states[k, book.C, 3 * i], record.states[k, book.BUDGET, i]
+        after = values[C, 3 * i]
+        if books is not None and record.marks[k, book.ROLE, i] != FREE:
+            if y < 0.0 or (y == 0.0 and after < 0.0):
+                record.marks[k, BOOK, i] = STORES
+            elif record.marks[k, book.ROLE, i] == DRIVEN and before > 0.0:
+                record.marks[k, BOOK, i] = RETURNS
+            event = record.head[k, EVENT]
+            ends = event == IMPULSE_RETURNED or event == WORK_RETURNED
+            if before > 0.0 and not (ends and record.head[k, WHO] == i):
+                note_margin(record, values[BUDGET, i])
+        own = record.head[k, EVENT] == VANISHES and record.head[k, WHO] == i
+        normal = own and record.numbers[k, DIRECTION] != 0.0
+        if record.states[k, book.CHANGE, 3 * i] != 0.0 and not normal:
+            if abs(after) <= NOTHING:
+                note_tie(record, k, 3 * i)
+            else:
+                note_margin(record, abs(after))
+        change = abs(record.states[k, book.CHANGE, 3 * i + 1]) + abs(record.states[k, book.CHANGE, 3 * i + 2])
+        if values[MU, i] > 0.0 and change > 0.0:
+            slip = math.sqrt(values[C, 3 * i + 1] ** 2 + values[C, 3 * i + 2] ** 2)
+            if slip > NOTHING:
+                note_margin(record, slip)
+            elif not (own and not normal):
+                note_tie(record, k, 3 * i + 1)
+                note_tie(record, k, 3 * i + 2)
+
+
+@kernel
+def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
+    """How near the rates of an entry are to another pattern, with the true cone."""
+    size = 1e-300
+    for i in range(nc):
+        size = max(size, record.states[k, book.RATE, 3 * i])
+    for i in range(nc):
+        at, role, face = 3 * i, record.marks[k, book.ROLE, i], record.marks[k, FACE, i]
+        if role == HELD:
+            note_margin(record, record.states[k, book.RATE, at] / size)
+        if face == STICKS:
+            f0, f1 = record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2]
+            radius = mu[i] * max(record.states[k, book.RATE, at], 1e-300)
+            note_margin(record, 1.0 - math.sqrt(f0 * f0 + f1 * f1) / radius)
+        elif face == TURNS:
+            d0, d1 = record.states[k, book.CHANGE, at + 1], record.states[k, book.CHANGE, at + 2]
+            note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)

@@ -1,0 +1,346 @@
+"""The data of a pass backwards, and its way through the rates of an entry; see `reverse`.
+
+The rates solve linear equations: ``r = r0 + sum_e z_e col_e`` with ``row_e . G r = 0``, one unknown z for the
+normal rate of a held contact (or one on its edge) and for each direction in which friction is free. Columns
+and given rates contain friction coefficients, rows do not. With the true cone a contact that begins to slip
+turns by an unknown, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.kernels.gradients.record import (
+    CHANGE,
+    DRIVEN,
+    EDGE,
+    FACE,
+    FREE,
+    HELD,
+    RATE,
+    ROLE,
+    SLIDES,
+    STICKS,
+    TURNS,
+    WALLS,
+    C,
+    Record,
+)
+from routh.kernels.plane.rates import solve_linear
+from routh.validation import Array
+
+# rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
+# multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
+# Along curves: the state and its rates at a point; how many e-folds the bars of angles fell since an event
+# (first entry). Where weights were aimed: whether they are (first entry), and the weights of contacts
+STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, POINT, POINT_RATE = range(12)
+FALLEN, AIMED, OF_WEIGHT = range(12, 15)
+# rows of a node of `ReverseWork.nodes`, a point of a curve: rates; size and direction of slips; the bars of
+# rates, and of the state, that do not depend on the state's own; the state's own; how turning slips change
+# the rates, contact by contact, and then how they change the velocities
+RATES, UNITS, GIVEN, DIRECT, BAR, TURNS_FROM = range(6)
+NODES = 4  # of a step
+DEPENDS = 1e-10  # of an equation's size: what is left of it below this says nothing that others do not
+
+
+class Given(NamedTuple):
+    """The problem in its own units, as far as a path depends on it."""
+
+    G: Array  # (n, n)
+    mu: Array  # (nc,)
+    bounce: Array  # (nc,) restitution
+    corners: Array  # (k, nt) of the friction polygon; in the plane +1 and -1
+    poisson: int
+
+
+class ReverseWork(NamedTuple):
+    """Scratch and results of one thread."""
+
+    bars: Array  # (15, n)
+    of_G: Array  # (n, n)
+    units: Array  # (nc, width - 1) directions against which friction acts where it is given
+    rows: Array  # (n, width) equations of the unknown rates, at their contacts
+    columns: Array  # (n, width)
+    whose: np.ndarray  # (n,) int64
+    system: Array  # (n, n + 1)
+    pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
+    whole: Array  # (n,) a solution
+    nodes: Array  # (NODES, TURNS_FROM + 2 nc, n) points of a curve
+    paces: Array  # (NODES,) how fast the curve is followed there
+    slides: np.ndarray  # (nc,) int64 contacts that slide
+    stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of their angles
+
+
+def reverse_workspace(nc: int, width: int) -> ReverseWork:
+    """Scratch arrays of one thread."""
+    n = nc * width
+    return ReverseWork(
+        np.zeros((15, n)),
+        np.zeros((n, n)),
+        np.zeros((nc, width - 1)),
+        np.zeros((n, width)),
+        np.zeros((n, width)),
+        np.zeros(n, dtype=np.int64),
+        np.zeros((n, n + 1)),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n),
+        np.zeros((NODES, TURNS_FROM + 2 * nc, n)),
+        np.zeros(NODES),
+        np.zeros(nc, dtype=np.int64),
+        np.zeros((NODES * nc, NODES * nc + 1)),
+    )
+
+
+@kernel
+def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None:
+    """An unknown of contact i along coordinate ``column``, for which coordinate ``row`` rests."""
+    own.whose[m] = i
+    for part in range(own.rows.shape[1]):
+        own.rows[m, part] = 1.0 if part == row else 0.0
+        own.columns[m, part] = 1.0 if part == column else 0.0
+
+
+@kernel
+def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """Directions of friction of an entry, as its faces say."""
+    for i in range(len(given.mu)):
+        face, parts = record.marks[k, FACE, i], own.units.shape[1]
+        if face >= 0:
+            base = face - WALLS if face >= WALLS else face
+            for part in range(parts):
+                own.units[i, part] = given.corners[base, part]
+        elif face == TURNS or face == SLIDES:
+            first, row = (parts + 1) * i + 1, CHANGE if face == TURNS else C
+            t0, t1 = record.states[k, row, first], record.states[k, row, first + parts - 1]
+            for part in range(parts):
+                own.units[i, part] = record.states[k, row, first + part] / math.sqrt(t0 * t0 + t1 * t1)
+
+
+@kernel
+def is_given(face: int) -> bool:
+    """Whether friction acts against a direction in `ReverseWork.units`."""
+    return face >= 0 or face == SLIDES or face == TURNS
+
+
+@kernel
+def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int:
+    """The unknown rates of an entry; how many there are."""
+    nc, width, corners = len(given.mu), own.rows.shape[1], given.corners
+    m = nc - nc
+    for i in range(nc):
+        role, face = record.marks[k, ROLE, i], record.marks[k, FACE, i]
+        if role == FREE:
+            continue
+        if role == HELD or role == EDGE:  # in the plane only: on the edge its slip rests
+            add_unknown(own, m, i, 0 if role == HELD else 1, 0)
+            if is_given(face):
+                for part in range(1, width):
+                    own.columns[m, part] = -given.mu[i] * own.units[i, part - 1]
+            m += 1
+        if face == STICKS:
+            for part in range(1, width):
+                add_unknown(own, m, i, part, part)
+                m += 1
+        elif face >= WALLS:
+            base = face - WALLS
+            following = base + 1 if base + 1 < corners.shape[0] else 0
+            add_unknown(own, m, i, 0, 0)
+            own.rows[m, 0] = own.columns[m, 0] = 0.0
+            for part in range(1, width):
+                along = corners[following, part - 1] - corners[base, part - 1]
+                own.rows[m, part] = own.columns[m, part] = along
+            m += 1
+        elif face == TURNS and width == 3:  # turning: friction and slip rate turn together
+            friction = -given.mu[i] * record.states[k, RATE, width * i]
+            add_unknown(own, m, i, 0, 0)
+            own.rows[m, 0] = own.columns[m, 0] = 0.0
+            own.rows[m, 1], own.rows[m, 2] = -own.units[i, 1], own.units[i, 0]
+            own.columns[m, 1], own.columns[m, 2] = -friction * own.units[i, 1], friction * own.units[i, 0]
+            m += 1
+    return m
+
+
+@kernel
+def times_G(given: Given, of: Array, a: int) -> float:
+    """Coordinate a of ``G`` times a vector."""
+    value = 0.0
+    for b in range(len(of)):
+        value += given.G[a, b] * of[b]
+    return value
+
+
+@kernel
+def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """Turn the bars of an entry's rates and changes into those of G, friction and, by slips, the state."""
+    find_units(record, k, given, own)
+    m = list_unknowns(record, k, given, own)
+    pull_rates(record, k, given, own, record.states[k, RATE], 1.0, m)
+    for i in range(len(given.mu)):
+        if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE:
+            first = own.rows.shape[1] * i + 1
+            t0, t1 = record.states[k, C, first], record.states[k, C, first + 1]
+            turned0, turned1 = of_slip(given, own, i, record.states[k, RATE, first - 1], t0, t1)
+            own.bars[BEFORE, first] += turned0
+            own.bars[BEFORE, first + 1] += turned1
+
+
+@kernel
+def of_slip(
+    given: Given, own: ReverseWork, i: int, normal: float, t0: float, t1: float
+) -> tuple[float, float]:
+    """The bar of a slip through its direction, after `pull_rates`."""
+    u0, u1, first = own.units[i, 0], own.units[i, 1], own.rows.shape[1] * i + 1
+    b0, b1 = own.bars[OF_RATE, first], own.bars[OF_RATE, first + 1]
+    across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
+    return -u1 * across, u0 * across
+
+
+@kernel
+def pull_rates(
+    record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
+) -> None:
+    """The bars of G and friction, times ``weight``; m unknowns. OF_RATE becomes that of given friction."""
+    bars, n, width = own.bars, own.bars.shape[1], own.rows.shape[1]
+    for a in range(n):
+        bars[LEVER, a] = bars[OF_CHANGE, a]
+    if m > 0:
+        list_equations(record, k, given, own, m)
+        solve_linear(own.system, 0, m)
+        if is_singular(own, m):  # rates that depend on each other
+            list_equations(record, k, given, own, m)
+            solve_dependent(own, rate, m)
+        for e in range(m):
+            at = width * own.whose[e]
+            for part in range(width):
+                bars[LEVER, at + part] -= own.rows[e, part] * own.system[e, m]
+    for a in range(n):
+        if bars[LEVER, a] != 0.0:
+            lever = weight * bars[LEVER, a]
+            for b in range(n):
+                own.of_G[a, b] += lever * rate[b]
+    for i in range(len(given.mu)):
+        if is_given(record.marks[k, FACE, i]) and record.marks[k, ROLE, i] != FREE:
+            for part in range(1, width):
+                a = width * i + part
+                bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
+                bars[OF_MU, i] -= weight * rate[width * i] * (own.units[i, part - 1] * bars[OF_RATE, a])
+    if bars[AIMED, 0] > 0.0:
+        pull_weights(record, k, given, own, weight)
+
+
+@kernel
+def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight: float) -> None:
+    """The bars of the weights of driven contacts, times ``weight``, at the end of `pull_rates`."""
+    bars, width = own.bars, own.rows.shape[1]
+    for i in range(len(given.mu)):
+        if record.marks[k, ROLE, i] == DRIVEN:
+            at = width * i
+            value = bars[OF_RATE, at] + times_G(given, bars[LEVER], at)
+            if is_given(record.marks[k, FACE, i]):
+                for part in range(1, width):
+                    value -= given.mu[i] * own.units[i, part - 1] * bars[OF_RATE, at + part]
+            bars[OF_WEIGHT, i] += weight * value
+
+
+@kernel
+def list_equations(record: Record, k: int, given: Given, own: ReverseWork, m: int) -> None:
+    """The transposed equations of the m unknowns, from the bars of rates and changes, into `system`."""
+    bars, width = own.bars, own.rows.shape[1]
+    for e in range(m):
+        at, right = width * own.whose[e], 0.0
+        for part in range(width):
+            if own.columns[e, part] != 0.0:
+                wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
+                right += own.columns[e, part] * wanted
+        own.system[e, m] = right
+        for f in range(m):  # transposed
+            own.system[e, f] = coupling(given, own, f, e)
+        if record.marks[k, FACE, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
+            own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
+
+
+@kernel
+def is_singular(own: ReverseWork, m: int) -> bool:
+    """Whether `solve_linear` met a pivot that vanished."""
+    for e in range(m):
+        if own.system[e, e] == 0.0:
+            return True
+    return False
+
+
+@kernel
+def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
+    """Gauss and Jordan where equations depend on each other; the last column is a solution.
+
+    Of rates that depend on each other the sampler keeps some at zero. These are no unknowns, so the equations
+    of the others come first, and what is left of those that depend on them is left out.
+    """
+    A, width = own.system, own.rows.shape[1]
+    for e in range(m):
+        own.pivots[e] = -1
+        size = 1e-300
+        for f in range(m):
+            size = max(size, abs(A[e, f]))
+        for f in range(m + 1):
+            A[e, f] /= size
+    for turn in range(2):
+        for e in range(m):
+            at, moves = width * own.whose[e], False
+            for part in range(width):
+                moves = moves or (own.columns[e, part] != 0.0 and rate[at + part] != 0.0)
+            if moves == (turn == 0):
+                take_equation(A, own.pivots, e, m)
+    for e in range(m):
+        own.whole[e] = 0.0
+    for e in range(m):
+        if own.pivots[e] >= 0:
+            own.whole[own.pivots[e]] = A[e, m]
+    for e in range(m):
+        A[e, m] = own.whole[e]
+
+
+@kernel
+def take_equation(A: Array, pivots: np.ndarray, e: int, m: int) -> None:
+    """Solve equation e, free of what others were solved for, for its largest variable; put it into all."""
+    best, size = 0, 0.0
+    for b in range(m):
+        if abs(A[e, b]) > size:
+            best, size = b, abs(A[e, b])
+    if not size > DEPENDS:
+        return
+    pivots[e] = best
+    for b in range(m + 1):
+        if b != best:
+            A[e, b] /= A[e, best]
+    A[e, best] = 1.0
+    for a in range(m):
+        factor = A[a, best]
+        if a != e and factor != 0.0:
+            for b in range(m + 1):
+                A[a, b] -= factor * A[e, b]
+            A[a, best] = 0.0
+
+
+@kernel
+def slip_rate(record: Record, k: int, own: ReverseWork, i: int) -> float:
+    """How fast a slip that begins grows."""
+    width, value = own.rows.shape[1], 0.0
+    for part in range(1, width):
+        value += own.units[i, part - 1] * record.states[k, CHANGE, width * i + part]
+    return value
+
+
+@kernel
+def coupling(given: Given, own: ReverseWork, e: int, f: int) -> float:
+    """``row_e . G col_f``."""
+    width = own.rows.shape[1]
+    i, j, value = width * own.whose[e], width * own.whose[f], 0.0
+    for p in range(width):
+        if own.rows[e, p] != 0.0:
+            for q in range(width):
+                value += own.rows[e, p] * given.G[i + p, j + q] * own.columns[f, q]
+    return value

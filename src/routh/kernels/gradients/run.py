@@ -1,0 +1,367 @@
+"""Derivatives of samples: each is drawn again, written down and gone through backwards.
+
+Problems of one size are rows; the samples of all rows are one range of items, ``row * samples + sample``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import distinct, kernel
+from routh.compiling.foreign import Plain
+from routh.kernels.common.arrays import MU as ROW_MU
+from routh.kernels.common.arrays import RESTITUTION as ROW_RESTITUTION
+from routh.kernels.common.arrays import Draw, Rows
+from routh.kernels.common.callback import rates_function
+from routh.kernels.common.slices import run_slices
+from routh.kernels.gradients.pullback import (
+    Cotangents,
+    Frame,
+    Pull,
+    change_by,
+    frame_at,
+    largest_of_data,
+    pull_J,
+    pull_M,
+    pull_roots,
+    pull_S,
+    pull_speed,
+    pull_v,
+    pull_workspace,
+    start_bars,
+)
+from routh.kernels.gradients.record import (
+    AIMED_FROM,
+    CURVE,
+    ENTRIES,
+    EVENT,
+    FACE,
+    LENGTH,
+    MARGIN,
+    OTHER,
+    ROLE,
+    SETTER,
+    SHARE,
+    TIED,
+    WHO,
+    Record,
+    make_record,
+    note_margin,
+)
+from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
+from routh.kernels.gradients.reverse_curve import align_ends
+from routh.kernels.gradients.reverse_rates import (
+    OF_BOUNCE,
+    OF_MU,
+    PUSH,
+    STATE,
+    Given,
+    ReverseWork,
+    reverse_workspace,
+)
+from routh.kernels.plane.rates import TOTAL, PlaneWork
+from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
+from routh.kernels.space.sample import NUMERICAL, SLACK, finish, run_sample
+from routh.kernels.space.sample import load_row as load_space
+from routh.kernels.space.workspace import ERROR, GLOBAL, ORDER, Books, Corners, SpaceWork
+from routh.kernels.space.workspace import TOTAL as SPACE_TOTAL
+from routh.kernels.space.workspace import workspace as space_workspace
+from routh.validation import Array
+
+BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
+CURVED_ROOM = 512  # entries of a record for which there is room at first with the true cone: one a step
+AT_REST = 1e-11  # of the velocity before: what is left of it below this is rounding
+PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
+MU, M, J, RESTITUTION = range(4)
+Scratch = TypeVar("Scratch")
+
+
+class Bars(NamedTuple):
+    """Derivatives for k cotangents of every sample; without samples where they are not asked for."""
+
+    v: Array  # (items, k, nv)
+    mu: Array  # (items, k, nc)
+    M: Array  # (items, k, nv, nv) symmetric
+    J: Array  # (items, k, n, nv) normal first
+    restitution: Array  # (items, k, nc)
+
+
+class Task(NamedTuple):
+    """What is asked for, and where it goes."""
+
+    frames: Frame  # with an axis of rows
+    numbers: np.ndarray  # (rows,) int64: a row draws the numbers of row ``draw.row`` plus this
+    corners: Array  # (facets, nt) of the friction polygon; in the plane +1 and -1
+    cotangents: Cotangents
+    wanted: np.ndarray  # (4,) bool: MU, M, J, RESTITUTION; the velocity's are always there
+    bars: Bars
+    nothing: Array  # (nv,) zeros
+    after: Array  # (items, nv) the velocity after, as it was drawn again
+    off: Array  # (items,) by how much derivatives along v miss the velocity after, whose degree is one
+    margin: Array  # (items,) least distance from a change of piece; NaN: no outcome or room
+    entries: np.ndarray  # (items,) int64 of the record
+    decisions: np.ndarray  # (items,) uint64: equal where pieces and events are; only without cotangents
+
+
+class Here(NamedTuple):
+    """One sample of one row."""
+
+    frame: Frame
+    given: Given
+    row: int
+    sample: int
+    item: int
+
+
+class GradientWork(NamedTuple):
+    """Scratch of one thread."""
+
+    record: Record
+    own: ReverseWork
+    pull: Pull
+
+
+@kernel
+def given_at(rows: Rows, row: int, task: Task, poisson: int) -> Given:
+    """What the paths of a row depend on."""
+    contact = rows.contact[row]
+    return Given(rows.G[row], contact[ROW_MU], contact[ROW_RESTITUTION], task.corners, poisson)
+
+
+@kernel
+def digest(record: Record, nc: int) -> np.uint64:
+    """A number that tells sequences of pieces and events apart."""
+    value = BASIS
+    for k in range(int(record.total[ENTRIES])):
+        if record.head[k, EVENT] == CURVE:
+            continue  # how a curve is cut into steps is no decision
+        for column in (EVENT, WHO, OTHER, SETTER):
+            value = (value ^ np.uint64(record.head[k, column] + 8)) * MIX
+        for i in range(nc):
+            for row in (ROLE, FACE):
+                value = (value ^ np.uint64(record.marks[k, row, i] + 8)) * MIX
+    return value
+
+
+@kernel
+def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None, total: Array) -> None:
+    """All cotangents of one sample whose record is written; ``total``: its scaled impulse."""
+    frame, own, pull, bars, wanted = here.frame, work.own, work.pull, task.bars, task.wanted
+    item, cotangents = here.item, task.cotangents
+    mine = min(here.sample, cotangents.of_v.shape[1] - 1)
+    task.off[item] = 0.0
+    for q in range(cotangents.of_v.shape[2]):
+        cotangent, raised = cotangents.of_v[here.row, mine, q], cotangents.raised[here.row, mine, q]
+        start_bars(own, cotangents.push[here.row, mine, q])
+        reverse(work.record, here.given, own, curved)
+        of_speed = pull_speed(frame, cotangent, own, pull)
+        pull_v(frame, cotangent, of_speed, own, bars.v[item, q])
+        missed = off_euler(frame, cotangent, bars.v[item, q], pull) * cotangents.scale[here.row, mine, q]
+        if not missed <= task.off[item]:
+            task.off[item] = missed
+        if wanted[M] or wanted[J]:
+            pull_S(frame, raised, total, own, pull)
+            pull_roots(frame, pull)
+        if wanted[J]:
+            pull_J(frame, pull, bars.J[item, q])
+        if wanted[M]:
+            pull_M(frame, pull, raised, of_speed, bars.M[item, q])
+        for i in range(len(frame.root)):
+            if wanted[MU]:
+                bars.mu[item, q, i] = own.bars[OF_MU, i]
+            if wanted[RESTITUTION]:
+                bars.restitution[item, q, i] = own.bars[OF_BOUNCE, i]
+
+
+@kernel
+def off_euler(frame: Frame, cotangent: Array, bar: Array, pull: Pull) -> float:
+    """By how much the derivative along v misses the velocity after, which is homogeneous of degree one."""
+    along, after = 0.0, 0.0
+    for r in range(len(bar)):
+        along += (bar[r] - cotangent[r]) * frame.v[r]
+        after += cotangent[r] * pull.change[r]
+    return abs(along - frame.speed[0] * after)
+
+
+@kernel
+def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, total: Array) -> None:
+    """Coordinates that vanish together: a change of piece is near unless they do so for all data nearby.
+
+    They do where a piece was cut short for it, or where the coordinates depend on each other.
+    """
+    own, pull, record = work.own, work.pull, work.record
+    for tie in range(int(record.total[TIED])):
+        clear_bars(own)
+        for a in range(own.bars.shape[1]):
+            own.bars[PUSH, a] = 0.0
+        k, a = record.ties[tie, 0], record.ties[tie, 1]
+        length, share = record.numbers[k, LENGTH], record.numbers[k, SHARE]
+        if a < 0:  # on to the event
+            a = -1 - a
+            record.numbers[k, LENGTH], record.numbers[k, SHARE] = length / share, 1.0
+        own.bars[STATE, a] = 1.0
+        back_from(record, here.given, own, curved, k)
+        record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, share
+        pull_S(here.frame, task.nothing, total, own, pull)
+        if largest_of_data(here.frame, own, pull) > PERSISTS:
+            note_margin(record, 0.0)
+            return
+
+
+@kernel
+def finish_sample(
+    task: Task, here: Here, work: GradientWork, curved: int | None, total: Array, status: int
+) -> None:
+    """Write what is known of one drawn sample; without a solution or room its margin is NaN."""
+    frame, record, item = here.frame, work.record, here.item
+    task.entries[item] = int(record.total[ENTRIES])
+    if status == NO_IMPACT:
+        record.total[ENTRIES] = 0.0
+        for a in range(frame.U.shape[0]):
+            total[a] = 0.0
+    elif status != SOLVED:
+        task.entries[item] = 0  # more room would not help
+        return
+    elif task.entries[item] > record.head.shape[0]:
+        return
+    if curved is not None:
+        align_ends(record, here.given, work.own)
+    if record.total[MARGIN] > 0.0:
+        judge_ties(task, here, work, curved, total)
+    task.margin[item] = record.total[MARGIN]
+    if task.cotangents.of_v.shape[2] == 0:
+        task.decisions[item] = digest(record, len(frame.root))
+    change_by(frame, total, work.pull)
+    most, left = 0.0, 0.0
+    for r in range(len(frame.v)):
+        task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
+        most, left = max(most, abs(frame.v[r])), max(left, abs(task.after[item, r]))
+    if record.total[AIMED_FROM] >= 0.0 and left <= AT_REST * most:
+        stay_at_rest(task, item)
+    else:
+        differentiate(task, here, work, curved, total)
+
+
+@kernel
+def stay_at_rest(task: Task, item: int) -> None:
+    """No derivatives: weights aimed for rest left no velocity at all, and so they do for all data nearby."""
+    bars = task.bars
+    task.off[item] = 0.0
+    for q in range(bars.v.shape[1]):
+        for r in range(bars.v.shape[2]):
+            bars.v[item, q, r] = 0.0
+            if task.wanted[M]:
+                for s in range(bars.v.shape[2]):
+                    bars.M[item, q, r, s] = 0.0
+            if task.wanted[J]:
+                for a in range(bars.J.shape[2]):
+                    bars.J[item, q, a, r] = 0.0
+        for i in range(bars.mu.shape[2]):
+            if task.wanted[MU]:
+                bars.mu[item, q, i] = 0.0
+            if task.wanted[RESTITUTION]:
+                bars.restitution[item, q, i] = 0.0
+
+
+@distinct
+def plane_range(
+    rows: Rows, draw: Draw, task: Task, plane: PlaneWork, work: GradientWork, custom: int | None,
+    begin: int, end: int,
+) -> None:  # fmt: skip
+    """The items ``begin`` to ``end``."""
+    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
+        first, nc, number = row * draw.n, rows.nc[row], task.numbers[row]
+        elastic = load_row(rows, row, plane)
+        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
+        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
+            status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
+            here = Here(frame, given, row, sample, first + sample)
+            finish_sample(task, here, work, None, plane.values[TOTAL, : 2 * nc], status)
+
+
+def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
+    """Draw the samples of the plane again and differentiate them."""
+    nc = rows.contact.shape[2]
+    own = None if rates is None else rates_function(rates)
+    custom = None if own is None else own.address
+
+    def scratch(room: int) -> tuple[PlaneWork, GradientWork]:
+        return workspace(nc, draw.n), gradient_workspace(room, task)
+
+    def work(begin: int, end: int, given: tuple[PlaneWork, GradientWork]) -> None:
+        plane_range(rows, draw, task, *given, custom, begin, end)
+
+    run_with_room(task, FIRST_ROOM, scratch, work, threads)
+
+
+def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
+    """Scratch arrays of one thread, with room for so many pieces."""
+    nc, (n, nv) = task.frames.root.shape[1], task.frames.S.shape[1:]
+    return GradientWork(
+        make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc), pull_workspace(nc, n, nv)
+    )
+
+
+def run_with_room(
+    task: Task,
+    room: int,
+    scratch: Callable[[int], Scratch],
+    work: Callable[[int, int, Scratch], None],
+    threads: int | None,
+) -> None:
+    """All samples, then, with more room, those whose records had too little."""
+    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
+    long = np.flatnonzero(task.entries > room)
+    if len(long) > 0:
+        own = scratch(int(task.entries.max()))
+        for item in long.tolist():
+            work(item, item + 1, own)
+
+
+@kernel
+def space_range(
+    rows: Rows, draw: Draw, task: Task, works: tuple[SpaceWork, GradientWork], corners: Corners,
+    books: Books, custom: int | None, begin: int, end: int,
+) -> None:  # fmt: skip
+    """The items ``begin`` to ``end``, in space; ``corners`` None: the true cone."""
+    space, work = works
+    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
+        first, nc, number = row * draw.n, rows.nc[row], draw.row + task.numbers[row]
+        load_space(rows, row, space)
+        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
+        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
+            status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
+            limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
+            if status == SOLVED and not finish(space, nc, books) <= limit:
+                status = NUMERICAL
+            here, total = Here(frame, given, row, sample, first + sample), space.values[SPACE_TOTAL, : 3 * nc]
+            if corners is None:
+                finish_sample(task, here, work, 1, total, status)
+            else:
+                finish_sample(task, here, work, None, total, status)
+
+
+def run_space(
+    rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None
+) -> None:
+    """Draw the samples in space again and differentiate them; without a polygon: with the true cone.
+
+    Either all rows have restitution or none.
+    """
+    nc = rows.contact.shape[2]
+    own = None if rates is None else rates_function(rates)
+    custom = None if own is None else own.address
+    books = int(draw.poisson) if np.any(rows.contact[:, ROW_RESTITUTION] > 0.0) else None
+    corners, powers = (task.corners, 0) if polygon else (None, ORDER + 1)
+
+    def scratch(room: int) -> tuple[SpaceWork, GradientWork]:
+        return space_workspace(nc), gradient_workspace(room, task, powers)
+
+    def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
+        space_range(rows, draw, task, given, corners, books, custom, begin, end)
+
+    run_with_room(task, FIRST_ROOM if polygon else CURVED_ROOM, scratch, work, threads)

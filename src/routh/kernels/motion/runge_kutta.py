@@ -1,0 +1,204 @@
+"""The Runge-Kutta method of order 8 (DOP853) on the smooth motion in one contact mode, compiled.
+
+Error control, initial step and dense output are those of SciPy's `DOP853`, whose coefficients are handed in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from routh.compiling import kernel
+from routh.kernels.common.integers import wide
+from routh.kernels.motion.forces import FORCE, Forces, ModeArrays, fill_forces
+from routh.kernels.motion.place import Place, fill_place
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from routh.models.planar.arrays import PlanarArrays
+
+DONE, FAILED, UNKNOWN = 0, 1, 2
+BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `Motion.clock`: times and steps in s, tolerances
+STAGES, ALL_STAGES, POWERS = 12, 16, 7
+# rows of a tableau (22, 16): stages (12: the end of the step), weights of two errors, four of dense output
+FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
+SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+ORDER = 8.0
+# of `Motion.rows`: y and dy/dt at the end of a step, y at its beginning, at the end of one that is tried and
+# on the way, dense output, slopes of the stages
+Y, SLOPE, BEGUN, TRIED, WAY, F, K, ROWS = 0, 1, 2, 3, 4, 5, 12, 28
+ROUNDING, SMALLEST = 2.0**-52, 5e-324
+
+
+class Motion(NamedTuple):
+    """A motion under way: ``y = [q, v, impulses of the mode's contacts]``, N numbers."""
+
+    model: PlanarArrays
+    mode: ModeArrays
+    tableau: Array  # (TABLEAU_ROWS, ALL_STAGES)
+    clock: Array  # (7,)
+    rows: Array  # (ROWS, N)
+    place: Place  # of the state last looked at
+    found: Forces  # there
+
+
+@kernel
+def advance(motion: Motion) -> int:
+    """One step, with its dense output."""
+    clock = motion.clock
+    if clock[NEXT] == 0.0 and not _initial_step(motion):
+        return UNKNOWN
+    t = clock[NOW]
+    least_step = 10.0 * max(abs(t) * ROUNDING, SMALLEST)
+    step = max(min(clock[NEXT], clock[LONGEST]), least_step)
+    rejected = False
+    while True:
+        if step < least_step:
+            return FAILED
+        t_new = min(t + step, clock[END])
+        h = t_new - t
+        if not _stages(motion, h, wide(1), wide(STAGES + 1)):
+            return UNKNOWN
+        error = _error(motion, h)
+        if error < 1.0:
+            factor = MOST_FACTOR if error == 0.0 else min(MOST_FACTOR, SAFETY * math.pow(error, -1.0 / ORDER))
+            clock[NEXT] = h * (min(1.0, factor) if rejected else factor)
+            break
+        factor = SAFETY * math.pow(error, -1.0 / ORDER)
+        step = h * (factor if factor > LEAST_FACTOR else LEAST_FACTOR)
+        rejected = True
+    if not _stages(motion, h, wide(STAGES + 1), wide(ALL_STAGES)):
+        return UNKNOWN
+    _dense(motion, h)
+    clock[BEFORE], clock[NOW] = t, t_new
+    return DONE
+
+
+@kernel
+def write_slope(motion: Motion, y: Array, slope: Array) -> None:
+    """``dy/dt`` under forces that were found, HP23 (9) and (10)."""
+    nv, found = len(motion.place.free), motion.found
+    for i in range(nv):
+        slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
+    for a in range(2 * len(motion.mode.does)):
+        slope[2 * nv + a] = found.vectors[FORCE, a]
+
+
+@kernel
+def find_forces(motion: Motion, q: Array, v: Array) -> bool:
+    """Place and forces at a state; False where they are not known."""
+    place = motion.place
+    return fill_place(motion.model, q, v, place) and fill_forces(motion.mode, place, motion.found)
+
+
+@kernel
+def _slope(motion: Motion, y: Array, slope: Array) -> bool:
+    """``dy/dt``, HP23 (9) and (10); False where forces are not known."""
+    nv = len(motion.place.free)
+    known = find_forces(motion, y[:nv], y[nv : 2 * nv])
+    write_slope(motion, y, slope)
+    return known
+
+
+@kernel
+def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
+    """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
+    rows, tableau = motion.rows, motion.tableau
+    N = rows.shape[1]
+    if first == 1:
+        for i in range(N):
+            rows[K, i] = rows[SLOPE, i]
+    for stage in range(first, end):
+        for i in range(N):
+            total = 0.0
+            for earlier in range(stage):
+                total += tableau[stage, earlier] * rows[K + earlier, i]
+            rows[WAY, i] = rows[Y, i] + h * total
+            if stage == STAGES:
+                rows[TRIED, i] = rows[WAY, i]
+        if not _slope(motion, rows[WAY], rows[K + stage]):
+            return False
+    return True
+
+
+@kernel
+def _error(motion: Motion, h: float) -> float:
+    """The error of a step over what is allowed: one is the limit."""
+    rows, tableau, clock = motion.rows, motion.tableau, motion.clock
+    N = rows.shape[1]
+    fifth, third = 0.0, 0.0
+    for i in range(N):
+        size = max(abs(rows[Y, i]), abs(rows[TRIED, i]))
+        scale = clock[ATOL] + clock[RTOL] * size
+        a, b = 0.0, 0.0
+        for stage in range(STAGES + 1):
+            a += tableau[FIFTH, stage] * rows[K + stage, i]
+            b += tableau[THIRD, stage] * rows[K + stage, i]
+        fifth += (a / scale) ** 2
+        third += (b / scale) ** 2
+    if fifth == 0.0 and third == 0.0:
+        return 0.0
+    return abs(h) * fifth / math.sqrt((fifth + 0.01 * third) * N)
+
+
+@kernel
+def _dense(motion: Motion, h: float) -> None:
+    """The polynomial of the step; y and slope move to its end."""
+    rows, tableau = motion.rows, motion.tableau
+    N = rows.shape[1]
+    for i in range(N):
+        change = rows[TRIED, i] - rows[Y, i]
+        rows[BEGUN, i], rows[Y, i] = rows[Y, i], rows[TRIED, i]
+        rows[SLOPE, i] = rows[K + STAGES, i]
+        rows[F, i] = change
+        rows[F + 1, i] = h * rows[K, i] - change
+        rows[F + 2, i] = 2.0 * change - h * (rows[K + STAGES, i] + rows[K, i])
+        for power in range(4):
+            total = 0.0
+            for stage in range(ALL_STAGES):
+                total += tableau[DENSE + power, stage] * rows[K + stage, i]
+            rows[F + 3 + power, i] = h * total
+
+
+@kernel
+def interpolate(motion: Motion, t: float, y: Array) -> None:
+    """The state at a time of the last step; where it stands, before the first."""
+    rows, clock = motion.rows, motion.clock
+    length = clock[NOW] - clock[BEFORE]
+    x = (t - clock[BEFORE]) / length if length > 0.0 else 0.0
+    for i in range(len(y)):
+        value = 0.0
+        for power in range(POWERS):
+            value += rows[F + POWERS - 1 - power, i]
+            value *= x if power % 2 == 0 else 1.0 - x
+        y[i] = value + rows[BEGUN, i]
+
+
+@kernel
+def _initial_step(motion: Motion) -> bool:
+    """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
+    rows, clock = motion.rows, motion.clock
+    N = rows.shape[1]
+    left = clock[END] - clock[NOW]
+    size, speed = 0.0, 0.0
+    for i in range(N):
+        scale = clock[ATOL] + clock[RTOL] * abs(rows[Y, i])
+        size += (rows[Y, i] / scale) ** 2
+        speed += (rows[SLOPE, i] / scale) ** 2
+    size, speed = math.sqrt(size / N), math.sqrt(speed / N)
+    first = 1e-6 if size < 1e-5 or speed < 1e-5 else 0.01 * size / speed
+    first = min(first, left)
+    for i in range(N):
+        rows[WAY, i] = rows[Y, i] + first * rows[SLOPE, i]
+    if not _slope(motion, rows[WAY], rows[K + 1]):
+        return False
+    change = 0.0
+    for i in range(N):
+        scale = clock[ATOL] + clock[RTOL] * abs(rows[Y, i])
+        change += ((rows[K + 1, i] - rows[SLOPE, i]) / scale) ** 2
+    change = math.sqrt(change / N) / first
+    second = max(1e-6, 1e-3 * first)
+    if speed > 1e-15 or change > 1e-15:
+        second = math.pow(0.01 / max(speed, change), 1.0 / ORDER)
+    clock[NEXT] = min(min(100.0 * first, second), min(left, clock[LONGEST]))
+    return True

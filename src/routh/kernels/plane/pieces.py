@@ -1,0 +1,206 @@
+"""One straight piece of a planar path: how far it goes, what it does, and whether it obeys the model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import kernel
+from routh.kernels.common.integers import wide
+from routh.kernels.common.random import GOLDEN, event_number, event_word
+from routh.kernels.plane.rates import (
+    BOUNCE,
+    BUDGET,
+    CEILING,
+    CUT_AT,
+    DRIVEN,
+    FREE,
+    MU,
+    NONE,
+    NOW,
+    RETURNED,
+    ROLE,
+    ROUNDING,
+    SLIP,
+    STORED,
+    THEN,
+    TOTAL,
+    UNKNOWN,
+    PlaneWork,
+)
+from routh.kernels.plane.roles import B16, B32, B48, FIELD, LOW, STUCK, drive, find_known_rates
+
+ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
+LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
+FOREVER = 1e300
+DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its ends
+CORNERS = 0.9  # share of the cuts that look for a corner
+# numbers of an event beyond the words of its contacts
+FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
+COORDINATES = UNKNOWN  # a row of `PlaneWork.marks` that only equations use
+
+
+@kernel
+def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool) -> float:
+    """How far the piece goes: to the first zero of a normal velocity or slip, or the end of a budget.
+
+    Slip counts where a contact pushes, and with ``watch`` also where one approaches.
+    """
+    values, rates = work.values, work.known
+    length = FOREVER
+    for i in range(nc):
+        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+        t, slide = values[NOW, 2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
+        normal, budget = rates[at, 2 * i], values[BUDGET, i]
+        if y * rise < 0.0:
+            length = min(length, -y / rise)
+        if t * slide < 0.0 and (normal > 0.0 or (watch and y < 0.0)):
+            length = min(length, -t / slide)
+        if budget > 0.0 and normal > 0.0 and (y > 0.0 or (y == 0.0 and rise >= 0.0)):
+            b = budget / normal
+            if poisson == 1:
+                length = min(length, b)
+            else:  # the root of y s + y' s^2 / 2 = b; none where it stops separating first
+                root = y * y + 2.0 * rise * b
+                bottom = y + math.sqrt(root) if root > 0.0 else y
+                if root >= 0.0 and bottom > 0.0:
+                    length = min(length, 2.0 * b / bottom)
+    return length
+
+
+@kernel
+def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
+    """Whether the rates obey the laws from where the path is now on."""
+    values, rates = work.values, work.known
+    for i in range(nc):
+        normal, friction = rates[at, 2 * i], rates[at, 2 * i + 1]
+        if not normal > 0.0:
+            continue
+        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+        if not (y < 0.0 or values[BUDGET, i] > 0.0 or (y == 0.0 and rise <= 0.0)):
+            return False
+        t, slide = values[NOW, 2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
+        slip, limit = t if t != 0.0 else slide, values[MU, i] * normal
+        if (slip > 0.0 and friction != -limit) or (slip < 0.0 and friction != limit):
+            return False
+    return True
+
+
+@kernel
+def cut_short(
+    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, alone: int, corners: bool, uncut: float
+) -> tuple[float, int]:
+    """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
+
+    At a corner cut two coordinates will vanish together in the next piece, which is how the extreme points of
+    the set are reached. Coordinates are tried in a drawn order; of the partners of the first that has any one
+    is drawn. Without any the piece keeps its length with probability ``uncut``: a cut anywhere reaches no
+    end of the set.
+    """
+    values, marks, rates = work.values, work.marks, work.known
+    fraction = length * event_number(key, FRACTION)
+    if not corners or float((key >> B32) & LOW) * FIELD >= CORNERS:
+        return fraction, -1
+    if event_number(key, ANYWAY) < uncut:
+        fraction = length
+    chosen, lowest = -1, 2.0
+    for i in range(nc):
+        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
+        if i != alone and (y < 0.0 or (y == 0.0 and rise < 0.0) or values[BUDGET, i] > 0.0):
+            number = event_number(key, NEXT + i)
+            if number < lowest:
+                chosen, lowest = i, number
+    if chosen < 0:
+        return fraction, -1
+    for i in range(nc):
+        marks[ROLE, i] = NONE
+    drive(work, chosen, DRIVEN, STUCK)
+    marks[CEILING, chosen] = 0  # where it rests it will approach by then
+    starts = rates[at, 2 * nc + 2 * chosen + 1]
+    if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0 and values[MU, chosen] > 0.0:  # it will slide
+        marks[SLIP, chosen] = 1 if starts > 0.0 else -1
+        marks[FREE, chosen] = 0
+    then = find_known_rates(work, nc, chosen >= 0, at, key)
+    if then < 0:
+        return fraction, -1
+    n = 2 * nc
+    for a in range(n):
+        marks[COORDINATES, a] = a
+    word = event_word(key, COORDINATE)
+    for turn in range(n):
+        pick = turn + wide(((word >> B48) * np.uint64(n - turn)) >> B16)
+        word *= GOLDEN
+        a = marks[COORDINATES, pick]
+        marks[COORDINATES, pick] = marks[COORDINATES, turn]
+        count, cut = 0, 0.0
+        ca, da, ea = values[NOW, a], rates[at, n + a], rates[then, n + a]
+        if not (da * ca < 0.0 or ea * ca < 0.0 or da * ea < 0.0):
+            continue  # it does not come to zero
+        for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
+            db, eb = rates[at, n + b], rates[then, n + b]
+            det = da * eb - db * ea
+            if b == a or not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
+                continue
+            s = values[NOW, b] * ea - ca * eb  # times det
+            u = ca * db - values[NOW, b] * da
+            # a corner that is here already, or at the end of this piece, is one only up to rounding
+            reach, now, later = length * abs(det), abs(da) + abs(db), abs(ea) + abs(eb)
+            near, far = DISTINCT * reach, (1.0 - DISTINCT) * reach
+            ahead = s * det > 0.0 and u * det > 0.0 and near < abs(s) < far
+            if ahead and abs(u) * later > near * now:
+                count += 1
+                if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
+                    cut = s / det
+                    marks[CUT_AT, 1] = b
+        if count > 0:
+            marks[CUT_AT, 0], marks[CUT_AT, 2] = a, then
+            return cut, chosen
+    return fraction, -1
+
+
+@kernel
+def advance(
+    work: PlaneWork, nc: int, at: int, length: float, whole: bool, elastic: bool, poisson: int
+) -> float:
+    """Move to the end of the piece. Returns how far the piece is from the laws of the model.
+
+    Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow:
+    along a piece work is quadratic in the length.
+    """
+    values, rates = work.values, work.known
+    worst = 0.0
+    for a in range(2 * nc):
+        c, change = values[NOW, a], rates[at, 2 * nc + a]
+        after = c + length * change
+        if not abs(after) > ZERO or (whole and c * change < 0.0 and -c / change == length):
+            after = 0.0
+        values[THEN, a] = after
+    for i in range(nc):
+        push, friction = length * rates[at, 2 * i], length * rates[at, 2 * i + 1]
+        y, t = values[NOW, 2 * i], values[NOW, 2 * i + 1]
+        y_after, t_after = values[THEN, 2 * i], values[THEN, 2 * i + 1]
+        values[NOW, 2 * i], values[NOW, 2 * i + 1] = y_after, t_after
+        if push == 0.0 and friction == 0.0:
+            continue
+        values[TOTAL, 2 * i] += push
+        values[TOTAL, 2 * i + 1] += friction
+        limit, budget = values[MU, i] * push, values[BUDGET, i]
+        worst = max(worst, -push, abs(friction) - limit)  # the cone
+        worst = max(worst, min(max(t, t_after), limit + friction))  # friction against slip
+        worst = max(worst, min(max(-t, -t_after), limit - friction))
+        if not budget > 0.0:
+            worst = max(worst, min(push, max(y, y_after)))  # pushing only while approaching
+        if elastic:
+            done, e = 0.5 * (y + y_after) * push, values[BOUNCE, i]
+            if y < 0.0 or y_after < 0.0:
+                values[STORED, i] -= done
+                budget += e * push if poisson == 1 else -e * e * done
+            elif poisson == 1 and y == 0.0 and y_after == 0.0 and not budget > 0.0:
+                budget += e * push  # held at rest: compressed as long as there is nothing to return
+            elif budget > 0.0:
+                values[RETURNED, i] += done
+                budget -= push if poisson == 1 else done
+            values[BUDGET, i] = budget if budget > LEAST else 0.0
+    return worst

@@ -1,0 +1,318 @@
+"""Sampling by events in the plane: one sample, and many.
+
+A stage draws who pushes (`routh.kernels.plane.roles`), finds the rates (`routh.kernels.plane.rates`) and
+moves along a straight line to the next event, or less far (`routh.kernels.plane.pieces`). The same in two
+hundred lines of NumPy, to be read first and compared with: ``tests/sampling/event_reference.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import kernel
+from routh.compiling.foreign import Plain
+from routh.kernels.common.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
+from routh.kernels.common.arrays import MU as ROW_MU
+from routh.kernels.common.callback import rates_function
+from routh.kernels.common.random import event_keys
+from routh.kernels.common.slices import run_slices
+from routh.kernels.gradients.record import ENTRIES, Record, impulses, make_record
+from routh.kernels.gradients.record_plane import begin_plane, finish_plane, write_piece
+from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
+from routh.kernels.plane.rates import (
+    BOUNCE,
+    BUDGET,
+    CODES,
+    DRIVEN,
+    GRAM,
+    MU,
+    NONE,
+    NOW,
+    RETURNED,
+    ROLE,
+    START,
+    STORED,
+    TOTAL,
+    PlaneWork,
+    tell_apart,
+)
+from routh.kernels.plane.roles import (
+    B32,
+    B48,
+    FIELD,
+    FREELY,
+    IN_TURN,
+    LOW,
+    NOWHERE,
+    STUCK,
+    TABLE_BITS,
+    TOGETHER,
+    choose_roles,
+    drive,
+    find_known_rates,
+)
+from routh.validation import Array
+
+SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
+FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
+IN_TURNS = 8  # further stages of one contact at a time; then all together
+STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
+# with Poisson's restitution every so many of them is of one contact: what rests is stored and returned again
+# and again while two others push, each time less, and a stage that lets one of them go on ends that
+BETWEEN = 4
+WATCHED = 0.25  # how often the slip of contacts that do not push is an event
+PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
+KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
+MOST_IMPULSE = 5e3  # of a contact that jams: beyond it rounding of velocities is no longer below ZERO
+FIRST_ROOM = 128  # pieces of a path for which there is room at first
+FEW = 64  # samples below which nothing is kept for later ones
+
+
+@kernel
+def forget_patterns(work: PlaneWork) -> None:
+    """Empty the table: its rates are those of another problem."""
+    for slot in range(len(work.names)):
+        work.names[slot] = np.uint64(0)
+
+
+@kernel
+def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
+    """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
+    values, nc = work.values, rows.nc[row]
+    elastic = False
+    forget_patterns(work)
+    for a in range(2 * nc):
+        c = rows.start[row, a]
+        values[START, a] = c if abs(c) > ZERO else 0.0
+        for b in range(2 * nc):
+            values[GRAM + a, b] = rows.G[row, a, b]
+    for i in range(nc):
+        values[MU, i] = rows.contact[row, ROW_MU, i]
+        values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
+        elastic = elastic or values[BOUNCE, i] > 0.0
+    tell_apart(work, nc)
+    return elastic
+
+
+@kernel
+def start_sample(work: PlaneWork, nc: int) -> bool:
+    """The state before; whether anything approaches."""
+    values = work.values
+    approaches = False
+    for i in range(nc):
+        for a in range(2 * i, 2 * i + 2):
+            values[NOW, a] = values[START, a]
+            values[TOTAL, a] = 0.0
+        values[BUDGET, i] = 0.0
+        values[STORED, i] = 0.0
+        values[RETURNED, i] = 0.0
+        approaches = approaches or not values[NOW, 2 * i] >= -tolerances.APPROACH
+    return approaches
+
+
+@kernel
+def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
+    """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
+    values = work.values
+    worst, energy = 0.0, 0.0
+    for a in range(2 * nc):
+        change = 0.0
+        for b in range(2 * nc):
+            change += values[GRAM + a, b] * values[TOTAL, b]
+        worst = max(worst, abs(values[START, a] + change - values[NOW, a]))
+        energy += values[TOTAL, a] * (values[START, a] + 0.5 * change)
+    if elastic:
+        for i in range(nc):
+            energy += values[STORED, i] - values[RETURNED, i]
+    return max(worst, energy)
+
+
+@kernel
+def one_sample(
+    work: PlaneWork,
+    nc: int,
+    draw: Draw,
+    row: int,
+    sample: int,
+    elastic: bool,
+    custom: int | None,
+    record: Record | None,
+) -> tuple[int, int, float]:
+    """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work.
+
+    The pieces are written to ``record``; None: they are not.
+    """
+    values = work.values
+    if record is not None:
+        begin_plane(record, work, nc)
+    if not start_sample(work, nc):
+        return NO_IMPACT, 0, 0.0
+    persistence = draw.persistence
+    if not persistence > 0.0:
+        persistence = PERSISTENCE_ELASTIC if elastic else PERSISTENCE
+    freely = int((FREE_STAGES_ELASTIC if elastic else FREE_STAGES) / persistence)
+    pieces, residual, forced, status = 0, 0.0, -1, MAX_STEPS
+    even = odd = np.uint64(0)
+    at, chosen = -1, -1
+    keep, uncut = (KEPT_ELASTIC, 0.0) if elastic else (KEPT, persistence)
+    for stage in range(freely + IN_TURNS + STAGES + PER_CONTACT * nc):
+        ended = True
+        for i in range(nc):
+            ended = ended and values[NOW, 2 * i] >= 0.0 and not values[BUDGET, i] > 0.0
+        if ended:
+            status = SOLVED
+            break
+        phase = FREELY
+        if stage >= freely:
+            single = stage < freely + IN_TURNS or (draw.poisson == 1 and stage % BETWEEN == 0)
+            phase = IN_TURN if single else TOGETHER
+        if stage % 2 == 0:
+            even, odd = event_keys(draw.seed, draw.row + row, sample, stage // 2)
+        key = even if stage % 2 == 0 else odd
+        if sample < draw.keys.shape[0] and stage < draw.keys.shape[1]:
+            key = draw.keys[sample, stage]
+        chosen = forced if at < 0 else chosen
+        aimed = forced >= 0  # at a corner, which it is to reach
+        if at >= 0:
+            pass  # the rates of the piece before
+        elif forced >= 0:
+            for i in range(nc):
+                work.marks[ROLE, i] = NONE
+            drive(work, forced, DRIVEN, STUCK)
+        else:
+            chosen = choose_roles(work, nc, draw.rates, custom, key, phase)
+        forced = -1
+        if at < 0:
+            at = find_known_rates(work, nc, chosen >= 0 or phase == TOGETHER, NOWHERE, key)
+        if at < 0:
+            continue
+        watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
+        to_event = length_to_event(work, nc, at, draw.poisson, watch)
+        if not to_event < FOREVER:
+            at = -1
+            continue
+        length, entry = to_event, NOWHERE
+        whole = aimed or phase != FREELY or float(key & LOW) * FIELD < persistence
+        if not whole:
+            length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED, uncut)
+            whole = length == to_event
+        if record is not None:
+            entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
+        residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
+        if record is not None:
+            finish_plane(record, entry, work, nc, elastic, draw.poisson)
+        pieces += 1
+        kept = whole and phase == FREELY and float((key >> B32) & LOW) * FIELD < keep
+        if not (kept and still_hold(work, nc, at)):
+            at = -1
+    residual = max(residual, residual_of_end(work, nc, elastic))
+    if status == SOLVED and not residual <= tolerances.RESIDUAL:
+        status = NUMERICAL
+    for i in range(nc if elastic else 0):  # whether such a contact was compressed or returned, nobody knows
+        if status == SOLVED and not values[TOTAL, 2 * i] <= MOST_IMPULSE:
+            status = NUMERICAL
+    return status, pieces, residual
+
+
+@kernel
+def run_range(
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    work: PlaneWork,
+    custom: int | None,
+    begin: int,
+    end: int,
+) -> None:
+    """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
+    values = work.values
+    loaded, elastic = -1, False
+    for k in range(begin, end):
+        row = k // draw.n
+        sample = k - row * draw.n
+        nc = rows.nc[row]
+        if row != loaded:
+            elastic = load_row(rows, row, work)
+            loaded = row
+        status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, None)
+        outputs.status[row, sample] = status
+        outputs.events[row, sample] = pieces
+        outputs.residual[row, sample] = residual
+        if status == NO_IMPACT:
+            continue
+        for i in range(nc):
+            unit = rows.contact[row, IMPULSE, i]
+            outputs.impulse[row, sample, i, 0] = values[TOTAL, 2 * i] * unit
+            outputs.impulse[row, sample, i, 1] = values[TOTAL, 2 * i + 1] * unit
+            if outputs.work.shape[3] > 0:
+                outputs.work[row, sample, 0, i] = values[STORED, i]
+                outputs.work[row, sample, 1, i] = values[RETURNED, i]
+        for r in range(outputs.v.shape[2]):
+            v = rows.before[row, r]
+            for a in range(2 * nc):
+                v += rows.response[row, r, a] * values[TOTAL, a]
+            outputs.v[row, sample, r] = v
+
+
+def workspace(nc: int, samples: int) -> PlaneWork:
+    """Scratch of one thread; for few samples nothing is kept for later ones."""
+    n = 2 * nc
+    slots = 2**TABLE_BITS if samples >= FEW else 0
+    return PlaneWork(
+        np.zeros((GRAM + 2 * n, n + 1)),
+        np.zeros((10, n + 1), dtype=np.int64),
+        np.zeros(n, dtype=np.bool_),
+        np.zeros(slots, dtype=np.uint64),
+        np.zeros((slots + 2, 2 * n + CODES + nc)),
+    )
+
+
+def pieces(
+    rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: str | Plain | None = None
+) -> Array:
+    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
+    nc = rows.contact.shape[2]
+    own = rates_function(rates) if callable(rates) else None
+    address = None if own is None else own.address
+    room = FIRST_ROOM
+    while True:
+        record = make_record(room, nc, 2)
+        replay(rows, draw, sample, address, workspace(nc, 1), record)
+        if record.total[ENTRIES] <= room:
+            return impulses(record)
+        room = int(record.total[ENTRIES])
+
+
+@kernel
+def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneWork, record: Record) -> None:
+    """Write down one sample of the first row."""
+    row = sample - sample
+    elastic = load_row(rows, row, work)
+    one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, record)
+
+
+def run(
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    directions: Array,
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+    rates: str | Plain | None = None,
+) -> None:
+    """Draw all samples of all rows into ``outputs``."""
+    if device != "cpu":
+        raise ValueError(f"device: got {device!r}; sampling by events runs on 'cpu'")
+    nc = rows.contact.shape[2]
+    own = rates_function(rates) if callable(rates) else None
+    custom = None if own is None else own.address
+    run_slices(
+        len(rows.nc) * draw.n,
+        lambda: workspace(nc, draw.n),
+        lambda begin, end, work: run_range(rows, draw, outputs, work, custom, begin, end),
+        threads=threads,
+        budget=budget,
+    )

@@ -1,0 +1,465 @@
+"""Implicit steps where contacts stick or slip slowly beside each other.
+
+Slips much smaller than the others change much more quickly: a stiff equation. Steps are Alexander's SDIRK2
+(L-stable, positive weights, so impulses stay in their cones; a step ends with its second stage, so the laws
+hold there), each stage one solve of `routh.kernels.space.newton`. The error is that of a quadrature of order
+three over the rates at the beginning and at both stages, taken through Newton's matrix: what stiff friction
+corrects at once is no error. Letting go of a held contact is no event, and neither is the end of a slip.
+"""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import apart, kernel
+from routh.kernels.space.advance import CURVED, add_up, check_piece, effects, keep_books, write_trace
+from routh.kernels.space.newton import (
+    BASE,
+    BEGIN,
+    EARLIER,
+    FINEST,
+    GONE,
+    KEPT_BEGIN,
+    KEPT_C,
+    KEPT_PUSHED,
+    KEPT_STAGE1,
+    KEPT_STAGE2,
+    MISSED,
+    NEARLY_CLOSED,
+    NEWTON,
+    PUSHED,
+    SMOOTH,
+    SPEED,
+    STAGE1,
+    STAGE2,
+    STIFF_ROWS,
+    disc,
+    eliminate,
+    gather,
+    list_wanted,
+    move_by,
+    project,
+    solve,
+    substitute,
+)
+from routh.kernels.space.straight import normal_length
+from routh.kernels.space.workspace import (
+    AFTER,
+    BROKEN,
+    BUDGET,
+    BUDGET_ZERO,
+    CHANGE,
+    CUT,
+    CUT_SHORT,
+    DRIVEN,
+    ERROR,
+    FREE,
+    GLOBAL,
+    GO_ON,
+    GRAM,
+    HELD,
+    IMPULSE,
+    LENGTH,
+    LIST,
+    MOVE,
+    MU,
+    NORMAL_ZERO,
+    RATE,
+    ROLE,
+    STEPPED,
+    STEPS,
+    TAKEN,
+    VIOLATED,
+    WHOSE,
+    WORK,
+    Books,
+    C,
+    SpaceWork,
+)
+
+GAMMA = 1.0 - math.sqrt(0.5)
+# quadrature of order three with nodes 0, GAMMA and 1, less the weights of the step
+OFF0 = 0.5 - 1.0 / (6.0 * GAMMA)
+OFF1 = 1.0 / (6.0 * GAMMA * (1.0 - GAMMA)) - (1.0 - GAMMA)
+OFF2 = (2.0 - 3.0 * GAMMA) / (6.0 * (1.0 - GAMMA)) - GAMMA
+
+SHORTEST, FARTHEST = 1e-10, 1e3  # lengths of a step, and of a piece
+MOST_STEPS = 200.0  # of a piece; then it is cut short, which is always allowed
+GROWS, SHRINKS, SAFETY = 8.0, 0.1, 0.85
+LOCAL = 2.0  # times the tolerance: what one step may miss by its estimate
+UNSURE = 10.0  # times its estimate: what a step reports, since it does not see all of a slip that ends
+PLACED = 1e-6  # an event this near is reached on a straight line
+CREEP = 10.0  # times eps: slips below this are none at the end of a piece
+RESTS = 1e-10  # normal velocities of held contacts below this are none
+FINE = 1e-8  # of its length: what a step may miss where the path is written down
+KINK = 1e-4  # slips above this are followed to their end
+TINY = 1e-11
+
+
+@kernel
+def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
+    """A step of length h from C: STAGE1, STAGE2, PUSHED, and SPEED at its end; whether it could be solved."""
+    stiff, marks = work.stiff, work.marks
+    for a in range(m):
+        for part in range(3):
+            stiff[BASE, 3 * a + part] = work.values[C, 3 * marks[LIST, a] + part]
+    for row in range(3 * m):
+        stiff[STAGE1, row] = stiff[BEGIN, row]
+    if not solve(work, m, None, STAGE1, GAMMA * h, eps, False) <= NEARLY_CLOSED:
+        return False
+    move_by(stiff, m, STAGE1, BASE, BASE, (1.0 - GAMMA) * h)
+    for row in range(3 * m):
+        stiff[STAGE2, row] = stiff[STAGE1, row]
+    if not solve(work, m, None, STAGE2, GAMMA * h, eps, False) <= NEARLY_CLOSED:
+        return False
+    for row in range(3 * m):
+        stiff[PUSHED, row] = h * ((1.0 - GAMMA) * stiff[STAGE1, row] + GAMMA * stiff[STAGE2, row])
+    return True
+
+
+@kernel
+def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
+    """What the step misses, in the norm of the energy; what friction corrects at once is left out."""
+    stiff, marks = work.stiff, work.marks
+    size = list_wanted(work, m)
+    project(work, m, None, STAGE2, GAMMA * h, eps, False)
+    for row in range(3 * m):
+        off = OFF0 * stiff[BEGIN, row] + OFF1 * stiff[STAGE1, row] + OFF2 * stiff[STAGE2, row]
+        stiff[MISSED, row] = h * off
+    e = 0
+    for a in range(m):
+        i, at, normal = marks[LIST, a], 3 * a, 0.0
+        if marks[ROLE, i] == HELD:
+            n, y = stiff[STAGE2, at], stiff[SPEED, at] / (GAMMA * h * stiff[STIFF_ROWS + at, at])
+            normal = stiff[MISSED, at]
+            stiff[NEWTON, e] = (1.0 - n / math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)) * normal
+            normal *= work.values[MU, i]
+            e += 1
+        d00, d01, d10, d11, _, _, _, _, u0, u1, _, _ = disc(work, None, a, STAGE2, GAMMA * h, eps, False)
+        f0, f1 = stiff[MISSED, at + 1], stiff[MISSED, at + 2]
+        stiff[NEWTON, e], stiff[NEWTON, e + 1] = (
+            d00 * f0 + d01 * f1 - u0 * normal,
+            d10 * f0 + d11 * f1 - u1 * normal,
+        )
+        e += 2
+    if not eliminate(work, size):
+        return math.inf
+    substitute(work, size)
+    for row in range(3 * m):
+        stiff[MISSED, row] = 0.0
+    for q in range(size):
+        stiff[MISSED, marks[WHOSE, q]] = stiff[NEWTON, q]
+    square = 0.0
+    for row in range(3 * m):
+        for column in range(3 * m):
+            square += stiff[MISSED, row] * stiff[STIFF_ROWS + row, column] * stiff[MISSED, column]
+    return math.sqrt(square) if square > 0.0 else (0.0 if square == square else math.inf)
+
+
+@kernel
+def changed_by(work: SpaceWork, m: int, of: int, row: int, share: float) -> float:
+    """What ``share`` times the impulses in a row of `stiff` change contact coordinate ``row`` by."""
+    stiff, marks, value = work.stiff, work.marks, 0.0
+    for a in range(m):
+        at = 3 * marks[LIST, a]
+        value += work.values[GRAM + row, at] * stiff[of, 3 * a]
+        value += work.values[GRAM + row, at + 1] * stiff[of, 3 * a + 1]
+        value += work.values[GRAM + row, at + 2] * stiff[of, 3 * a + 2]
+    return share * value
+
+
+@kernel
+def worked(work: SpaceWork, m: int, a: int, h: float) -> float:
+    """Work of the normal impulse of the contact with place a in LIST, by the step's own quadrature."""
+    i = work.marks[LIST, a]
+    y1 = work.values[C, 3 * i] + changed_by(work, m, STAGE1, 3 * i, GAMMA * h)
+    y2 = work.values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0)
+    return h * ((1.0 - GAMMA) * work.stiff[STAGE1, 3 * a] * y1 + GAMMA * work.stiff[STAGE2, 3 * a] * y2)
+
+
+@kernel
+def direction(work: SpaceWork, i: int) -> float:
+    """1: contact i approaches, and its event is that it stops; -1: it separates; 0: it has none."""
+    y, role = work.values[C, 3 * i], work.marks[ROLE, i]
+    if role == HELD:
+        return 0.0
+    if y < -TINY or (role == DRIVEN and y <= TINY and not work.values[BUDGET, i] > 0.0):
+        return 1.0
+    return -1.0 if y > TINY else 0.0
+
+
+@kernel
+def farthest_event(
+    work: SpaceWork, nc: int, m: int, books: Books, h: float, keep: bool
+) -> tuple[float, int, int, float]:
+    """The event that the step has passed most: (value, kind, contact, its rate); values above 0 are passed.
+
+    ``keep``: EARLIER keeps all values; else who is passed is chosen by where it was, on a line from EARLIER.
+    """
+    stiff, values, marks = work.stiff, work.values, work.marks
+    value, kind, who, rate, first = -math.inf, GO_ON, -1, 0.0, 2.0
+    for i in range(nc):
+        sign = direction(work, i)
+        if sign == 0.0:
+            continue
+        y = sign * (values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0))
+        if keep:
+            stiff[EARLIER, i] = y
+        if not y > 0.0:
+            if value <= 0.0 and y > value:
+                value, kind, who, rate = y, NORMAL_ZERO, i, sign * changed_by(work, m, STAGE2, 3 * i, 1.0)
+        else:
+            at = stiff[EARLIER, i] / (stiff[EARLIER, i] - y) if stiff[EARLIER, i] < 0.0 else 0.0
+            if at < first:
+                first, value, kind, who = at, y, NORMAL_ZERO, i
+                rate = sign * changed_by(work, m, STAGE2, 3 * i, 1.0)
+    if books is not None:
+        for a in range(m):
+            i = marks[LIST, a]
+            if marks[ROLE, i] != DRIVEN or not values[BUDGET, i] > 0.0:
+                continue
+            spent, slope = worked(work, m, a, h), stiff[STAGE2, 3 * a]
+            if books == 1:
+                spent = stiff[PUSHED, 3 * a] if values[C, 3 * i] >= 0.0 else -1.0
+            else:
+                slope *= values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0)
+            left = spent - values[BUDGET, i]
+            if keep:
+                stiff[EARLIER, nc + i] = left
+            if not left > 0.0:
+                if value <= 0.0 and left > value:
+                    value, kind, who, rate = left, BUDGET_ZERO, i, slope
+            else:
+                at = (
+                    stiff[EARLIER, nc + i] / (stiff[EARLIER, nc + i] - left)
+                    if stiff[EARLIER, nc + i] < 0.0
+                    else 0.0
+                )
+                if at < first:
+                    first, value, kind, who, rate = at, left, BUDGET_ZERO, i, slope
+    return value, kind, who, rate
+
+
+@kernel
+def begin_events(work: SpaceWork, nc: int) -> None:
+    """EARLIER: how far events are before the step."""
+    for i in range(nc):
+        work.stiff[EARLIER, i] = -abs(work.values[C, 3 * i])
+        work.stiff[EARLIER, nc + i] = -work.values[BUDGET, i]
+
+
+@kernel
+def place_event(
+    work: SpaceWork, nc: int, m: int, books: Books, h: float, eps: float
+) -> tuple[float, int, int, bool]:
+    """The first event within a step of length h that `both_stages` took: (length, kind, contact, solved).
+
+    PUSHED belongs to that length. GO_ON: there is none.
+    """
+    stiff = work.stiff
+    value, kind, who, rate = farthest_event(work, nc, m, books, h, False)
+    if not value > 0.0:
+        return h, GO_ON, -1, True
+    low, high = 0.0, h
+    for turn in range(60):
+        row = who if kind == NORMAL_ZERO else nc + who
+        near = -value / rate if rate != 0.0 else math.inf
+        if abs(value) <= PLACED and abs(near) <= 0.02 * h and abs(near) <= 1e-3:
+            for at in range(3 * m):
+                stiff[PUSHED, at] += near * stiff[STAGE2, at]
+            work.values[GLOBAL, ERROR] += near * near / max(h, 1e-12)
+            return h + near, kind, who, True
+        if value > 0.0:
+            high = h
+        guess = h + near
+        if value > 0.0 and stiff[EARLIER, row] < 0.0 and not low < guess < high:
+            guess = low + (high - low) * stiff[EARLIER, row] / (stiff[EARLIER, row] - value)
+        if not low < guess < high or turn % 6 == 5:
+            guess = 0.5 * (low + high)
+        h = guess
+        if not both_stages(work, m, h, eps):
+            return h, kind, who, False
+        value, kind, who, rate = farthest_event(work, nc, m, books, h, False)
+        if not value > 0.0:
+            low = h
+            farthest_event(work, nc, m, books, h, True)
+    return h, kind, who, high - low <= 1e-9
+
+
+@kernel
+def check_stages(work: SpaceWork, m: int, h: float) -> None:
+    """VIOLATED: by how much friction does not oppose the slip at a stage, recomputed from its rates."""
+    stiff, values, marks = work.stiff, work.values, work.marks
+    for a in range(m):
+        power, at = 0.0, 3 * marks[LIST, a]
+        for part in range(1, 3):
+            t = values[C, at + part] + changed_by(work, m, STAGE1, at + part, GAMMA * h)
+            power += (1.0 - GAMMA) * h * stiff[STAGE1, 3 * a + part] * t
+            t = values[C, at + part] + changed_by(work, m, PUSHED, at + part, 1.0)
+            power += GAMMA * h * stiff[STAGE2, 3 * a + part] * t
+        if not power <= values[GLOBAL, VIOLATED]:
+            values[GLOBAL, VIOLATED] = power
+
+
+@kernel
+def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> None:
+    """Move by PUSHED; contact ``who`` comes to rest normally."""
+    stiff, values, marks = work.stiff, work.values, work.marks
+    if books is not None:
+        for a in range(m):
+            values[WORK, marks[LIST, a]] = worked(work, m, a, h)
+    for a in range(m):
+        for part in range(3):
+            values[IMPULSE, 3 * marks[LIST, a] + part] = stiff[PUSHED, 3 * a + part]
+    check_piece(work, m, books, False)
+    check_stages(work, m, h)
+    for i in range(nc):
+        y, t0, t1 = effects(work, m, IMPULSE, i)
+        y += values[C, 3 * i]
+        if i == who or (marks[ROLE, i] == HELD and abs(y) <= RESTS):
+            y = 0.0
+        values[AFTER, i] = y
+        values[C, 3 * i + 1] += t0
+        values[C, 3 * i + 2] += t1
+    if books is not None:
+        keep_books(work, nc, books, CURVED)
+    add_up(work, nc, m)
+
+
+@kernel
+def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
+    """The step to the trace in steps so short that every slip ends at the end of one.
+
+    An implicit step goes on beyond the end of a small slip; what it has then is right, the way is not to be
+    seen. The short steps end where the step does to its error; an increment of its own makes up for that. It
+    may leave the cones, since it is hardly determined how contacts squeeze each other, but moves no more.
+    """
+    stiff, values, marks = work.stiff, work.values, work.marks
+    for a in range(m):
+        for part in range(3):
+            row = 3 * a + part
+            stiff[KEPT_C, row] = values[C, 3 * marks[LIST, a] + part]
+            stiff[KEPT_BEGIN, row], stiff[KEPT_PUSHED, row] = stiff[BEGIN, row], stiff[PUSHED, row]
+            stiff[KEPT_STAGE1, row], stiff[KEPT_STAGE2, row] = stiff[STAGE1, row], stiff[STAGE2, row]
+            stiff[GONE, row] = 0.0
+    done, length = 0.0, 1e-3 * h
+    while done < h:
+        length = min(length, h - done)
+        error = estimate(work, m, length, eps) if both_stages(work, m, length, eps) else math.inf
+        if error > FINE * h and length > 1e-7 * h:
+            shorter = SAFETY * math.pow(FINE * h / error, 1.0 / 3.0) if error < math.inf else 0.0
+            length *= max(SHRINKS, shorter)
+            continue
+        done = h if not done + length < h * (1.0 - 1e-9) else done + length
+        for a in range(m):
+            at = 3 * marks[LIST, a]
+            for part in range(3):
+                row = 3 * a + part
+                values[IMPULSE, at + part] = stiff[PUSHED, row]
+                stiff[GONE, row] += stiff[PUSHED, row]
+                stiff[BEGIN, row] = stiff[STAGE2, row]
+        write_trace(work, m, IMPULSE)
+        for a in range(m):
+            at = 3 * marks[LIST, a]
+            for part in range(3):
+                values[C, at + part] = stiff[KEPT_C, 3 * a + part] + changed_by(work, m, GONE, at + part, 1.0)
+        length *= min(GROWS, SAFETY * math.pow(FINE * h / max(error, 1e-300), 1.0 / 3.0))
+    for a in range(m):
+        for part in range(3):
+            row = 3 * a + part
+            values[IMPULSE, 3 * marks[LIST, a] + part] = stiff[KEPT_PUSHED, row] - stiff[GONE, row]
+    write_trace(work, m, IMPULSE)
+    for a in range(m):
+        for part in range(3):
+            row = 3 * a + part
+            values[C, 3 * marks[LIST, a] + part] = stiff[KEPT_C, row]
+            stiff[BEGIN, row], stiff[PUSHED, row] = stiff[KEPT_BEGIN, row], stiff[KEPT_PUSHED, row]
+            stiff[STAGE1, row], stiff[STAGE2, row] = stiff[KEPT_STAGE1, row], stiff[KEPT_STAGE2, row]
+
+
+@kernel
+def stop_creeping(work: SpaceWork, m: int, snap: float) -> None:
+    """Slips of contacts that stick are none; what that changes counts as error."""
+    values, marks = work.values, work.marks
+    for a in range(m):
+        at = 3 * marks[LIST, a]
+        slip = math.sqrt(values[C, at + 1] ** 2 + values[C, at + 2] ** 2)
+        if slip <= snap:
+            values[GLOBAL, ERROR] += slip
+            values[C, at + 1] = values[C, at + 2] = 0.0
+
+
+@kernel
+def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
+    """A piece by implicit steps, after its rates are known: where they begin, and the first step's length."""
+    stiff, values, marks = work.stiff, work.values, work.marks
+    gather(work, m)
+    for a in range(m):
+        for part in range(3):
+            stiff[BEGIN, 3 * a + part] = values[RATE, 3 * marks[LIST, a] + part]
+    h = min(0.2 * normal_length(values, nc)[0], 1.0)
+    for a in range(m):  # a slip that ends is a kink
+        at = 3 * marks[LIST, a]
+        t0, t1 = values[C, at + 1], values[C, at + 2]
+        square, closing = t0 * t0 + t1 * t1, -(t0 * values[CHANGE, at + 1] + t1 * values[CHANGE, at + 2])
+        if closing > 0.0 and square > KINK * KINK:
+            h = min(h, 0.5 * square / closing)
+    values[MOVE, LENGTH] = h
+
+
+@apart
+def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> tuple[int, int]:
+    """One implicit step: (why the piece ended, contact); STEPPED: it has not.
+
+    A solve that fails is tried with shorter steps; then what is held is let go, which is always allowed.
+    """
+    stiff, values = work.stiff, work.values
+    eps = min(SMOOTH, 1e-3 * tolerance)
+    allowed = LOCAL * tolerance
+    h, error, before, solved, turns = values[MOVE, LENGTH], 0.0, math.inf, False, 0
+    while True:
+        h = min(h, values[GLOBAL, CUT])
+        values[GLOBAL, STEPS] += 1.0
+        solved = both_stages(work, m, h, eps)
+        error = estimate(work, m, h, eps) if solved else math.inf
+        if solved and error <= allowed:
+            break
+        kink = turns > 0 and error > 0.5 * before  # where a slip ends the error does not fall with h
+        h *= max(SHRINKS, SAFETY * math.pow(allowed / error, 1.0 / 3.0)) if solved and not kink else SHRINKS
+        turns, before = turns + 1, error
+        if not h > SHORTEST or turns > 60:
+            return let_go(work, m), -1
+    following = h * min(GROWS, SAFETY * math.pow(allowed / max(error, 1e-300), 1.0 / 3.0))
+    begin_events(work, nc)
+    ends_at_cut = h >= values[GLOBAL, CUT]
+    h, kind, who, solved = place_event(work, nc, m, books, h, eps)
+    if not solved:
+        return let_go(work, m), -1
+    values[GLOBAL, ERROR] += UNSURE * error
+    if work.trace.shape[0] > 0:
+        write_finely(work, m, h, eps)
+    walk(work, nc, m, books, h, who if kind == NORMAL_ZERO else -1)
+    values[GLOBAL, CUT] -= h
+    values[MOVE, TAKEN] += 1.0
+    for row in range(3 * m):
+        stiff[BEGIN, row] = stiff[STAGE2, row]
+    values[MOVE, LENGTH] = following
+    if kind == GO_ON:
+        if ends_at_cut or values[MOVE, TAKEN] >= MOST_STEPS or following > FARTHEST:
+            kind = CUT_SHORT
+        else:
+            return STEPPED, -1
+    stop_creeping(work, m, CREEP * eps)
+    return kind, who
+
+
+@kernel
+def let_go(work: SpaceWork, m: int) -> int:
+    """After a solve that failed: GO_ON without what was held; BROKEN where nothing was."""
+    marks, found = work.marks, BROKEN
+    for a in range(m):
+        i = marks[LIST, a]
+        if marks[ROLE, i] == HELD:
+            marks[ROLE, i] = FREE
+            found = GO_ON
+    return found

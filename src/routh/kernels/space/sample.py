@@ -1,0 +1,336 @@
+"""Sampling by events in space: the loop over samples, for friction polygons and, with no corner, the cone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from routh import tolerances
+from routh.compiling import apart, kernel
+from routh.kernels.common.arrays import IMPULSE as UNIT
+from routh.kernels.common.arrays import MU as ROW_MU
+from routh.kernels.common.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
+from routh.kernels.common.callback import rates_function
+from routh.kernels.common.random import event_key, event_number
+from routh.kernels.common.slices import run_slices
+from routh.kernels.gradients.record import Record, note_aim
+from routh.kernels.gradients.record_space import begin_space
+from routh.kernels.space.advance import list_pushing
+from routh.kernels.space.curve import FINE
+from routh.kernels.space.draws import (
+    AIMED,
+    AIMS,
+    AS_DRAWN,
+    BARE,
+    CUT,
+    CUT_AT,
+    FINE_AIMS,
+    IN_TURN,
+    draw_roles,
+    fewer_roles,
+)
+from routh.kernels.space.pieces import advance_stage
+from routh.kernels.space.workspace import (
+    AIMED_BY,
+    BOUNCE,
+    BUDGET,
+    COURSE,
+    DRAWS,
+    ERROR,
+    EVENT,
+    GLOBAL,
+    GRAM,
+    KEPT,
+    LATE,
+    MU,
+    NEXT,
+    NO_RATES,
+    PIECE,
+    PIECES,
+    RATES,
+    REDRAWN,
+    REDRAWS,
+    RETURNED,
+    SHARE,
+    START,
+    STAYS,
+    STEPS,
+    STIFF,
+    STORED,
+    TOTAL,
+    TRACED,
+    UNENDED,
+    VIOLATED,
+    WEIGHT,
+    Books,
+    C,
+    Corners,
+    Custom,
+    SpaceWork,
+    workspace,
+)
+from routh.validation import Array
+
+SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
+# stages as drawn; one contact at a time, zeros held; then, until the end, in turns: all aimed to come to rest
+# together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
+DRAWN, ALONE, PLAIN, LAST_TURNS = 16, 16, 400, 10
+STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
+FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
+NEARLY = 1e-10  # approach that is none once a sample is in its last phase
+ROUNDING = 1e-11  # velocities below this share of the speed are none
+FIRST_TRACE = 4096  # pieces of a path for which there is room at first
+SLACK = 10.0  # by how many times its own error a curve may leave the laws
+EPSILON = 2.3e-16  # of float64
+MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
+
+
+@kernel
+def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
+    """Copy a problem into the scratch."""
+    values, nc = work.values, rows.nc[row]
+    for a in range(3 * nc):
+        values[START, a] = rows.start[row, a]
+        for b in range(3 * nc):
+            values[GRAM + a, b] = rows.G[row, a, b]
+    for i in range(nc):
+        values[MU, i] = rows.contact[row, ROW_MU, i]
+        values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
+
+
+@kernel
+def begin(work: SpaceWork, nc: int) -> int:
+    """The state before the impact; UNENDED, or NO_IMPACT: nothing approaches."""
+    values = work.values
+    approaches = False
+    for row in range(3 * nc):
+        values[C, row] = values[START, row]
+        values[TOTAL, row] = 0.0
+    for i in range(nc):
+        values[BUDGET, i] = values[STORED, i] = values[RETURNED, i] = values[KEPT, i] = 0.0
+        values[WEIGHT, i] = 0.0
+        approaches = approaches or not values[C, 3 * i] >= -tolerances.APPROACH
+        if abs(values[C, 3 * i]) <= ROUNDING:
+            values[C, 3 * i] = 0.0
+    values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = values[GLOBAL, VIOLATED] = 0.0
+    values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
+    values[COURSE, NEXT] = DRAWS
+    return UNENDED if approaches else NO_IMPACT
+
+
+@kernel
+def has_ended(values: Array, nc: int, slack: float) -> bool:
+    """Whether nothing approaches (faster than the slack) and no budget is left."""
+    for i in range(nc):
+        if not (values[C, 3 * i] >= -slack and values[BUDGET, i] == 0.0):
+            return False
+    return True
+
+
+@apart
+def draw_stage(
+    work: SpaceWork, nc: int, record: Record | None, draw: Draw, custom: Custom, row: int, sample: int
+) -> int:
+    """Roles, weights and length of the next stage, or of the same with fewer roles; its status at an end."""
+    values, event = work.values, int(work.values[COURSE, EVENT])
+    key = event_key(draw.seed, row, sample, event)
+    if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
+        key = draw.keys[sample, event]
+    drawn = False
+    if values[COURSE, NEXT] == DRAWS:
+        scale = max(1.0, nc / 4.0)
+        budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
+        as_drawn = int(scale * DRAWN)
+        stages = as_drawn + int(scale * ALONE)
+        phase = AS_DRAWN if event < as_drawn else IN_TURN
+        if event >= stages or values[GLOBAL, STEPS] > budget:
+            values[COURSE, LATE] += 1.0
+            turn = (int(values[COURSE, LATE]) + 1) % LAST_TURNS
+            phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
+        if has_ended(values, nc, NEARLY if values[COURSE, LATE] > 0.0 else 0.0):
+            return SOLVED
+        if event >= stages + int(scale * PLAIN) or values[GLOBAL, STEPS] > 3.0 * budget:
+            return MAX_STEPS
+        values[COURSE, SHARE], values[COURSE, REDRAWN], values[COURSE, STIFF] = 1.0, 0.0, 0.0
+        if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
+            values[COURSE, SHARE] = event_number(key, CUT_AT)
+        # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
+        values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+        values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
+        drawn = draw_roles(work, nc, draw.rates, custom, key, phase)
+        if record is not None and drawn and phase == AIMED and list_pushing(work, nc) > 1:
+            note_aim(record)
+    if not drawn:
+        values[COURSE, REDRAWN] = 1.0
+        fewer_roles(work, nc, key)
+    values[COURSE, PIECE] = 0.0
+    return UNENDED
+
+
+@kernel
+def advance(
+    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
+    custom: Custom, row: int, sample: int,
+) -> int:  # fmt: skip
+    """A sample one step further, see `advance_stage`: its status, UNENDED before its end.
+
+    On the GPU the threads of a warp, each with a sample, meet after every step: as loops in loops
+    they would wait for the longest of each.
+    """
+    state = int(work.values[COURSE, NEXT])
+    if state == DRAWS or state == REDRAWS:
+        status = draw_stage(work, nc, record, draw, custom, row, sample)
+        if status != UNENDED:
+            return status
+        state = RATES
+    state = advance_stage(work, nc, corners, books, record, draw.tolerance, state)
+    work.values[COURSE, NEXT] = state
+    return NUMERICAL if state == NO_RATES else UNENDED
+
+
+@kernel
+def run_sample(
+    work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
+    custom: Custom, row: int, sample: int,
+) -> int:  # fmt: skip
+    """One outcome: its status; TOTAL holds its impulse. None for ``record``: pieces are not written."""
+    if record is not None:
+        begin_space(record, work, nc)
+    status = begin(work, nc)
+    while status == UNENDED:
+        status = advance(work, nc, corners, books, record, draw, custom, row, sample)
+    return status
+
+
+@kernel
+def finish(work: SpaceWork, nc: int, books: Books) -> float:
+    """Residual: laws that a piece breaks; momentum, cones and energy of the whole; dimensionless, NaN is inf.
+
+    With restitution also what a contact returns beyond its share, and what rounding does to the work of
+    contacts that jam: their impulses are so large that it decides who returns what.
+    """
+    values = work.values
+    worst, gained, rounded = values[GLOBAL, VIOLATED], 0.0, 0.0
+    for i in range(nc):
+        first = 3 * i
+        for row in range(first, first + 3):
+            value = values[START, row]
+            for column in range(3 * nc):
+                term = values[GRAM + row, column] * values[TOTAL, column]
+                value += term
+                rounded += abs(values[TOTAL, row] * term)
+            worst = max(worst, abs(value - values[C, row]))
+            gained += 0.5 * values[TOTAL, row] * (value + values[START, row])
+        normal = values[TOTAL, first]
+        friction = math.sqrt(values[TOTAL, first + 1] ** 2 + values[TOTAL, first + 2] ** 2)
+        mu = values[MU, i]
+        worst = max(worst, max(-normal, (friction - mu * normal) / max(1.0, mu)))
+        if books is not None:
+            gained += values[STORED, i] - values[RETURNED, i]
+            if books == 0:
+                worst = max(worst, values[RETURNED, i] - values[BOUNCE, i] ** 2 * values[STORED, i])
+    worst = max(worst, gained)
+    if books is not None:
+        worst = max(worst, EPSILON * rounded)
+    return worst if worst == worst and gained == gained else math.inf
+
+
+@apart
+def write_sample(
+    rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
+) -> None:
+    """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
+    values, nc = work.values, rows.nc[row]
+    error, residual = values[GLOBAL, ERROR], 0.0
+    if status != NO_IMPACT:
+        residual = finish(work, nc, books)
+    largest = 1.0
+    for i in range(nc):
+        largest = max(largest, values[MU, i])
+    limit = tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
+    if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
+        status = NUMERICAL
+    sample = min(sample, outputs.status.shape[1] - 1)
+    outputs.status[row, sample], outputs.events[row, sample] = status, int(values[COURSE, PIECES])
+    outputs.error[row, sample], outputs.residual[row, sample] = error, residual
+    if status == NO_IMPACT:
+        return
+    for r in range(outputs.v.shape[2]):
+        value = rows.before[row, r]
+        for column in range(3 * nc):
+            value += rows.response[row, r, column] * values[TOTAL, column]
+        outputs.v[row, sample, r] = value
+    for i in range(nc):
+        for part in range(3):
+            outputs.impulse[row, sample, i, part] = values[TOTAL, 3 * i + part] * rows.contact[row, UNIT, i]
+        if books is not None:
+            outputs.work[row, sample, 0, i] = values[STORED, i]
+            outputs.work[row, sample, 1, i] = values[RETURNED, i]
+
+
+@kernel
+def run_range(
+    rows: Rows, draw: Draw, outputs: Outputs, work: SpaceWork, corners: Corners, books: Books, custom: Custom,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other."""
+    loaded = -1
+    for number in range(first, last):
+        row = number // draw.n
+        sample = number - row * draw.n
+        if row != loaded:
+            load_row(rows, row, work)
+            loaded = row
+        status = run_sample(work, rows.nc[row], corners, books, None, draw, custom, draw.row + row, sample)
+        write_sample(rows, outputs, work, books, row, sample, status)
+
+
+def run(
+    rows: Rows,
+    draw: Draw,
+    outputs: Outputs,
+    directions: Array | None,
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    budget: float | None = None,
+    rates: Any = "mixed",
+) -> None:
+    """Draw all samples of all rows with friction polygons ``directions`` (k, 2), or None: the true cone."""
+    if device != "cpu":
+        raise ValueError(f"device: got {device!r}; sampling by events in space runs on 'cpu' only")
+    nc = rows.contact.shape[2]
+    call = _prepared(rows, draw, outputs, directions, rates)
+    run_slices(len(rows.nc) * draw.n, lambda: workspace(nc), call, threads=threads, budget=budget)
+
+
+def pieces(rows: Rows, draw: Draw, sample: int, directions: Array | None, *, rates: Any = None) -> Array:
+    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
+    elastic = bool(np.any(rows.contact[:, RESTITUTION] > 0.0))
+    call = _prepared(rows, draw, make_outputs(rows, 1, elastic=elastic), directions, rates)
+    room = FIRST_TRACE
+    while True:
+        work = workspace(rows.contact.shape[2], room)
+        call(sample, sample + 1, work)
+        found = int(work.values[GLOBAL, TRACED])
+        if found < room:
+            return work.trace[:found]
+        room *= 4
+
+
+def _prepared(
+    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Any
+) -> Callable[[int, int, SpaceWork], None]:
+    """`run_range` of samples, as a function of their numbers and a workspace."""
+    books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
+    own = rates_function(rates) if callable(rates) else None
+    corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
+
+    def call(first: int, last: int, work: SpaceWork) -> None:
+        address = None if own is None else own.address
+        run_range(rows, draw, outputs, work, corners, books, address, first, last)
+
+    return call

@@ -1,0 +1,214 @@
+"""Straight pieces of a path in space: which way contacts slip, and how far it is to the next event."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import kernel
+from routh.kernels.space.workspace import (
+    CHANGE,
+    CORNER,
+    FREE,
+    HELD,
+    MOVES,
+    MU,
+    NO_FRICTION,
+    RATE,
+    ROLE,
+    SLIDE,
+    SLIDE0,
+    SLIDE1,
+    SLIP,
+    WALL,
+    ZERO,
+    C,
+    Corners,
+    SpaceWork,
+)
+from routh.validation import Array
+
+NOTHING = 1e-11  # velocities below this share of the speed are rounding of some dozens of pieces
+STILL = 1e-10  # slip rates below this share of the largest rate are the sweeps' rounding
+
+
+@kernel
+def best_corner(corners: Array, t0: float, t1: float) -> int:
+    """The corner of the polygon farthest along t."""
+    best, most = 0, -math.inf
+    for j in range(corners.shape[0]):
+        along = corners[j, 0] * t0 + corners[j, 1] * t1
+        if along > most:
+            best, most = j, along
+    return best
+
+
+@kernel
+def tied_wall(corners: Array, j: int, t0: float, t1: float, tolerance: float) -> int:
+    """The first corner of the wall on which t lies if it lies beside corner j's sector; -1: on none."""
+    count = corners.shape[0]
+    before, following = (j - 1 if j > 0 else count - 1), (j + 1 if j + 1 < count else 0)
+    if (corners[j, 0] - corners[following, 0]) * t0 + (
+        corners[j, 1] - corners[following, 1]
+    ) * t1 <= tolerance:
+        return j
+    if (corners[j, 0] - corners[before, 0]) * t0 + (corners[j, 1] - corners[before, 1]) * t1 <= tolerance:
+        return before
+    return -1
+
+
+@kernel
+def wall_ray(corners: Array, j: int) -> tuple[float, float]:
+    """The direction of slip for which corners j and j + 1 are as good as each other."""
+    following = j + 1 if j + 1 < corners.shape[0] else 0
+    w0, w1 = corners[j, 0] + corners[following, 0], corners[j, 1] + corners[following, 1]
+    length = math.sqrt(w0 * w0 + w1 * w1)
+    return w0 / length, w1 / length
+
+
+@kernel
+def classify(work: SpaceWork, nc: int, corners: Corners) -> None:
+    """SLIP, CORNER and slip directions of every contact from C, where rounding becomes zero."""
+    values, marks = work.values, work.marks
+    for i in range(nc):
+        at = 3 * i
+        if abs(values[C, at]) <= NOTHING:
+            values[C, at] = 0.0
+        t0, t1 = values[C, at + 1], values[C, at + 2]
+        length = math.sqrt(t0 * t0 + t1 * t1)
+        if length <= NOTHING:
+            values[C, at + 1] = values[C, at + 2] = 0.0
+            marks[SLIP, i] = ZERO if values[MU, i] > 0.0 else NO_FRICTION
+            continue
+        marks[SLIP, i] = SLIDE if values[MU, i] > 0.0 else NO_FRICTION
+        values[SLIDE0, i], values[SLIDE1, i] = t0 / length, t1 / length
+        if corners is not None and marks[SLIP, i] == SLIDE:
+            choose_corner(work, corners, i)
+
+
+@kernel
+def choose_corner(work: SpaceWork, corners: Array, i: int) -> None:
+    """The corner of the polygon against which contact i slides, or the wall on which its slip lies."""
+    values, marks, at = work.values, work.marks, 3 * i
+    t0, t1 = values[C, at + 1], values[C, at + 2]
+    j = best_corner(corners, t0, t1)
+    wall = tied_wall(corners, j, t0, t1, NOTHING)
+    marks[CORNER, i] = j
+    values[SLIDE0, i], values[SLIDE1, i] = corners[j, 0], corners[j, 1]
+    other = corners.shape[0] - 1 if j == 0 else j - 1
+    beside = (corners[j, 0] - corners[other, 0]) * t0 + (corners[j, 1] - corners[other, 1]) * t1
+    if wall == j and beside <= NOTHING:  # on both walls of its sector: too small to have a direction
+        values[C, at + 1] = values[C, at + 2] = 0.0
+        marks[SLIP, i] = ZERO
+    elif wall >= 0:
+        marks[SLIP, i], marks[CORNER, i] = WALL, wall
+        along_wall(values, C, at, corners, wall)
+
+
+@kernel
+def largest_rate(values: Array, nc: int) -> float:
+    """The largest rate: the unit of rounding in slip rates."""
+    size = 0.0
+    for row in range(3 * nc):
+        size = max(size, abs(values[RATE, row]))
+    return size
+
+
+@kernel
+def settle(work: SpaceWork, nc: int, corners: Corners) -> None:
+    """MOVES of the contacts that push, and CHANGE made exact where they stick or follow a wall.
+
+    MOVES is ZERO (sticks), WALL (follows the wall CORNER) or SLIDE (in the sector CORNER, or along the
+    direction of slip with the disc).
+    """
+    values, marks = work.values, work.marks
+    still = STILL * largest_rate(values, nc)
+    for i in range(nc):
+        at = 3 * i
+        marks[MOVES, i] = marks[SLIP, i]
+        if marks[ROLE, i] == HELD and values[RATE, at] > 0.0:
+            values[CHANGE, at] = 0.0
+        if marks[ROLE, i] == FREE or marks[SLIP, i] == NO_FRICTION or marks[SLIP, i] == SLIDE:
+            continue
+        d0, d1 = values[CHANGE, at + 1], values[CHANGE, at + 2]
+        length = math.sqrt(d0 * d0 + d1 * d1)
+        if marks[SLIP, i] == ZERO and length <= still:
+            values[CHANGE, at + 1] = values[CHANGE, at + 2] = 0.0
+        elif corners is None:  # along friction: a slow slip rate is what is left of larger terms
+            f0, f1 = values[RATE, at + 1], values[RATE, at + 2]
+            friction = math.sqrt(f0 * f0 + f1 * f1)
+            if friction > 0.0:
+                d0, d1, length = -f0, -f1, friction
+            marks[MOVES, i] = SLIDE
+            values[SLIDE0, i], values[SLIDE1, i] = d0 / length, d1 / length
+        else:
+            settle_on_polygon(work, corners, i, still)
+
+
+@kernel
+def settle_on_polygon(work: SpaceWork, corners: Array, i: int, still: float) -> None:
+    """MOVES and CORNER of a contact whose slip begins, or lies on a wall."""
+    values, marks, at = work.values, work.marks, 3 * i
+    d0, d1 = values[CHANGE, at + 1], values[CHANGE, at + 2]
+    marks[MOVES, i] = SLIDE
+    if marks[SLIP, i] == ZERO:
+        j = best_corner(corners, d0, d1)
+        wall = tied_wall(corners, j, d0, d1, still)
+        marks[CORNER, i] = j
+        if wall >= 0:
+            marks[MOVES, i], marks[CORNER, i] = WALL, wall
+            along_wall(values, CHANGE, at, corners, wall)
+        return
+    wall = marks[CORNER, i]
+    following = wall + 1 if wall + 1 < corners.shape[0] else 0
+    across = (corners[wall, 0] - corners[following, 0]) * d0
+    across += (corners[wall, 1] - corners[following, 1]) * d1
+    if abs(across) <= still:
+        marks[MOVES, i] = WALL
+        along_wall(values, CHANGE, at, corners, wall)
+    elif across < 0.0:
+        marks[CORNER, i] = following
+
+
+@kernel
+def along_wall(values: Array, row: int, at: int, corners: Array, wall: int) -> None:
+    """Keep of a slip, or slip rate, in a row what lies along a wall."""
+    w0, w1 = wall_ray(corners, wall)
+    along = w0 * values[row, at + 1] + w1 * values[row, at + 2]
+    values[row, at + 1], values[row, at + 2] = along * w0, along * w1
+
+
+@kernel
+def normal_length(values: Array, nc: int) -> tuple[float, int]:
+    """Length until a normal velocity reaches zero, and whose."""
+    least, who = math.inf, -1
+    for i in range(nc):
+        y, rate = values[C, 3 * i], values[CHANGE, 3 * i]
+        if y * rate < 0.0 and -y / rate < least:
+            least, who = -y / rate, i
+    return least, who
+
+
+@kernel
+def wall_length(work: SpaceWork, nc: int, corners: Array) -> float:
+    """Length until the slip of a pushing contact meets a wall of its polygon, or vanishes."""
+    values, marks = work.values, work.marks
+    least, count = math.inf, corners.shape[0]
+    for i in range(nc):
+        at = 3 * i
+        if marks[ROLE, i] == FREE or marks[MOVES, i] == NO_FRICTION or marks[MOVES, i] == ZERO:
+            continue
+        t0, t1, d0, d1 = values[C, at + 1], values[C, at + 2], values[CHANGE, at + 1], values[CHANGE, at + 2]
+        j = marks[CORNER, i]
+        if marks[MOVES, i] == WALL:
+            w0, w1 = wall_ray(corners, j)
+            gap, rate = w0 * t0 + w1 * t1, w0 * d0 + w1 * d1
+            if gap > 0.0 and rate < 0.0:
+                least = min(least, -gap / rate)
+            continue
+        for step in range(2):
+            other = (j + 1) % count if step == 0 else (j + count - 1) % count
+            a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
+            gap, rate = a0 * t0 + a1 * t1, a0 * d0 + a1 * d1
+            if gap > NOTHING and rate < 0.0:
+                least = min(least, -gap / rate)
+    return least
