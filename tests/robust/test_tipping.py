@@ -182,6 +182,36 @@ def test_many_states_are_the_single_ones_and_none_is_lost():
         many[1]
 
 
+def test_a_crate_stands_on_the_corners_of_its_one_geom():
+    """A box has one name for its four contacts; feet at its corners, with its inertia, say the same."""
+    half, height, moments = 0.15, 0.4, 10.0 / 3.0 * np.array([0.15**2 + 0.4**2] * 2 + [2 * 0.15**2])
+    corners = "".join(
+        f'<geom name="f{i}" type="sphere" size="1e-4" pos="{x} {y} {1e-4 - height}" mass="0"/>'
+        for i, (x, y) in enumerate((x, y) for x in (half, -half) for y in (half, -half))
+    )
+    bodies = (
+        f'<geom name="crate" type="box" size="{half} {half} {height}" mass="10"/>',
+        f'<inertial pos="0 0 0" mass="10" diaginertia="{" ".join(map(str, moments))}"/>{corners}',
+    )
+    q, v = np.array([0, 0, height, 1, 0, 0, 0]), np.array([0.8, 0, -1, 0, 0, 0])
+    found = [
+        tipping(
+            mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody><geom name="floor" type="plane"
+              size="5 5 1"/><body><freejoint/>{body}</body></worldbody></mujoco>"""),
+            q,
+            v,
+            samples=256,
+        )
+        for body in bodies
+    ]
+    assert set(found[0].problem.names) == {"crate/floor", *(f"crate/floor#{k}" for k in (2, 3, 4))}
+    assert [e.critical for e in found[0].support.edges] == pytest.approx(
+        [e.critical for e in found[1].support.edges]
+    )
+    assert found[0].ratio == pytest.approx(found[1].ratio, rel=0.03)
+    assert found[0].can_tip
+
+
 def test_joints_are_held_with_their_momentum():
     arm = """<body name="arm" pos="0 0 0.2"><joint name="shoulder" type="hinge" axis="0 1 0"/>
       <geom type="sphere" size="0.05" mass="1" pos="0 0 0.1" contype="0" conaffinity="0"/></body>"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules, time
 from routh.models.softness import duration_of_spring
 from routh.status import ModelError
 from routh.validation import Array
-
-if TYPE_CHECKING:
-    pass
 
 #: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
 #: of a body that is tilted by less are all part of its support.
@@ -107,8 +103,9 @@ def held_touchdown(
     made = assemble(own, v, kept, rules, equality=equality[:, dofs])
     if made.reduced:
         raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
-    place = {row.contact.name: k for k, row in enumerate(kept)}
-    order = [place[contact.name] for contact in made.contacts]
+    # rows stay in order and keep their points; their names do not say which: a box has one name for four
+    taken = {id(contact.pos) for contact in made.contacts}
+    order = [k for k, row in enumerate(kept) if id(row.contact.pos) in taken]
     problem = RobotProblem(made, made.contacts, basis, basis @ v, made.unrepresented)
     upwards = ups[order]
     middle, dist = np.array([contact.pos for contact in made.contacts]), made.dist
