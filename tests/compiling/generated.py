@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import finite, inlined, kernel
+from routh.compiling import inlined, kernel
 
 
 class Inner(NamedTuple):

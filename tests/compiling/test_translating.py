@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from routh.cli.precompile import FAMILIES
-from routh.compiling import distinct, finite, fused, interpreted, kernel, seldom
+from routh.compiling import apart, compiled, distinct, interpreted, kernel
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import UntranslatableError
 
@@ -156,10 +156,12 @@ def test_every_family_is_translated(family):
     FAMILIES[family]()
 
 
-@fused
 def _products(x, y, out):
     for i in range(len(x)):
         out[i] += x[i] * y[i]
+
+
+_products = compiled(_products, fastmath={"contract"}, forceinline=True)
 
 
 @distinct
@@ -190,12 +192,12 @@ def test_marks_are_in_the_program():
     assert {"contract" in line for line in lines} == {True, False}  # of `_products` and of `_sums`
 
 
-@finite
+@kernel
 def _clamped(x, low, high):
     return min(max(low, x), high)
 
 
-@seldom
+@apart
 def _sum_beyond(values, bound):
     total = 0.0
     for i in range(len(values)):
@@ -215,7 +217,7 @@ for _inner in (_clamped, _sum_beyond):
 
 
 def test_shorter_ways_to_the_same_numbers():
-    """`finite` and `seldom` change the code, and nothing where all numbers are finite."""
+    """A mark changes the code, and nothing else."""
     values = np.array([-np.inf, -3.0, -1.0, -0.5, 0.25, 2.0, 2.5, 1e300])
     out, plain = np.empty(len(values)), np.empty(len(values))
     assert _clamp_and_add(values, out) == interpreted(_clamp_and_add)(values, plain)

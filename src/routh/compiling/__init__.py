@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TypeVar
 
-from routh.compiling.clock import announced_to, compile_seconds
+from routh.compiling.clock import announced_to, compile_seconds, while_listening
 from routh.compiling.copying import rebuilt
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.listening import while_listening
 from routh.status import RouthError
 
 __all__ = [
@@ -33,15 +32,12 @@ __all__ = [
     "compiled",
     "distinct",
     "find_cuda",
-    "finite",
-    "fused",
     "gpu_kernel",
     "inlined",
     "interpreted",
     "is_ready",
     "kernel",
     "on_device",
-    "seldom",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
@@ -79,28 +75,6 @@ def apart(function: Function) -> Function:
     """A large `kernel` that stays out of its callers on the CPU: what is compiled as one takes longer."""
     function.__dict__["apart"] = True
     return _marked(function)
-
-
-def seldom(function: Function) -> Function:
-    """A `kernel` that is hardly ever called: it stays out of its callers, whose usual way is then short."""
-    function.__dict__["seldom"] = True
-    return _marked(function)
-
-
-def finite(function: Function) -> Function:
-    """An `inlined` kernel for which it does not matter which of two numbers ``max`` takes if one is NaN."""
-    function.__dict__["finite"] = True
-    return _marked(function, forceinline=True)
-
-
-def fused(function: Function) -> Function:
-    """A `finite` kernel whose products and sums may become one operation each.
-
-    Its last bits then depend on the machine, and differ from those of plain Python: it is for numbers that
-    only decide, by comparisons that allow for rounding.
-    """
-    function.__dict__["finite"] = True
-    return _marked(function, forceinline=True, fastmath={"contract"})
 
 
 def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **options: Foreign) -> Foreign:

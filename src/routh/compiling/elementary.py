@@ -237,6 +237,17 @@ def power_of_normal(x: float, y: float) -> float:
     return ldexp(1.0 - (r - z), k)
 
 
+def whole_power(x: float, k: int) -> float:
+    """x^k by squares."""
+    left, square, product = abs(k), x, 1.0
+    while left > 0:
+        if left & 1 == 1:
+            product *= square
+        left >>= 1
+        square *= square
+    return 1.0 / product if k < 0 else product
+
+
 def frexp(x: float) -> tuple[float, int]:
     """Python's frexp: a share of at least a half and below one, and the power of two."""
     if x == 0.0 or not abs(x) < math.inf:

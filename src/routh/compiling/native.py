@@ -22,9 +22,8 @@ import llvmlite.binding as llvm
 
 from routh.compiling import cache as disk
 from routh.compiling.arguments import MOST, PACKER, Room, kind_of_argument, types_in
-from routh.compiling.clock import compiling
+from routh.compiling.clock import compiling, while_listening
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.listening import while_listening
 from routh.compiling.translator.calls import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of

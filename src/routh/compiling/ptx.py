@@ -19,10 +19,9 @@ import numpy as np
 
 from routh.compiling import cache as disk
 from routh.compiling.arguments import kind_of_argument
-from routh.compiling.clock import compiling
+from routh.compiling.clock import compiling, while_listening
 from routh.compiling.device import DeviceArray, gpu
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.listening import while_listening
 from routh.compiling.native import emitted, link, machine_words, named
 from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of

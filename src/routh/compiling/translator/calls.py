@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import platform
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -36,26 +36,15 @@ _OWN = {
     elementary.power_of_two,
     elementary.power_of_normal,
     elementary.front_of,
+    elementary.whole_power,
 }
-# an instruction for the larger of two numbers; x86-64 has one for Python's own rule
-_HAS_EXTREMES = platform.machine() in ("aarch64", "arm64")
 _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uint32: "w"}
-
-
-class Own:
-    """A function of `routh.compiling.elementary` as other kernels see it."""
-
-    def __init__(self, function: Foreign) -> None:
-        self.py_func: Foreign = function
-        self.options: dict[str, Foreign] = {}
 
 
 class Calls(Writer):
     """Writes calls, and what Python knows already."""
 
     program: Foreign  # where translated functions are: a `routh.compiling.translator.program.Program`
-    finite: bool
-    has_extremes = _HAS_EXTREMES
 
     def meant(self, what: Foreign) -> Value:
         """A value that Python knows already."""
@@ -134,7 +123,7 @@ class Calls(Writer):
             return self._extreme("Gt" if what is max else "Lt", numbers)
         own = elementary.INSTEAD.get(what, what)
         if own in _OWN:
-            return self.call_kernel(Own(own), self._as_declared(own, numbers))
+            return self.call_kernel(SimpleNamespace(py_func=own), self._as_declared(own, numbers))
         if what is elementary.float_of:
             return Number("f", self.write(f"bitcast i64 {self.number(first, 'u').name} to double"))
         floats = [("double", self.number(one, "f").name) for one in numbers]
@@ -162,6 +151,26 @@ class Calls(Writer):
             for one, kind in zip(numbers, declared, strict=True)
         ]
 
+    def power(self, base: Number, exponent: Number) -> Number:
+        """A power: by squares, where the exponent is known in a few products."""
+        if exponent.kind == "f" or base.kind not in "fi":
+            raise UntranslatableError("a power that is no integer: wanted math.pow")
+        if exponent.known is None:
+            if base.kind != "f":
+                raise UntranslatableError("an integer to a power that is not known")
+            found = self.function_of(elementary.whole_power, [base, exponent])
+            assert isinstance(found, Number)
+            return found
+        if not 0 <= exponent.known <= 64:
+            raise UntranslatableError(f"to the power of {exponent.known}")
+        left, product, square = exponent.known, constant(base.kind, 1), base
+        while left:
+            if left & 1:
+                product = square if product.known == 1 else self.binary("Mult", product, square)
+            left >>= 1
+            square = self.binary("Mult", square, square) if left else square
+        return product
+
     def _size(self, value: Number) -> Number:
         if value.kind == "f":
             return Number("f", self.call("llvm.fabs.f64", "double", [("double", value.name)]))
@@ -178,11 +187,6 @@ class Calls(Writer):
         found = self.number(numbers[0], kind)
         for one in numbers[1:]:
             value = self.number(one, kind)
-            if kind == "f" and self.finite and self.has_extremes:
-                given = [("double", value.name), ("double", found.name)]
-                word = "maxnum" if op == "Gt" else "minnum"
-                found = Number("f", self.call(f"llvm.{word}.f64", "double", given))
-                continue
             chosen = self.choose(self.compare(op, value, found), value, found)
             natural = value.natural or found.natural if op == "Gt" else chosen.natural
             found = Number(kind, chosen.name, None, natural)

@@ -34,8 +34,6 @@ _MARKS = (threads.thread_number, threads.thread_count, threads.own_array, thread
 class OnGpu(Statements):
     """Statements of functions that run on a GPU."""
 
-    has_extremes = False  # Python's own rule, as most CPUs have it
-
     def _call(self, node: ast.Call) -> Value:
         called = self.expression(node.func)
         if not isinstance(called, Thing) or called.what not in _MARKS:

@@ -147,7 +147,11 @@ class Expressions(Calls, ABC):
 
     def _binop(self, node: ast.BinOp) -> Value:
         left, right = self.number_of(node.left), self.number_of(node.right)
-        return self.binary(type(node.op).__name__, left, right)
+        return self.operation(type(node.op).__name__, left, right)
+
+    def operation(self, op: str, left: Number, right: Number) -> Number:
+        """A sum, a power and the like."""
+        return self.power(left, right) if op == "Pow" else self.binary(op, left, right)
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):

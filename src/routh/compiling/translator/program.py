@@ -91,8 +91,6 @@ class Program:
     def _attributes(self, kernel: Foreign, lines: int) -> str:
         """Whether a function of so many lines becomes part of its callers."""
         plain = kernel.py_func
-        if getattr(plain, "seldom", False):
-            return "noinline cold "
         if getattr(plain, "apart", False):
             return "noinline "
         if getattr(kernel, "options", {}).get("forceinline"):

@@ -61,7 +61,6 @@ class Statements(Expressions):
 
     def __init__(self, program: Foreign, function: Foreign, knowledge: Knowledge, fast: str) -> None:
         super().__init__(fast)
-        self.finite = getattr(function, "finite", False)
         self.program = program
         self.function = function
         self.knowledge = knowledge
@@ -212,14 +211,14 @@ class Statements(Expressions):
         if isinstance(target, ast.Subscript):
             array, address = self._element(target)
             before = self.load(array, address)
-            self.store(array, address, self.binary(op, before, self.number_of(statement.value)))
+            self.store(array, address, self.operation(op, before, self.number_of(statement.value)))
             return
         if not isinstance(target, ast.Name):
             raise UntranslatableError(f"{ast.unparse(target)} cannot be set")
         old = self.read(target.id)
         if not isinstance(old, Number):
             raise UntranslatableError(f"a kernel may not contain {ast.unparse(statement)}")
-        self.assign(target.id, self.binary(op, old, self.number_of(statement.value)))
+        self.assign(target.id, self.operation(op, old, self.number_of(statement.value)))
 
     def _if(self, statement: ast.If) -> None:
         known = self.settled(statement.test)

@@ -68,7 +68,7 @@ class Writer:
 
     def __init__(self, fast: str) -> None:
         self.fast = fast  # words that let floating-point numbers be reordered
-        self.used: set[str] = set()  # declarations of what is called, and `POWER`
+        self.used: set[str] = set()  # declarations of what is called
         self.head = Block("head")
         self.block = self.head
         self.blocks = [self.head]
@@ -205,8 +205,6 @@ class Writer:
 
     def binary(self, op: str, left: Number, right: Number, *, fits: bool = False) -> Number:
         """A sum, product, quotient or the like; integers wrap around, unless they are known to fit."""
-        if op == "Pow":
-            return self._power(left, right)
         kind = "f" if op == "Div" else self._common(left, right)
         if op in ("BitAnd", "BitOr", "BitXor") and left.kind == right.kind == "b":
             return Number("b", self.write(f"{_WHOLE[op]} i1 {left.name}, {right.name}"))
@@ -257,26 +255,6 @@ class Writer:
         for test, found in special:
             name = self.write(f"select i1 {test}, i64 {found if op == 'FloorDiv' else '0'}, i64 {name}")
         return Number(kind, name, None, natural)
-
-    def _power(self, base: Number, exponent: Number) -> Number:
-        """A power: by squares where the exponent is an integer."""
-        if exponent.kind == "f" or base.kind not in "fi":
-            raise UntranslatableError("a power that is no integer: wanted math.pow")
-        if exponent.known is None:
-            if base.kind != "f":
-                raise UntranslatableError("an integer to a power that is not known")
-            self.used.add(POWER)
-            name = self.write(f"call double @routh.power(double {base.name}, i64 {exponent.name})")
-            return Number("f", name)
-        if not 0 <= exponent.known <= 64:
-            raise UntranslatableError(f"to the power of {exponent.known}")
-        left, found, square = exponent.known, constant(base.kind, 1), base
-        while left:
-            if left & 1:
-                found = square if found.known == 1 else self.binary("Mult", found, square)
-            left >>= 1
-            square = self.binary("Mult", square, square) if left else square
-        return found
 
     def negative(self, value: Number) -> Number:
         """Minus a number."""
@@ -353,29 +331,3 @@ class Writer:
 
 
 _FOLDED = {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mult": lambda a, b: a * b}
-
-#: the power of a number with an exponent that is not known: by squares
-POWER = """define internal double @routh.power(double %base, i64 %exponent) nounwind {
-head:
-  %inverse = icmp slt i64 %exponent, 0
-  %minus = sub i64 0, %exponent
-  %size = select i1 %inverse, i64 %minus, i64 %exponent
-  br label %turn
-turn:
-  %left = phi i64 [ %size, %head ], [ %half, %next ]
-  %square = phi double [ %base, %head ], [ %squared, %next ]
-  %product = phi double [ 1.0, %head ], [ %chosen, %next ]
-  %done = icmp eq i64 %left, 0
-  br i1 %done, label %end, label %next
-next:
-  %odd = trunc i64 %left to i1
-  %more = fmul double %product, %square
-  %chosen = select i1 %odd, double %more, double %product
-  %half = lshr i64 %left, 1
-  %squared = fmul double %square, %square
-  br label %turn
-end:
-  %one = fdiv double 1.0, %product
-  %result = select i1 %inverse, double %one, double %product
-  ret double %result
-}"""

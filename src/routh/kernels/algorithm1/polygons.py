@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routh import tolerances
-from routh.compiling import apart, inlined, kernel, seldom
+from routh.compiling import apart, inlined, kernel
 from routh.kernels.algorithm1.lemke import lemke
 from routh.kernels.algorithm1.work import FRICTION, ROOT, Work, velocity_after
 from routh.kernels.common.small_linear import solve
@@ -27,7 +27,7 @@ def number_of(nc: int, k: int, contact: int, push: int) -> int:
     return nc + contact if push < 0 else 2 * nc + k * contact + push
 
 
-@seldom
+@apart
 def load_polygons(work: Work, directions: Array, nc: int) -> None:
     """Matrix and covering vector of HP23 (75) with unknowns ``[beta; lambda_n; lambda_D; gamma]``."""
     k, width = directions.shape[0], 1 + directions.shape[1]
@@ -96,7 +96,7 @@ def read_impulses(work: Work, directions: Array, nc: int, rows: int, column: int
                 p[i * (1 + nt) + 1 + d] += value * directions[direction, d]
 
 
-@seldom
+@apart
 def refine(work: Work, directions: Array, nc: int, rough: float) -> float:
     """The basic unknowns solved anew from the given data, where that is better; the residual."""
     k, n = directions.shape[0], nc * (1 + directions.shape[1])
