@@ -51,3 +51,15 @@ def test_every_landing_answer_says_if_the_set_is_the_right_model(routh_command):
         "impact", LANDER, "--drop", 1.0, "--roll", 0.03, "--samples", 64, "--no-picture"
     )
     assert "tilted: a contact closes 12 ms after the first" in " ".join(out.split())
+
+
+def test_scan_and_sweep_say_it_of_their_landings(routh_command, tmp_path):
+    """A tilt so large that the other feet close after more than three windows is tilted, too."""
+    words = ("--drop", 1.0, "--over", "roll=0,0.03,0.08", "--samples", 16)
+    _, out, _ = routh_command("scan", LANDER, *words, "--no-picture")
+    line = "of 3 landings stiff at 1 (it says what can happen), tilted at 2 (later impacts decide"
+    assert line in " ".join(out.split())
+    _, out, _ = routh_command("scan", LANDER, *words, "--no-picture", "--json", "--measure", "tipping")
+    assert json.loads(out)["regimes"] == {"stiff": 1, "tilted": 2}
+    _, out, _ = routh_command("sweep", LANDER, *words, "--out", tmp_path / "study", "--executor", "here")
+    assert line in " ".join(out.split())

@@ -37,12 +37,20 @@ def start_values(mechanism):
     return {control.name: control.value for control in mechanism.controls}
 
 
+def test_a_joint_that_is_not_there_is_named(tmp_path):
+    file = tmp_path / "robot.xml"
+    file.write_text(ROBOT)
+    with pytest.raises(ValueError, match="there is no joint 'leg velocity'"):
+        CliRunner().invoke(app, ["view", str(file), "--joint-velocity", "leg=1"], catch_exceptions=False)
+
+
 @pytest.mark.parametrize(
     ("given", "dragged"),
     [
         ([], {}),
         (["--roll", "0.1", "--drop", "0.7"], {}),
         (["--keyframe", "high", "--pitch", "-0.2"], {"pitch": 0.0, "yaw": 1.0 / 3.0, "an arm": -0.4}),
+        (["--joint-velocity", "an arm=3", "--speed", "0.5"], {"an arm": 0.2, "an arm velocity": -2.5}),
         (["--joint", "an arm=0.5"], {"window": 20.0, "friction": 0.25, "restitution": 0.5}),
     ],
 )
@@ -58,6 +66,8 @@ def test_a_robots_state_comes_back(tmp_path, monkeypatch, given, dragged):
     here, there = first.place(values), again.place(start_values(again))
     np.testing.assert_allclose(there.q, here.q, atol=1e-10)
     assert there.problem.names == here.problem.names
+    np.testing.assert_allclose(there.problem.qvel, here.problem.qvel, atol=1e-10)
+    assert here.problem.qvel[6] == values.get("an arm velocity", 0.0)
     for name in ("mu", "restitution", "v"):
         np.testing.assert_allclose(getattr(there.problem, name), getattr(here.problem, name), atol=1e-10)
     assert again.command(start_values(again)) == first.command(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,8 @@ from routh.cli.output import Output, plain_table
 from routh.cli.requests import MEASURES, ScanRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.models.landed import Landing
+from routh.models.mujoco.touchdown import landing_regime
+from routh.models.regime import regimes_line
 from routh.problem import ImpactProblem
 from routh.sampling.answers import ENOUGH
 from routh.status import StateError, Status
@@ -42,12 +45,12 @@ def run_scan(
             raise ValueError(f"--measure: {source} is no robot file; wanted one with tipping")
         problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
-        told: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
+        drawing: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
         if tips:
             from routh.robust.feet import tipping_ratio
 
-            told |= {"measure": tipping_ratio, "rates": "extreme"}
-        found = scan(problem_at, grid.axes, **told)
+            drawing |= {"measure": tipping_ratio, "rates": "extreme"}
+        found = scan(problem_at, grid.axes, **drawing)
     sampled = found.solved[found.status == Status.SOLVED]
     if sampled.size and sampled.mean() < ENOUGH:
         few = int((sampled < ENOUGH).sum())
@@ -63,8 +66,12 @@ def run_scan(
     if isinstance(problem_at, Landings) and problem_at.refused:
         count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
         output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
+    told = {}
+    if isinstance(problem_at, Landings) and problem_at.regimes:
+        output.say(f"[dim]{for_rich(regimes_line(problem_at.regimes))}[/dim]")
+        told["regimes"] = dict(Counter(problem_at.regimes))
     written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
-    output.emit(**as_data(found), picture=written)
+    output.emit(**as_data(found), **told, picture=written)
     return _exit_of(found)
 
 
@@ -87,6 +94,7 @@ class Landings:
         self.model = robot.load(Path(source))
         self.options = {**robot.posture(self.model), **asdict(request.near)}
         self.refused: list[str] = []  # why, for each point at which the robot cannot be
+        self.regimes: list[str] = []  # of each point at which it lands
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point; None where nothing is hit."""
@@ -95,6 +103,7 @@ class Landings:
         landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:
             found = make_landing(self.model, landed, **self.options)
+            self.regimes.append(landing_regime(found).kind)
             return found.problem if not self.tips else self._standing(found)
         except StateError as error:
             self.refused.append(str(error))

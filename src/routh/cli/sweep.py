@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
@@ -14,10 +16,15 @@ from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
 from routh.cli.requests import MEASURES, SweepRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
+from routh.models.regime import regimes_line
 from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, study
-from routh.validation import choice
+from routh.text import for_rich
+from routh.validation import Options, choice
+
+LANDING, TOUCHDOWN = "routh.models.dropping:landing_problem", "routh.robust.feet:touchdown_problem"
+_LOOKED_AT = 32  # landings of a study whose regime is told; each takes some milliseconds
 
 
 def source_of(
@@ -40,8 +47,7 @@ def source_of(
     fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
     tips = request.measure == "tipping"
-    source_name = "routh.robust.feet:touchdown_problem" if tips else "routh.models.dropping:landing_problem"
-    made = recipe(source_name, file=str(file), joints=landed.joints(), **given)
+    made = recipe(TOUCHDOWN if tips else LANDING, file=str(file), joints=landed.joints(), **given)
     return replace(made, files=(str(file),))
 
 
@@ -65,10 +71,34 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
     watched = None if output.watched else False
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     output.show(_table(made))
+    regimes = regimes_of(made)
+    if regimes:
+        output.say(f"[dim]{for_rich(regimes_line(regimes))}[/dim]")
     output.say(_sentence(made, report))
     told = {"computed": report.computed, "mended": report.mended, "seconds": report.seconds}
-    output.emit(folder=str(made.folder), points=points, statuses=made.status_counts(), **told)
+    output.emit(
+        folder=str(made.folder),
+        points=points,
+        statuses=made.status_counts(),
+        **told,
+        regimes=dict(Counter(regimes)),
+    )
     return 0
+
+
+def regimes_of(made: Study) -> list[str]:
+    """Of landings at some points of the grid, in what regime each is; none for what does not land."""
+    from routh.models.dropping import landing_of
+    from routh.models.mujoco.touchdown import landing_regime
+
+    grid, problems = made.plan.grid, made.plan.problems
+    if problems.function not in (LANDING, TOUCHDOWN):
+        return []
+    rows = np.random.default_rng(0).permutation(len(grid))[:_LOOKED_AT]
+    told: Options = {name: value for name, value in problems.arguments.items() if name != "restitution"}
+    points: list[Options] = [{**told, **grid.point(int(row))} for row in rows]
+    landings = (landing_of(**point) for point in points)
+    return [landing_regime(found).kind for found in landings if found is not None]
 
 
 def _table(made: Study) -> Table:

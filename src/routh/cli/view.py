@@ -32,7 +32,8 @@ def start_of(
     found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name)}
     if landed.drop is not None:
         found["drop"] = landed.drop
-    return {**found, **landed.joints(), **options.given(**further)}
+    moving = {f"{name} velocity": value for name, value in landed.joint_velocities().items()}
+    return {**found, **landed.joints(), **moving, **options.given(**further)}
 
 
 def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:

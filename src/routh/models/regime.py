@@ -10,6 +10,7 @@ on before it does, and a later impact decides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,14 @@ UNEVENNESS = 2e-3
 SOFT = 0.3
 
 STIFF, SOFTER, TILTED, UNKNOWN = "stiff", "soft", "tilted", "unknown"
+
+#: What each makes of the set, in a few words.
+MEANING = {
+    STIFF: "it says what can happen",
+    SOFTER: "conservative: it may refuse what does not happen",
+    TILTED: "later impacts decide: it may miss outcomes",
+    UNKNOWN: "the model does not say how long a contact lasts",
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,13 @@ class Regime:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+def regimes_line(kinds: Sequence[str]) -> str:
+    """One line on many landings, by the kinds of their regimes."""
+    counts = {kind: kinds.count(kind) for kind in MEANING if kind in kinds}
+    parts = [f"{kind} at {count} ({MEANING[kind]})" for kind, count in counts.items()]
+    return f"is the set the right model? of {len(kinds)} landings {', '.join(parts)}"
 
 
 def regime_of(

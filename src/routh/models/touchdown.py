@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from routh.models.landed import Motion
+from routh.models.regime import Regime, regime_of
 from routh.models.robot import ContactRow, RobotProblem, assemble
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules, time_to_contact
 from routh.models.softness import duration_of_spring
 from routh.status import ModelError
 from routh.validation import Array
+
+#: Share of the support's size: points nearer than this are one.
+SAME = 1e-6
 
 #: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
 #: of a body that is tilted by less are all part of its support.
@@ -52,6 +57,24 @@ class Touchdown:
         turn = self.to_world[3:, 3:]
         world = np.concatenate([drop * down + motion.sideways(turn[:, 0], down), turn @ motion.rates])
         return np.asarray(self.to_world.T @ world, dtype=np.float64)
+
+    @cached_property
+    def carrying(self) -> np.ndarray:
+        """Which contacts carry the body once it has come down, (k,): those within a slope of the ground."""
+        dist = self.problem.dist
+        first = int(np.argmin(dist))
+        up = self.ups.mean(axis=0)
+        apart = self.points - self.points[first]
+        level = np.linalg.norm(apart - np.outer(apart @ up, up) / max(float(up @ up), 1e-300), axis=1)
+        rounding = SAME * max(float(level.max(initial=0.0)), 1e-3)
+        return np.flatnonzero(dist - dist[first] <= SLOPE * level + rounding)
+
+    def regime(self, window: float, unevenness: float, duration: float | None = None) -> Regime:
+        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own."""
+        lasting = self.contact_duration if duration is None else duration
+        closing = self.closing()
+        speed = float(-(self.problem.Jn @ self.problem.v)[closing <= window].min(initial=0.0))
+        return regime_of(closing[self.carrying], speed, lasting, window, unevenness)
 
     @property
     def contact_duration(self) -> float:

@@ -18,13 +18,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from routh.models.touchdown import SLOPE, Touchdown
+from routh.models.touchdown import SAME, SLOPE, Touchdown
 from routh.validation import Array
 
 _PARALLEL = 0.01  # rad between normals up to which the ground is one plane
 _LEVEL = 1e-3  # share of the support's size up to which its points are on one plane of the ground
 _THIN = 1e-3  # width over length below which a support is a line
-_SAME = 1e-6  # share of the support's size: points nearer than this are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +81,8 @@ class Support:
 def support_of(down: Touchdown) -> Support:
     """The support polygon of a touch-down; a ValueError says what is missing for one."""
     up = _ground_normal(down)
-    dist = down.problem.dist
+    dist, carrying = down.problem.dist, down.carrying
     first = int(np.argmin(dist))
-    apart = down.points - down.points[first]
-    level = np.linalg.norm(apart - np.outer(apart @ up, up), axis=1)
-    size = float(level.max(initial=0.0))
-    carrying = np.flatnonzero(dist - dist[first] <= SLOPE * level + _SAME * max(size, 1e-3))
     if len(carrying) < 3:
         few = ", ".join(down.problem.names[k] for k in carrying)
         raise ValueError(
@@ -180,7 +175,7 @@ def _edge(down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str,
 
 def hull_of(points: Array) -> list[int]:
     """The corners of the convex hull of points (k, 2), counter-clockwise, without points on its edges."""
-    least = _SAME * float(np.ptp(points, axis=0).max()) ** 2
+    least = SAME * float(np.ptp(points, axis=0).max()) ** 2
     order = np.lexsort((points[:, 1], points[:, 0]))
 
     def half(indices: np.ndarray) -> list[int]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from routh.batch import ImpactBatch
 from routh.bounds import EnergyBound
 from routh.models.dropping import touchdowns
-from routh.models.regime import UNEVENNESS, Regime, regime_of
+from routh.models.regime import UNEVENNESS, Regime
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
 from routh.models.softness import CRITICALLY_DAMPED, contact_duration, restitution_of_spring
@@ -456,11 +456,9 @@ def _answer(
     with np.errstate(divide="ignore"):
         before = (problem.kinetic_energy() + support.sinking) / np.float64(barrier)
         after = (energies.max(initial=0.0) + support.sinking) / np.float64(barrier)
-    lasting = down.contact_duration
-    if asked.stiffness is not None:
-        lasting = contact_duration(asked.stiffness, down.mass / len(support.carrying))
-    speed = float(-(problem.Jn @ problem.v).min())
-    regime = regime_of(down.closing()[support.carrying], speed, lasting, asked.window, asked.unevenness)
+    given = asked.stiffness
+    lasting = None if given is None else contact_duration(given, down.mass / len(support.carrying))
+    regime = down.regime(asked.window, asked.unevenness, lasting)
     v = drawn.v[row, index, : problem.nv] if solved else np.full(problem.nv, np.nan)
     return Tipping(
         model,

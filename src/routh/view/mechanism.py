@@ -49,6 +49,7 @@ class Placed:
     points: Array = field(repr=False)  # (nc, 3) m, where the contacts are; NaN where they have no place
     frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
     window: float | None = None  # s: contacts that close within it are simultaneous; None: the usual
+    note: str = ""  # what else is to be said of it, one line
 
 
 class Moving(Protocol):

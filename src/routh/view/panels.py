@@ -106,7 +106,8 @@ class Panel:
             if score <= outcomes.rounding
             else f"<b>ambiguity {score:.3g}</b> of the speed before"
         )
-        soon = "".join(f"<br>{for_html(line)}" for line in soon_sentence(outcomes.problem.soon))
+        notes = [*soon_sentence(outcomes.problem.soon), *filter(None, [shown.placed.note])]
+        soon = "".join(f"<br>{for_html(line)}" for line in notes)
         self._table.content = (
             f"<div style='padding:0 1em'>{words}{soon}"
             f"<table style='width:100%;font-size:85%;line-height:1.3'>{rows}</table></div>"

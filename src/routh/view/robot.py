@@ -17,6 +17,7 @@ from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.lowering import find_root, starting_pose
 from routh.models.mujoco.model import MujocoModel
+from routh.models.mujoco.touchdown import landing_regime
 from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _ANGLES = ("roll", "pitch", "yaw")
 _GENERAL = (*_ANGLES, "drop", *MOTION, "friction", "restitution", "window")
+_VELOCITY = " velocity"  # behind a joint's name: its slider, where it starts with a velocity
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
 _MOST_STEPS = 2000  # of MuJoCo, for its own answer
@@ -62,17 +64,25 @@ class RobotMechanism:
         corners = self._data.xipos[np.unique(self._bodies)]
         reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
         self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
+        joints = {f"{joint.name}{_VELOCITY}": joint.name for joint in single_joints(model) if joint.name}
+        for name in start or {}:
+            if name not in (*_GENERAL, *joints, *joints.values()):
+                wanted = ", ".join((*joints.values(), *joints)) or "none"
+                raise ValueError(f"state: there is no joint {name!r}; wanted some of {wanted}")
+        self._moving = {name: joint for name, joint in joints.items() if name in (start or {})}
         self.controls = self._controls(start or {})
         self._usual = {control.name: control.value for control in self._controls({})}
 
     def place(self, values: Values) -> Placed:
         """The landing with these controls."""
         turn: Options = {name: values[name] for name in (*_ANGLES, *MOTION) if values.get(name)}
-        joints = {name: value for name, value in values.items() if name not in _GENERAL}
+        joints = {name: value for name, value in values.items() if name not in (*_GENERAL, *self._moving)}
+        velocities = {joint: values[name] for name, joint in self._moving.items() if name in values}
         found = landing(
             self.model,
             drop=values["drop"],
             joints=joints,
+            joint_velocities=velocities,
             qpos=self._reference,
             window=values.get("window", 1e3 * WINDOW) * 1e-3,
             restitution=values.get("restitution", 0.0),
@@ -85,7 +95,7 @@ class RobotMechanism:
             problem = changed
         frames = np.array([contact.frame for contact in problem.contacts])
         points = np.array([contact.pos for contact in problem.contacts])
-        return Placed(found.qpos, problem, points, frames, found.window)
+        return Placed(found.qpos, problem, points, frames, found.window, landing_regime(found).sentence)
 
     def advance(self, q: Array, v: Array, dt: float) -> Array:
         """Configurations a moment later."""
@@ -141,13 +151,14 @@ class RobotMechanism:
             value = values[control.name]
             if value == self._usual[control.name] and control.name != "drop":
                 continue
-            known = control.name in _GENERAL
             scale = 1e-3 if control.name == "window" else 1.0
-            parts.append(
-                f"--{control.name.replace('_', '-')} {scale * value:.12g}"
-                if known
-                else f"--joint {shlex.quote(f'{control.name}={value:.12g}')}"
-            )
+            if control.name in _GENERAL:
+                parts.append(f"--{control.name.replace('_', '-')} {scale * value:.12g}")
+            elif control.name in self._moving:
+                joint = self._moving[control.name]
+                parts.append(f"--joint-velocity {shlex.quote(f'{joint}={value:.12g}')}")
+            else:
+                parts.append(f"--joint {shlex.quote(f'{control.name}={value:.12g}')}")
         return " ".join(parts)
 
     def _controls(self, start: Values) -> tuple[Control, ...]:
@@ -163,7 +174,12 @@ class RobotMechanism:
             value = float(np.clip(start.get(joint.name, self._reference[joint.qpos]), low, high))
             unit = "m" if int(model.jnt_type[joint.number]) == slide else "rad"
             found.append(Control(joint.name, low, high, value, unit))
-        return tuple(found[:_MOST_JOINTS])
+        units = {control.name: control.unit for control in found}
+        moving = [
+            Control(name, -20.0, 20.0, start.get(name, 0.0), f"{units.get(joint, 'rad')}/s")
+            for name, joint in self._moving.items()
+        ]
+        return (*found[:_MOST_JOINTS], *moving)
 
 
 def _general_controls(kind: str, start: Values) -> list[Control]:

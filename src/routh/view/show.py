@@ -64,7 +64,8 @@ def show(
     Parameters
     ----------
     what : the name of a planar system, a model file (MJCF, URDF), an MjModel, or a mechanism.
-    state : where to start: "roll", "pitch", "yaw" (rad), "drop" (m/s), joints by name, a system's parameters.
+    state : where to start: "roll", "pitch", "yaw" (rad), "drop" (m/s), joints by name (and "knee velocity",
+        rad/s), a system's parameters.
     host, port : loopback and a free port; another host lets others in who know the address with its token.
     ghosts : outcomes drawn as ghosts.
     """

@@ -11,14 +11,12 @@ from routh.models.landed import Landing
 from routh.models.mujoco.contacts import (
     contact_rows,
     equality_rows,
-    geom_name,
     joint_names,
     near_contacts,
 )
 from routh.models.mujoco.engine import engine, look_around, mass_matrix, take_environment
 from routh.models.mujoco.lowering import find_root
 from routh.models.regime import UNEVENNESS, Regime, regime_of
-from routh.models.robot import distinct_names
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING
 from routh.models.softness import duration_of_spring, spring_of
 from routh.models.touchdown import SLOPE, RootMotion, Touchdown, held_touchdown
@@ -130,22 +128,21 @@ def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regim
     """Whether the set of outcomes is the right model of a landing: by when its contacts close and how they
     last.
 
-    Contacts that close within three windows but not within one make it tilted.
+    A planar root has no touch-down; there contacts that close within three windows but not within one make it
+    tilted.
     """
     model, problem = landing.model, landing.problem
     data = engine().MjData(model)
     data.qpos[:] = landing.qpos
+    engine().mj_kinematics(model, data)
+    if find_root(model, data).kind == "free":
+        down = next(touchdowns(model, landing.qpos[None], landing.qvel[None], window=landing.window))
+        if isinstance(down, Touchdown):
+            return down.regime(landing.window, unevenness)
     near = look_around(model, data, float(problem.dist.max()) + TOUCHING)
     found = [contact for contact in near_contacts(near.data) if min(contact.geom) >= 0]
-    names = distinct_names(
-        [
-            f"{geom_name(near.model, int(b))}/{geom_name(near.model, int(a))}"
-            for a, b in (c.geom for c in found)
-        ]
-    )
-    springs = {name: contact.solref for name, contact in zip(names, found, strict=True)}
-    known = np.array([springs[name] for name in problem.names if name in springs]).reshape(-1, 2)
-    lasting = duration_of_spring(*spring_of(known, timestep=float(near.model.opt.timestep)))
+    solref = np.array([contact.solref for contact in found]).reshape(-1, 2)
+    lasting = duration_of_spring(*spring_of(solref, timestep=float(near.model.opt.timestep)))
     closing = np.array(
         [*np.where(problem.dist <= 2.0 * TOUCHING, 0.0, problem.time_to_contact), *problem.soon.values()]
     )
