@@ -32,7 +32,7 @@ def test_go_and_json(routh_command):
     assert told["picture"] is None
 
 
-def test_rates_and_bad_input(routh_command):
+def test_rates_and_bad_input(routh_command, tmp_path):
     code, out, _ = routh_command("tip", LANDER, "--drop", 0.5, "--roll-rate", 12.0, "--no-picture")
     assert code == 4
     assert "turning at 12 rad/s" in out
@@ -42,6 +42,13 @@ def test_rates_and_bad_input(routh_command):
     code, _, err = routh_command("tip", LANDER, "--joint-velocity", "knee=1")
     assert code == 2
     assert "joint_velocities: got 'knee'" in err
+    planar = tmp_path / "planar.xml"
+    planar.write_text("""<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 1">
+      <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>
+      <geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>""")
+    code, _, err = routh_command("tip", planar, "--drop", 1.0, "--speed", 0.5)
+    assert code == 2
+    assert "wanted a free joint at the root" in err
 
 
 def test_every_landing_answer_says_if_the_set_is_the_right_model(routh_command):

@@ -70,6 +70,23 @@ def test_edges_of_a_lander():
     assert found.sinking == pytest.approx(0.0, abs=1e-6)
 
 
+def test_uneven_feet_lean_the_body():
+    """A lander whose two feet on one side are longer by a height turns over the other side sooner."""
+    q, v = flat(0.8, 1.5)
+    down = next(iter(touchdowns(lander(), q[None], v[None], window=0.005)))
+    height = 0.01
+    found = support_of(down, unevenness=height / np.sqrt(2.0))
+    left = np.arctan2(SPAN, HEIGHT) - height / (2 * SPAN)  # from there to the point above the edge, rad
+    rise = np.hypot(SPAN, HEIGHT) * (1.0 - np.cos(left))
+    assert [e.barrier for e in found.edges] == pytest.approx([MASS * G * rise] * 4)
+    flat_one, leaning = tipping(lander(), q, v), tipping(lander(), q, v, unevenness=0.005)
+    assert leaning.ratio / flat_one.ratio == pytest.approx(
+        flat_one.support.edges[0].critical / leaning.support.edges[0].critical
+    )
+    assert leaning.ratio > 1.03 * flat_one.ratio
+    assert tipping(lander(), q, v, unevenness=0.2).ratio == np.inf  # it would fall where it stands
+
+
 def test_the_worst_outcome_tips_in_mujoco_and_a_slower_one_does_not():
     model = lander()
     q, v = flat(0.9, 1.8)

@@ -55,8 +55,13 @@ class TipRequest:
         options.option(min=0.0, help="Of one contact, N/m. Default: the model's own (MuJoCo's solref)."),
     ] = None
     unevenness: Annotated[
-        float, typer.Option(min=0.0, help="By which feet and ground differ from the model, m.")
-    ] = 2e-3
+        float | None,
+        options.option(
+            min=0.0,
+            help="By which the height of each foot differs from the model, m: the body leans by it. Default: "
+            "none; 2 mm for the line on the model.",
+        ),
+    ] = None
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each landing.")] = 256
     seed: options.Seed = 0
 

@@ -69,7 +69,8 @@ def worst_heading(
     told: Options = {"window": request.near.window, "stiffness": request.stiffness}
     limits = options.given(deepest=request.near.deepest, past_limit=request.near.past_limit)
     told = options.given(**told, restitution=request.restitution, **limits)
-    told |= {"unevenness": request.unevenness, "samples": request.samples, "seed": request.seed}
+    told |= {**options.given(unevenness=request.unevenness), "samples": request.samples, "seed": request.seed}
+    refuse_other_roots(model)
     around = landed.heading is None and landed.speed > 0.0
     turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else [landed.heading or 0.0]
     further = {**robot.posture(model), "window": request.near.window, **limits}
@@ -84,13 +85,24 @@ def worst_heading(
     return worst, answer
 
 
+def refuse_other_roots(model: MjModel) -> None:
+    """Say that a root is not free before a landing says what such a root cannot do."""
+    from routh.models.mujoco.engine import engine
+    from routh.models.mujoco.touchdown import free_root
+
+    data = engine().MjData(model)
+    engine().mj_kinematics(model, data)
+    free_root(model, data)
+
+
 def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> SafeRegion:
     """The safe speeds in the posture of the landing, along its heading where one is given."""
     from routh.robust.region import safe_region
 
     posture: Options = {name: getattr(landed, name) for name in ("roll", "pitch", "yaw")}
     posture |= {"joints": landed.joints(), **robot.posture(model)}
-    told = options.given(window=request.near.window, restitution=request.restitution, heading=landed.heading)
+    told: Options = {"window": request.near.window, "restitution": request.restitution}
+    told = options.given(**told, heading=landed.heading, unevenness=request.unevenness)
     fastest = 2.0 * float(np.hypot(1.0 if landed.drop is None else landed.drop, landed.speed)) + 1.0
     headings: Options = {"headings": 8, "directions": 13, "fastest": fastest, "seed": request.seed}
     return safe_region(model, **told, **headings, **options.given(**posture))

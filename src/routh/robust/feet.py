@@ -34,18 +34,23 @@ class StandingProblem(RobotProblem):
 
 
 def standing_problem(
-    landing: Landing, *, restitution: str | float = "contact", **options: Foreign
+    landing: Landing,
+    *,
+    restitution: str | float = "contact",
+    unevenness: float | None = None,
+    **options: Foreign,
 ) -> StandingProblem:
     """The touch-down of a landing, as `routh.robust.tipping` sees it; a ValueError where it has no support.
 
-    ``options`` are those of `routh.robust.tipping` for Pinocchio: ground, points, geometry and mu.
+    ``restitution`` and ``unevenness`` are those of `routh.robust.tipping`, and so are ``options`` for
+    Pinocchio: ground, points, geometry and mu.
     """
     model: Foreign = landing.model
     state = landing.qpos[None], landing.qvel[None]
     down = next(iter(touchdowns(model, *state, window=landing.window, **options)))
     if isinstance(down, ValueError):
         raise down
-    support = support_of(down)
+    support = support_of(down, unevenness)
     counting = np.flatnonzero(down.closing() <= landing.window)
     elastic, _ = restitution_at(down, counting, restitution_given(restitution))
     return StandingProblem(counted(down, counting, elastic), support)

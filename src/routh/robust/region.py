@@ -134,6 +134,7 @@ def safe_region(
     fastest: float = 5.0,
     window: float = WINDOW,
     restitution: str | float = "contact",
+    unevenness: float | None = None,
     samples: int = SAMPLES,
     rates: str = "extreme",
     friction: str = "cone",
@@ -150,7 +151,8 @@ def safe_region(
     heading : of the sideways speed, rad; None: the worst of ``headings`` around.
     directions, steepest : how many, from straight down to so many rad from it.
     fastest : m/s: no faster touch-down is looked at.
-    window, restitution, samples, rates, friction, facets, seed, threads : as in `routh.robust.tipping`.
+    window, restitution, unevenness, samples, rates, friction, facets, seed, threads : as in
+        `routh.robust.tipping`.
     posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
     """
     for name in (*MOTION, "joint_velocities", "drop"):
@@ -168,7 +170,8 @@ def safe_region(
     found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))
     if isinstance(found, ValueError):
         raise found
-    support = support_of(found)
+    uneven = None if unevenness is None else real("unevenness", unevenness, at_least=0.0)
+    support = support_of(found, uneven)
     begins, problems, places = _cases(found, angle, around, window, top, elastic)
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)

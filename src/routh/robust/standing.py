@@ -8,11 +8,12 @@ than
 
 with dh the rise of the centre of mass to the point above the edge. The rate is linear in the velocity after,
 so "worst outcome" has a meaning for each edge. The support is taken flat: as if the body stood with its own
-feet on the ground, whatever its tilt is when it touches.
+feet on the ground, whatever its tilt is when it touches; where feet are said to be uneven, leaning by that.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,8 +79,11 @@ class Support:
         return np.where(unstable, np.inf, v @ rates.T)
 
 
-def support_of(down: Touchdown) -> Support:
-    """The support polygon of a touch-down; a ValueError says what is missing for one."""
+def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
+    """The support polygon of a touch-down; a ValueError says what is missing for one.
+
+    ``unevenness``: m, by which the height of each foot differs from the model; see `_edge`.
+    """
     up = _ground_normal(down)
     dist, carrying = down.problem.dist, down.carrying
     first = int(np.argmin(dist))
@@ -105,7 +109,9 @@ def support_of(down: Touchdown) -> Support:
     edges = []
     for a, b in pairwise([*hull, hull[0]]):
         names = down.problem.names[carrying[a]], down.problem.names[carrying[b]]
-        edges.append(_edge(down, points[a], points[b], gravity, names))
+        width = float(np.abs(_across(points - points[a], points[b] - points[a])).max())
+        lean = math.sqrt(2.0) * (unevenness or 0.0) / width
+        edges.append(_edge(down, points[a], points[b], gravity, names, lean))
     flat = -float((down.com - points.mean(axis=0)) @ gravity) / pull
     lowest = down.points[first] - dist[first] * up
     now = -float((down.com - lowest) @ down.gravity) / pull
@@ -158,7 +164,20 @@ def _turned(gravity: Array, up: Array, normal: Array) -> Array:
     return np.asarray(found, dtype=np.float64)
 
 
-def _edge(down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str, str]) -> Edge:
+def _across(points: Array, along: Array) -> Array:
+    """How far points (k, 3) are from a line through the origin, (k,)."""
+    e = along / np.linalg.norm(along)
+    return np.asarray(np.linalg.norm(points - np.outer(points @ e, e), axis=1))
+
+
+def _edge(
+    down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str, str], lean: float = 0.0
+) -> Edge:
+    """An edge over which a body falls that stands leaning towards it by ``lean`` (rad).
+
+    Two feet that each differ from the model by some height differ by sqrt(2) of it from each other, and over
+    the width of the support that leans the body: less is left to the point above the edge.
+    """
     e = (b - a) / np.linalg.norm(b - a)
     arm = down.com - a
     across = arm - e * (e @ arm)
@@ -167,7 +186,8 @@ def _edge(down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str,
     up = -pull / strength
     outward: Array = _cross(e, up)
     inertia = float(e @ down.inertia @ e + down.mass * across @ across)
-    rise = float(np.linalg.norm(across) - across @ up) if across @ outward < 0.0 else 0.0
+    angle = math.atan2(-float(across @ outward), float(across @ up)) - lean  # left to the point above
+    rise = 2.0 * float(np.linalg.norm(across)) * math.sin(0.5 * angle) ** 2 if angle > 0.0 else 0.0
     linear, angular = down.momentum[:3], down.momentum[3:]
     rate = (e @ angular + _cross(e, arm) @ linear) / inertia  # e . (arm x p) = (e x arm) . p
     return Edge(names, a, e, outward, inertia, down.mass * strength * rise, rate)

@@ -289,7 +289,7 @@ def tipping(
     rates: str = "extreme",
     prove: bool = False,
     stiffness: float | None = None,
-    unevenness: float = UNEVENNESS,
+    unevenness: float | None = None,
     friction: str = "cone",
     facets: int | None = None,
     seed: int = 0,
@@ -311,7 +311,8 @@ def tipping(
     prove : bound the worst outcome about each edge by a cone program (some 10 ms an edge); without it only by
         energy and momentum, which costs nothing and is looser.
     stiffness : of one contact, N/m, instead of the model's own spring; says how long a contact lasts.
-    unevenness : m, by which feet and ground differ from the model; for the line that says if the set is the
+    unevenness : m, by which the height of each foot differs from the model: the body then stands leaning by
+        sqrt(2) of it over the width of its support. None: it stands flat, and 2 mm are taken for the
         right model here (`Tipping.regime`).
     options : ``deepest``, ``past_limit``; for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
@@ -322,7 +323,8 @@ def tipping(
     """
     real("window", window, at_least=0.0)
     integer("samples", samples, at_least=1)
-    real("unevenness", unevenness, at_least=0.0)
+    if unevenness is not None:
+        real("unevenness", unevenness, at_least=0.0)
     elastic = restitution_given(restitution)
     if stiffness is not None:
         real("stiffness", stiffness, above=0.0)
@@ -361,7 +363,7 @@ class _Asked:
     samples: int = SAMPLES
     prove: bool = False
     stiffness: float | None = None
-    unevenness: float = UNEVENNESS
+    unevenness: float | None = None
     drawing: Options = field(default_factory=lambda: {"rates": "extreme"})
 
 
@@ -399,7 +401,7 @@ def _answers(
 
 def _posed(down: Touchdown, asked: _Asked) -> _Posed | ValueError:
     try:
-        support = support_of(down)
+        support = support_of(down, asked.unevenness)
     except ValueError as error:
         return error
     counting = np.flatnonzero(down.closing() <= asked.window)
@@ -458,7 +460,8 @@ def _answer(
         after = (energies.max(initial=0.0) + support.sinking) / np.float64(barrier)
     given = asked.stiffness
     lasting = None if given is None else contact_duration(given, down.mass / len(support.carrying))
-    regime = down.regime(asked.window, asked.unevenness, lasting)
+    uneven = UNEVENNESS if asked.unevenness is None else asked.unevenness
+    regime = down.regime(asked.window, uneven, lasting)
     v = drawn.v[row, index, : problem.nv] if solved else np.full(problem.nv, np.nan)
     return Tipping(
         model,

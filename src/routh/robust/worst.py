@@ -34,7 +34,7 @@ METHODS = ("auto", "exact", "fill")
 _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _SPATIAL_ROUND = (
-    128  # samples of a round of filling in space, where the extreme rates reach nearly as far at once
+    32  # samples of a round of filling in space, where the extreme rates reach nearly as far at once
 )
 _EXTREME = 256  # samples of extreme rates that come before it
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
@@ -66,7 +66,9 @@ class WorstCase:
     def looseness(self) -> float | None:
         """By which share of the value's size the bound is loose, if no outcome is worse than the one found.
 
-        Bounds in space come from energy, momentum and the friction cones alone: between 0.3 and 1 is usual.
+        Bounds in space come from energy, momentum and the friction cones alone. For the edge over which a
+        lander turns it is 0.4 to 0.9; where the value is small beside what energy allows, several times one:
+        look at ``gap`` there.
         """
         return None if self.gap is None else self.gap / max(abs(self.value), 1e-300)
 
