@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from routh import systems
 from routh.compiling.copying import rebuilt
 from routh.kernels.common import random, small_linear
+from routh.kernels.common.arrays import make_rows
+from routh.kernels.plane import sample as plane
 
 numba = pytest.importorskip("numba")
 
@@ -42,3 +45,14 @@ def test_least_squares():
         run(*given, 4, 1e-12)
         found.append([one.tobytes() for one in given])
     assert found[0] == found[1]
+
+
+def test_named_fields():
+    problem, found = systems.get("disk-stack").problem, []
+    theirs = by_numba(plane.load_row)
+    for run in (plane.load_row, theirs):
+        work = plane.workspace(problem.nc, 1)
+        run(make_rows([problem]), 0, work)
+        found.append([one.tobytes() for one in work])
+    assert found[0] == found[1]
+    assert any(np.any(one) for one in work)

@@ -151,7 +151,7 @@ def test_the_interpreted_kernel_gives_the_same_outcomes():
                 status, events, _ = interpreted(plane_sample.one_sample)(
                     work, problem.nc, settings, 0, sample, elastic, None, None
                 )
-                total = work.values[plane_sample.TOTAL, : 2 * problem.nc].reshape(-1, 2)
+                total = work.total[: 2 * problem.nc].reshape(-1, 2)
                 assert (status, events) == (outputs.status[0, sample], outputs.events[0, sample])
                 if status == Status.SOLVED:
                     v = problem.apply(total * problem.scaling.impulse[:, None])

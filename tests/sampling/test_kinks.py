@@ -11,7 +11,7 @@ from routh.compiling import interpreted
 from routh.kernels.gradients.record import DRIVEN, EVENT, MARGIN, VANISHES, begin_record, make_record
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane import sample as plane_sample
-from routh.kernels.plane.rates import CODES, MU, NOW, SLIPS
+from routh.kernels.plane.rates import CODES, SLIPS
 from routh.rng import event_key
 from routh.sampling.outcomes import DATA
 from routh.sampling.redrawing import keys_of
@@ -141,7 +141,7 @@ def test_keys_are_those_that_the_samplers_draw():
 def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     # its share was left out of the derivative, and nothing said so
     work, record = plane_sample.workspace(1, 1), make_record(4, 1, 2)
-    work.values[NOW, :2], work.values[MU, 0] = (-0.5, 0.3), 0.0
+    work.now[:2], work.mu[0] = (-0.5, 0.3), 0.0
     work.known[0, :4] = 1.0, 0.0, 1.0, 0.0  # rates, and what they change: zero is reached at 0.5
     work.known[0, 4 + CODES] = DRIVEN * SLIPS + 1
     interpreted(begin_record)(record)

@@ -9,6 +9,7 @@ from routh.validation import Array
 
 SWEEPS = 30
 ORTHOGONAL = 1e-15  # cosine of two columns that are taken for orthogonal
+SINGULAR = 1e-11  # pivots below this, in rows of unit size, are none: rows depend on each other
 NOTHING = 1e-14  # length of a column, as a share of the longest, that is rounding
 
 
@@ -127,3 +128,47 @@ def solve(A: Array, n: int) -> None:
             if i != column and factor != 0.0:
                 for j in range(column, n + 1):
                     A[i, j] -= factor * A[column, j]
+
+
+@kernel
+def solve_linear(A: Array, m: int) -> bool:
+    """Gauss with row pivoting for the rows A (m, m + 1); the last column becomes the solution.
+
+    Unknowns whose pivots vanish, for which those before them can stand, are zero: whoever asked verifies the
+    equations. Whether none did. The row that such an unknown leaves over, of zero at its own place, may be
+    the only one that tells a later unknown, so it stays in the game.
+    """
+    regular = True
+    for a in range(m):  # rows of unit size, so that a pivot of the size of rounding can be told
+        size = 0.0
+        for b in range(m):
+            size = max(size, abs(A[a, b]))
+        if size > 0.0:
+            for b in range(m + 1):
+                A[a, b] /= size
+    for k in range(m):
+        best, first = k, k + 1 if regular else 0
+        for a in range(first, m):
+            if (a > k or A[a, a] == 0.0) and abs(A[a, k]) > abs(A[best, k]):
+                best = a
+        if best != k:
+            for b in range(k, m + 1):
+                A[k, b], A[best, b] = A[best, b], A[k, b]
+        if not abs(A[k, k]) > SINGULAR:
+            A[k, k] = 0.0
+            regular = False
+            continue
+        for a in range(first, m):
+            factor = A[a, k] / A[k, k]
+            if factor != 0.0 and (a > k or (a < k and A[a, a] == 0.0)):
+                for b in range(k + 1, m + 1):
+                    A[a, b] -= factor * A[k, b]
+    for k in range(m - 1, -1, -1):
+        value = 0.0
+        if A[k, k] != 0.0:
+            value = A[k, m]
+            for b in range(k + 1, m):
+                value -= A[k, b] * A[b, m]
+            value /= A[k, k]
+        A[k, m] = value
+    return regular

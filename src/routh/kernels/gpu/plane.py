@@ -18,7 +18,7 @@ from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, Rows, mak
 from routh.kernels.common.integers import wide
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane import sample as plane_sample
-from routh.kernels.plane.rates import BUDGET, GRAM, NOW, find_rates
+from routh.kernels.plane.rates import CODES, PlaneWork, find_rates, plane_shapes, plane_work
 from routh.kernels.plane.roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
 from routh.validation import Array
 
@@ -48,44 +48,33 @@ class Listed(NamedTuple):
     launch: int  # -1: there is no list
 
 
-class PlaneThread(NamedTuple):
-    """`routh.kernels.plane.rates.PlaneWork` of a thread on the GPU: patterns are known to all of them."""
-
-    values: DeviceArray
-    marks: DeviceArray
-    flags: DeviceArray  # the quick kernel's first: whether the sample was given up
-    known: DeviceArray  # (2, as wide as the table): rates of two pieces; the quick kernel's: the table
-    names: DeviceArray  # (slots,) the patterns of the table, which no thread changes
-    table: DeviceArray  # (slots + 2, ...) their rates, see `PlaneWork.known`
-
-
-def find_shared_rates(work: DeviceArray, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
+def find_shared_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
     known, at = work.known, wide(int(busy >= 0))
     if unit and len(work.names) > 0 and nc <= NAMED:
-        slot = find_slot(work, work.table, nc, key)
+        slot = find_slot(work, work.shared, nc, key)
         if slot >= 0:
             for column in range(4 * nc + 1):
-                known[at, column] = work.table[slot, column]
+                known[at, column] = work.shared[slot, column]
             return at if known[at, 4 * nc] == PUSHES else NOWHERE
     found, _ = find_rates(work, nc, at, key)
     return at if found else NOWHERE
 
 
-def find_listed_rates(work: DeviceArray, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
+def find_listed_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` from the table alone; where that fails all contacts separate: the sample ends."""
     if unit:
         slot = find_slot(work, work.known, nc, key)
         if slot >= 0:
             return slot if work.known[slot, 4 * nc] == PUSHES else NOWHERE
-    work.flags[0] = True
+    work.approaching[0] = True
     for i in range(nc):
-        work.values[NOW, 2 * i] = FAR
-        work.values[BUDGET, i] = 0.0
+        work.now[2 * i] = FAR
+        work.budget[i] = 0.0
     return NOWHERE
 
 
-def keep_patterns(work: DeviceArray) -> None:
+def keep_patterns(work: PlaneWork) -> None:
     """Instead of `plane_sample.forget_patterns`: the table is that of this problem, or empty."""
 
 
@@ -104,7 +93,9 @@ def _full_kernel(nc: int) -> CudaKernel:
     """All samples, or those of a list, for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (plane_sample.forget_patterns, keep_patterns))
     sampled = on_device(plane_sample.run_range, instead=instead)
-    values, marks, flags, _, known = (array.shape for array in plane_sample.workspace(nc, 1))
+    layout = on_device(plane_work)
+    numbers, marks, gram, equations, flags = plane_shapes(nc)
+    known = 2, 5 * nc + CODES
 
     def entry(
         rows: Rows,
@@ -117,13 +108,13 @@ def _full_kernel(nc: int) -> CudaKernel:
         begin: int,
         end: int,
     ) -> None:
-        work = PlaneThread(
-            own_array(values, np.float64),
+        work = layout(
+            own_array(numbers, np.float64),
             own_array(marks, np.int64),
+            own_array(gram, np.float64),
+            own_array(equations, np.float64),
             own_array(flags, np.bool_),
-            own_array(known, np.float64),
-            names,
-            table,
+            (names, own_array(known, np.float64), table),
         )
         last = listed.counts[listed.launch] if listed.launch >= 0 else end - begin
         for place in range(thread_number(), last, thread_count()):
@@ -139,8 +130,8 @@ def _quick_kernel(nc: int) -> CudaKernel:
     """The samples of one problem whose rates are all in the table; the others' numbers into a list."""
     instead = ((find_known_rates, find_listed_rates), (plane_sample.forget_patterns, keep_patterns))
     sampled = on_device(plane_sample.run_range, instead=instead)
-    _, marks, flags, _, _ = (array.shape for array in plane_sample.workspace(nc, 1))
-    values = GRAM + 2 * nc, 2 * nc  # no linear equations
+    layout = on_device(plane_work)
+    numbers, marks, gram, _, flags = plane_shapes(nc)
 
     def entry(
         rows: Rows,
@@ -152,18 +143,19 @@ def _quick_kernel(nc: int) -> CudaKernel:
         begin: int,
         end: int,
     ) -> None:
-        work = PlaneThread(
-            own_array(values, np.float64),
+        own = own_array(gram, np.float64)  # there are no linear equations
+        work = layout(
+            own_array(numbers, np.float64),
             own_array(marks, np.int64),
+            own,
+            own,
             own_array(flags, np.bool_),
-            table,
-            names,
-            table,
+            (names, table, table),
         )
         for number in range(begin + thread_number(), end, thread_count()):
-            work.flags[0] = False
+            work.approaching[0] = False
             sampled(rows, draw, outputs, work, None, number, number + 1)
-            if work.flags[0]:
+            if work.approaching[0]:
                 listed.numbers[add_atomically(listed.counts, listed.launch, 1)] = number
 
     return gpu_kernel(entry, registers=QUICK_REGISTERS)

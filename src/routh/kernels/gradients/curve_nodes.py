@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients.record import (
     AIMED,
     BOOK,
@@ -43,7 +44,6 @@ from routh.kernels.gradients.reverse_rates import (
     list_unknowns,
     times_G,
 )
-from routh.kernels.plane.rates import solve_linear
 
 ENDED, BENT, SMALL = 1e-6, 100.0, 1e-3  # a slip has ended of which less than ENDED is left, or than BENT
 # times a small size of the slip that goes straight on
@@ -117,7 +117,7 @@ def add_unknown_rates(given: Given, own: ReverseWork, rate: np.ndarray, m: int) 
         own.system[e, m] = right
         for f in range(m):
             own.system[e, f] = coupling(given, own, e, f)
-    solve_linear(own.system, 0, m)
+    solve_linear(own.system, m)
     for e in range(m):
         for part in range(3):
             rate[3 * own.whose[e] + part] += own.columns[e, part] * own.system[e, m]

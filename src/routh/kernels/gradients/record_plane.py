@@ -41,7 +41,7 @@ from routh.kernels.gradients.record import (
 from routh.kernels.gradients.record import BUDGET as LEFT
 from routh.kernels.plane import rates as plane
 from routh.kernels.plane.pieces import FOREVER, ZERO
-from routh.kernels.plane.rates import BUDGET, CODES, CUT_AT, MU, NOW, SLIPS, START, THEN, PlaneWork
+from routh.kernels.plane.rates import CODES, SLIPS, PlaneWork
 
 WIDTH = 2
 SAME = 1e-12  # lengths that differ by less than this share of them are one
@@ -52,9 +52,9 @@ def begin_plane(record: Record, work: PlaneWork, nc: int) -> None:
     """A new sample; a contact that begins without approach or slip is at a change of piece."""
     begin_record(record)
     for i in range(nc):
-        note_margin(record, abs(work.values[START, 2 * i]))
-        if work.values[MU, i] > 0.0:
-            note_margin(record, abs(work.values[START, 2 * i + 1]))
+        note_margin(record, abs(work.start[2 * i]))
+        if work.mu[i] > 0.0:
+            note_margin(record, abs(work.start[2 * i + 1]))
 
 
 @kernel
@@ -64,21 +64,21 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
     ``now`` is the place of the rates of the piece. Where a contact without friction slides to is no part of a
     pattern, yet a little friction would act against it.
     """
-    values, known = work.values, work.known
+    known = work.known
     for i in range(nc):
         code = int(known[at, 4 * nc + CODES + i])
         role, slip = code // SLIPS, code % SLIPS - 1
-        face = STICKS if role != FREE and values[MU, i] > 0.0 else FRICTIONLESS
-        if values[MU, i] == 0.0:
-            t = values[NOW, 2 * i + 1]
+        face = STICKS if role != FREE and work.mu[i] > 0.0 else FRICTIONLESS
+        if work.mu[i] == 0.0:
+            t = work.now[2 * i + 1]
             t = t if t != 0.0 else known[now, 2 * nc + 2 * i + 1]
             slip = int(t > 0.0) - int(t < 0.0)
         if role != FREE and slip != 0:
             face = 0 if slip > 0 else 1
         record.marks[k, ROLE, i], record.marks[k, FACE, i], record.marks[k, BOOK, i] = role, face, IDLE
-        record.states[k, LEFT, i] = values[BUDGET, i]
+        record.states[k, LEFT, i] = work.budget[i]
     for a in range(2 * nc):
-        record.states[k, C, a] = values[NOW, a]
+        record.states[k, C, a] = work.now[a]
         record.states[k, RATE, a] = known[at, a]
         record.states[k, CHANGE, a] = known[at, 2 * nc + a]
 
@@ -86,11 +86,11 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
 @kernel
 def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -> tuple[int, int, int]:
     """Which event is at this length, whose it is, and of which of its coordinates."""
-    values, rates = work.values, work.known
+    rates = work.known
     event, who, part = NOBODY, NOBODY, 0
     for i in range(nc):
         for p in range(2):
-            c, change = values[NOW, 2 * i + p], rates[at, 2 * nc + 2 * i + p]
+            c, change = work.now[2 * i + p], rates[at, 2 * nc + 2 * i + p]
             # of those that vanish together the first, whichever rounding lets be the first to do so
             if event == NOBODY and c * change < 0.0 and abs(c + length * change) <= ZERO:
                 event, who, part = VANISHES, i, p
@@ -103,9 +103,9 @@ def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -
 @kernel
 def length_of_budget(work: PlaneWork, nc: int, at: int, i: int, poisson: int) -> float:
     """How far it is to where a contact that separates has returned everything."""
-    values, rates = work.values, work.known
-    y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
-    normal, budget = rates[at, 2 * i], values[BUDGET, i]
+    rates = work.known
+    y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
+    normal, budget = rates[at, 2 * i], work.budget[i]
     if not (budget > 0.0 and normal > 0.0) or y < 0.0:
         return FOREVER
     b = budget / normal
@@ -121,13 +121,13 @@ def margin_beyond(
     record: Record, k: int, work: PlaneWork, nc: int, at: int, whole: float, poisson: int
 ) -> None:
     """How near the event, on the way to which a piece is cut short, is to others that would be the first."""
-    values, rates = work.values, work.known
+    rates = work.known
     ended, who = record.head[k, EVENT], record.head[k, WHO]
     own = 2 * who + int(record.numbers[k, DIRECTION] == 0.0) if ended == VANISHES else NOBODY
     for i in range(nc):
         for a in range(2 * i, 2 * i + 2):
-            c, change = values[NOW, a], rates[at, 2 * nc + a]
-            counts = a == 2 * i or rates[at, 2 * i] > 0.0 or values[NOW, 2 * i] < 0.0
+            c, change = work.now[a], rates[at, 2 * nc + a]
+            counts = a == 2 * i or rates[at, 2 * i] > 0.0 or work.now[2 * i] < 0.0
             if a == own or not (counts and c * change < 0.0):
                 continue
             if abs(c + whole * change) <= ZERO:
@@ -157,9 +157,9 @@ def write_piece(
     elif length < whole and not corner:
         margin_beyond(record, k, work, nc, at, whole, poisson)
     if corner:
-        write_event(record, k, CORNER, work.marks[CUT_AT, 0], work.marks[CUT_AT, 1])
+        write_event(record, k, CORNER, work.cut_at[0], work.cut_at[1])
         ahead = next_entry(record)
-        write_rates(record, ahead, work, nc, work.marks[CUT_AT, 2], at)
+        write_rates(record, ahead, work, nc, work.cut_at[2], at)
         write_event(record, ahead, AHEAD, NOBODY, NOBODY)
     return k
 
@@ -167,7 +167,7 @@ def write_piece(
 @kernel
 def rates_margin(record: Record, k: int, work: PlaneWork, nc: int) -> None:
     """How near the rates are to another pattern: of sticking and sliding, of pushing and not."""
-    values, states = work.values, record.states
+    states = record.states
     size = 0.0
     for i in range(nc):
         size = max(size, states[k, RATE, 2 * i])
@@ -177,22 +177,22 @@ def rates_margin(record: Record, k: int, work: PlaneWork, nc: int) -> None:
             continue
         if role != DRIVEN:
             note_margin(record, normal / size)
-        elif values[NOW, 2 * i] == 0.0 and not values[BUDGET, i] > 0.0:
+        elif work.now[2 * i] == 0.0 and not work.budget[i] > 0.0:
             note_margin(record, abs(states[k, CHANGE, 2 * i]) / size)
         if record.marks[k, FACE, i] == STICKS:
-            note_margin(record, 1.0 - abs(friction) / (values[MU, i] * max(normal, 1e-300)))
-        elif values[NOW, 2 * i + 1] == 0.0 and values[MU, i] > 0.0 and role != plane.EDGE:
+            note_margin(record, 1.0 - abs(friction) / (work.mu[i] * max(normal, 1e-300)))
+        elif work.now[2 * i + 1] == 0.0 and work.mu[i] > 0.0 and role != plane.EDGE:
             note_margin(record, abs(states[k, CHANGE, 2 * i + 1]) / size)
 
 
 @kernel
 def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool, poisson: int) -> None:
     """A piece after it was walked: what restitution did, and how near its end is to another event."""
-    values, states = work.values, record.states
+    states = record.states
     partner = corner_partner(record, k)
     for i in range(nc):
-        y, after, before = states[k, C, 2 * i], values[THEN, 2 * i], states[k, LEFT, i]
-        rate, left = states[k, RATE, 2 * i], values[BUDGET, i]
+        y, after, before = states[k, C, 2 * i], work.then[2 * i], states[k, LEFT, i]
+        rate, left = states[k, RATE, 2 * i], work.budget[i]
         if elastic and rate > 0.0:
             rests = poisson == 1 and y == 0.0 and after == 0.0 and not before > 0.0
             if y < 0.0 or after < 0.0 or rests:
@@ -206,12 +206,12 @@ def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool
             a = WIDTH * i + part
             own = record.head[k, EVENT] == VANISHES and record.head[k, WHO] == i
             own = own and record.numbers[k, DIRECTION + part] != 0.0 and record.numbers[k, SHARE] == 1.0
-            matters = part == 0 or values[MU, i] > 0.0
+            matters = part == 0 or work.mu[i] > 0.0
             if states[k, CHANGE, a] != 0.0 and matters and not own and a != partner:
-                if values[THEN, a] == 0.0:
+                if work.then[a] == 0.0:
                     note_tie(record, k, a)
                 else:
-                    note_margin(record, abs(values[THEN, a]))
+                    note_margin(record, abs(work.then[a]))
 
 
 @kernel

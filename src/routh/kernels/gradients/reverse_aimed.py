@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients.record import AIMED_FROM, DRIVEN, ENTRIES, MORE, RATE, ROLE, SETTER, C, Record
 from routh.kernels.gradients.reverse_rates import (
     AIMED,
@@ -30,7 +31,6 @@ from routh.kernels.gradients.reverse_rates import (
     coupling,
     times_G,
 )
-from routh.kernels.plane.rates import solve_linear
 
 LEFT_OVER = 1e-7  # normal velocities below this share of the speed come to rest together
 ON_CONE = 1e-9  # friction that is nearer to its cone slides
@@ -133,7 +133,7 @@ def aimed_impulse(
             own.system[e, m] -= own.rows[e, part] * record.states[k, C, 3 * own.whose[e] + part]
         for f in range(m):
             own.system[e, f] = coupling(given, own, e, f)
-    if not solve_linear(own.system, 0, m):
+    if not solve_linear(own.system, m):
         return 0.0
     for e in range(m):
         at = 3 * own.whose[e]
@@ -163,7 +163,7 @@ def back_through_impulse(
             i = own.whose[e]
             for part in range(2):
                 own.system[e, e] -= own.units[i, part] * times_G(given, impulse, at + 1 + part)
-    solve_linear(own.system, 0, m)
+    solve_linear(own.system, m)
     for a in range(n):
         bars[LEVER, a] = bars[OF_CHANGE, a]
     for e in range(m):

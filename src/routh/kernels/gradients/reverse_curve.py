@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients.curve_nodes import across, add_across, of_angle, slip_left, visit
 from routh.kernels.gradients.record import (
     BOOK,
@@ -61,7 +62,6 @@ from routh.kernels.gradients.reverse_rates import (
     pull_rates,
     times_G,
 )
-from routh.kernels.plane.rates import solve_linear
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
 PLACES, WEIGHTS = 0.5 + 0.5 * _POINTS, 0.5 * _WEIGHTS  # of Gauss's points in a step from 0 to 1
@@ -101,7 +101,7 @@ def level(given: Given, own: ReverseWork, slides: int) -> None:
         own.stages[e, slides] = -of_angle(own, 0, i, nc, state)
         for f in range(slides):
             own.stages[e, f] = across(own, own.nodes[0, TURNS_FROM + nc + i], 0, own.slides[f])
-    solve_linear(own.stages, 0, slides)
+    solve_linear(own.stages, slides)
     for e in range(slides):
         add_across(own, state, 0, own.slides[e], own.stages[e, slides])
 
@@ -123,7 +123,7 @@ def solve_angles(given: Given, own: ReverseWork, slides: int, width: float) -> N
                     right += share * change[a] * own.nodes[at, DIRECT, a]
             row[j * slides + e] += own.nodes[j, UNITS, 3 * i]
             row[size] = right
-    solve_linear(own.stages, 0, size)
+    solve_linear(own.stages, size)
 
 
 @kernel

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
+from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients.record import (
     CHANGE,
     DRIVEN,
@@ -30,7 +31,6 @@ from routh.kernels.gradients.record import (
     C,
     Record,
 )
-from routh.kernels.plane.rates import solve_linear
 from routh.validation import Array
 
 # rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
@@ -209,7 +209,7 @@ def pull_rates(
         bars[LEVER, a] = bars[OF_CHANGE, a]
     if m > 0:
         list_equations(record, k, given, own, m)
-        solve_linear(own.system, 0, m)
+        solve_linear(own.system, m)
         if is_singular(own, m):  # rates that depend on each other
             list_equations(record, k, given, own, m)
             solve_dependent(own, rate, m)

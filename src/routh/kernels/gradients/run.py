@@ -63,7 +63,7 @@ from routh.kernels.gradients.reverse_rates import (
     ReverseWork,
     reverse_workspace,
 )
-from routh.kernels.plane.rates import TOTAL, PlaneWork
+from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.space.sample import NUMERICAL, SLACK, finish, run_sample
 from routh.kernels.space.sample import load_row as load_space
@@ -280,7 +280,7 @@ def plane_range(
         for sample in range(max(begin - first, 0), min(end - first, draw.n)):
             status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
             here = Here(frame, given, row, sample, first + sample)
-            finish_sample(task, here, work, None, plane.values[TOTAL, : 2 * nc], status)
+            finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
 
 
 def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:

@@ -11,23 +11,9 @@ from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_number, event_word
 from routh.kernels.plane.rates import (
-    BOUNCE,
-    BUDGET,
-    CEILING,
-    CUT_AT,
     DRIVEN,
-    FREE,
-    MU,
     NONE,
-    NOW,
-    RETURNED,
-    ROLE,
     ROUNDING,
-    SLIP,
-    STORED,
-    THEN,
-    TOTAL,
-    UNKNOWN,
     PlaneWork,
 )
 from routh.kernels.plane.roles import B16, B32, B48, FIELD, LOW, STUCK, drive, find_known_rates
@@ -39,7 +25,6 @@ DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its en
 CORNERS = 0.9  # share of the cuts that look for a corner
 # numbers of an event beyond the words of its contacts
 FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
-COORDINATES = UNKNOWN  # a row of `PlaneWork.marks` that only equations use
 
 
 @kernel
@@ -48,12 +33,12 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
 
     Slip counts where a contact pushes, and with ``watch`` also where one approaches.
     """
-    values, rates = work.values, work.known
+    rates = work.known
     length = FOREVER
     for i in range(nc):
-        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
-        t, slide = values[NOW, 2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
-        normal, budget = rates[at, 2 * i], values[BUDGET, i]
+        y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
+        t, slide = work.now[2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
+        normal, budget = rates[at, 2 * i], work.budget[i]
         if y * rise < 0.0:
             length = min(length, -y / rise)
         if t * slide < 0.0 and (normal > 0.0 or (watch and y < 0.0)):
@@ -73,16 +58,16 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
 @kernel
 def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
     """Whether the rates obey the laws from where the path is now on."""
-    values, rates = work.values, work.known
+    rates = work.known
     for i in range(nc):
         normal, friction = rates[at, 2 * i], rates[at, 2 * i + 1]
         if not normal > 0.0:
             continue
-        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
-        if not (y < 0.0 or values[BUDGET, i] > 0.0 or (y == 0.0 and rise <= 0.0)):
+        y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
+        if not (y < 0.0 or work.budget[i] > 0.0 or (y == 0.0 and rise <= 0.0)):
             return False
-        t, slide = values[NOW, 2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
-        slip, limit = t if t != 0.0 else slide, values[MU, i] * normal
+        t, slide = work.now[2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
+        slip, limit = t if t != 0.0 else slide, work.mu[i] * normal
         if (slip > 0.0 and friction != -limit) or (slip < 0.0 and friction != limit):
             return False
     return True
@@ -99,7 +84,7 @@ def cut_short(
     is drawn. Without any the piece keeps its length with probability ``uncut``: a cut anywhere reaches no
     end of the set.
     """
-    values, marks, rates = work.values, work.marks, work.known
+    rates = work.known
     fraction = length * event_number(key, FRACTION)
     if not corners or float((key >> B32) & LOW) * FIELD >= CORNERS:
         return fraction, -1
@@ -107,35 +92,35 @@ def cut_short(
         fraction = length
     chosen, lowest = -1, 2.0
     for i in range(nc):
-        y, rise = values[NOW, 2 * i], rates[at, 2 * nc + 2 * i]
-        if i != alone and (y < 0.0 or (y == 0.0 and rise < 0.0) or values[BUDGET, i] > 0.0):
+        y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
+        if i != alone and (y < 0.0 or (y == 0.0 and rise < 0.0) or work.budget[i] > 0.0):
             number = event_number(key, NEXT + i)
             if number < lowest:
                 chosen, lowest = i, number
     if chosen < 0:
         return fraction, -1
     for i in range(nc):
-        marks[ROLE, i] = NONE
+        work.role[i] = NONE
     drive(work, chosen, DRIVEN, STUCK)
-    marks[CEILING, chosen] = 0  # where it rests it will approach by then
+    work.ceiling[chosen] = 0  # where it rests it will approach by then
     starts = rates[at, 2 * nc + 2 * chosen + 1]
-    if values[NOW, 2 * chosen + 1] == 0.0 and starts != 0.0 and values[MU, chosen] > 0.0:  # it will slide
-        marks[SLIP, chosen] = 1 if starts > 0.0 else -1
-        marks[FREE, chosen] = 0
+    if work.now[2 * chosen + 1] == 0.0 and starts != 0.0 and work.mu[chosen] > 0.0:  # it will slide
+        work.slip[chosen] = 1 if starts > 0.0 else -1
+        work.free[chosen] = 0
     then = find_known_rates(work, nc, chosen >= 0, at, key)
     if then < 0:
         return fraction, -1
     n = 2 * nc
     for a in range(n):
-        marks[COORDINATES, a] = a
+        work.unknown[a] = a
     word = event_word(key, COORDINATE)
     for turn in range(n):
         pick = turn + wide(((word >> B48) * np.uint64(n - turn)) >> B16)
         word *= GOLDEN
-        a = marks[COORDINATES, pick]
-        marks[COORDINATES, pick] = marks[COORDINATES, turn]
+        a = work.unknown[pick]
+        work.unknown[pick] = work.unknown[turn]
         count, cut = 0, 0.0
-        ca, da, ea = values[NOW, a], rates[at, n + a], rates[then, n + a]
+        ca, da, ea = work.now[a], rates[at, n + a], rates[then, n + a]
         if not (da * ca < 0.0 or ea * ca < 0.0 or da * ea < 0.0):
             continue  # it does not come to zero
         for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
@@ -143,8 +128,8 @@ def cut_short(
             det = da * eb - db * ea
             if b == a or not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
                 continue
-            s = values[NOW, b] * ea - ca * eb  # times det
-            u = ca * db - values[NOW, b] * da
+            s = work.now[b] * ea - ca * eb  # times det
+            u = ca * db - work.now[b] * da
             # a corner that is here already, or at the end of this piece, is one only up to rounding
             reach, now, later = length * abs(det), abs(da) + abs(db), abs(ea) + abs(eb)
             near, far = DISTINCT * reach, (1.0 - DISTINCT) * reach
@@ -153,9 +138,9 @@ def cut_short(
                 count += 1
                 if count == 1 or event_number(key, PARTNER + count) * count < 1.0:
                     cut = s / det
-                    marks[CUT_AT, 1] = b
+                    work.cut_at[1] = b
         if count > 0:
-            marks[CUT_AT, 0], marks[CUT_AT, 2] = a, then
+            work.cut_at[0], work.cut_at[2] = a, then
             return cut, chosen
     return fraction, -1
 
@@ -169,38 +154,38 @@ def advance(
     Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow:
     along a piece work is quadratic in the length.
     """
-    values, rates = work.values, work.known
+    rates = work.known
     worst = 0.0
     for a in range(2 * nc):
-        c, change = values[NOW, a], rates[at, 2 * nc + a]
+        c, change = work.now[a], rates[at, 2 * nc + a]
         after = c + length * change
         if not abs(after) > ZERO or (whole and c * change < 0.0 and -c / change == length):
             after = 0.0
-        values[THEN, a] = after
+        work.then[a] = after
     for i in range(nc):
         push, friction = length * rates[at, 2 * i], length * rates[at, 2 * i + 1]
-        y, t = values[NOW, 2 * i], values[NOW, 2 * i + 1]
-        y_after, t_after = values[THEN, 2 * i], values[THEN, 2 * i + 1]
-        values[NOW, 2 * i], values[NOW, 2 * i + 1] = y_after, t_after
+        y, t = work.now[2 * i], work.now[2 * i + 1]
+        y_after, t_after = work.then[2 * i], work.then[2 * i + 1]
+        work.now[2 * i], work.now[2 * i + 1] = y_after, t_after
         if push == 0.0 and friction == 0.0:
             continue
-        values[TOTAL, 2 * i] += push
-        values[TOTAL, 2 * i + 1] += friction
-        limit, budget = values[MU, i] * push, values[BUDGET, i]
+        work.total[2 * i] += push
+        work.total[2 * i + 1] += friction
+        limit, budget = work.mu[i] * push, work.budget[i]
         worst = max(worst, -push, abs(friction) - limit)  # the cone
         worst = max(worst, min(max(t, t_after), limit + friction))  # friction against slip
         worst = max(worst, min(max(-t, -t_after), limit - friction))
         if not budget > 0.0:
             worst = max(worst, min(push, max(y, y_after)))  # pushing only while approaching
         if elastic:
-            done, e = 0.5 * (y + y_after) * push, values[BOUNCE, i]
+            done, e = 0.5 * (y + y_after) * push, work.bounce[i]
             if y < 0.0 or y_after < 0.0:
-                values[STORED, i] -= done
+                work.stored[i] -= done
                 budget += e * push if poisson == 1 else -e * e * done
             elif poisson == 1 and y == 0.0 and y_after == 0.0 and not budget > 0.0:
                 budget += e * push  # held at rest: compressed as long as there is nothing to return
             elif budget > 0.0:
-                values[RETURNED, i] += done
+                work.returned[i] += done
                 budget -= push if poisson == 1 else done
-            values[BUDGET, i] = budget if budget > LEAST else 0.0
+            work.budget[i] = budget if budget > LEAST else 0.0
     return worst

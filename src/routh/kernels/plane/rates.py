@@ -21,23 +21,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import inlined, kernel
+from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import event_number
+from routh.kernels.common.small_linear import solve_linear
 from routh.validation import Array
 
 NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
 
-# rows of `PlaneWork.marks`: of contacts, of the unknowns of linear equations, of a corner cut: its two
-# coordinates and the place of the rates that it looked ahead with; contacts in the order of their turns;
-# of contacts: a number of their data, and one of data and role: those with equal ones are alike
-ROLE, SLIP, FREE, CEILING, UNKNOWN, IS_NORMAL, CUT_AT, ORDER, DATA, KIND = range(10)
-# rows of `PlaneWork.values`; from GRAM on the matrix G, then the linear equations
-NOW, THEN, START, TOTAL, NOISE, WEIGHT, BUDGET, STORED, RETURNED, MU, BOUNCE, UNIFORMS, GRAM = range(13)
-
 CODES, SLIPS = 1, 3  # see `PlaneWork.known`
 MENDS = 8  # changes of the pattern before held contacts and edges are given up
-SINGULAR = 1e-11  # pivots below this, in rows of unit size, are none: dependent tangents or normals
 ROUNDING = 1e-11  # rates below this share of what adds up to them are zero
 TURN = wide(3000)  # numbers of an event from this on draw the order of turns
 SAME = 1e-9  # contacts whose data differ by less than this are alike
@@ -46,64 +39,106 @@ ANY_ORDER = np.uint64(0)  # see `draw_order`
 
 
 class PlaneWork(NamedTuple):
-    """Scratch of one thread, for at most nc contacts, n = 2 nc."""
+    """Scratch of one thread, for at most nc contacts, n = 2 nc; made by `plane_work`."""
 
-    values: Array  # (13 + 2 n, n + 1)
-    marks: np.ndarray  # (10, n + 1) int64
-    flags: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
+    # (n,) coordinates, contact by contact, normal first; of contacts the first nc
+    now: Array  # where the path is
+    then: Array  # where the piece ends
+    start: Array  # before the impact
+    total: Array  # impulse so far
+    noise: Array  # changes below this are rounding
+    weight: Array  # of contacts: normal rate of one that is driven
+    budget: Array  # impulse, or work, still to be returned
+    stored: Array  # work done on contacts that approach
+    returned: Array  # work that they gave back
+    mu: Array
+    bounce: Array  # coefficient of restitution
+    uniforms: Array  # numbers in (0, 1) for a user's own rates
+    # (n + 1,) int64, of contacts
+    role: np.ndarray  # NONE, DRIVEN, HELD or EDGE
+    slip: np.ndarray  # sign of the slip, or its first guess
+    free: np.ndarray  # 1: the slip is zero, so that its sign may be mended
+    ceiling: np.ndarray  # 1: it may not push while it separates
+    unknown: np.ndarray  # whose the unknowns of the linear equations are; coordinates of a corner cut
+    is_normal: np.ndarray  # of the unknowns: 1 normal rate, 0 friction
+    cut_at: np.ndarray  # a corner cut: its two coordinates, and where the rates are that it looked ahead with
+    order: np.ndarray  # contacts in the order in which they are looked at
+    data: np.ndarray  # a number of a contact's data; of data and role: those with equal ones are alike
+    kind: np.ndarray
+    gram: Array  # (n, n) G
+    equations: Array  # (n, n + 1) linear equations, the right side last
+    approaching: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
     names: np.ndarray  # (slots,) uint64: patterns whose rates are known; slots is a power of two, or 0
     # (slots + 2, 2 n + CODES + nc): rates, changes of c, whether anything pushes, roles and slips of the
     # contacts (`SLIPS` times the role, and 1 and the sign of slip); the last two rows are not kept
     known: Array
+    shared: Array  # on a GPU `known` of all threads, which none changes; else (0, 0)
+
+
+def plane_work(
+    numbers: Array, marks: np.ndarray, gram: Array, equations: Array, approaching: np.ndarray,
+    known: tuple[np.ndarray, Array, Array],
+) -> PlaneWork:  # fmt: skip
+    """The rows of ``numbers`` (12, n) and ``marks`` (10, n + 1) by name; ``known``: names, known, shared."""
+    return PlaneWork(
+        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
+        numbers[8], numbers[9], numbers[10], numbers[11],
+        marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7], marks[8], marks[9],
+        gram, equations, approaching, known[0], known[1], known[2],
+    )  # fmt: skip
+
+
+def plane_shapes(nc: int) -> tuple[tuple[int, ...], ...]:
+    """Shapes of the first arguments of `plane_work`."""
+    n = 2 * nc
+    return (12, n), (10, n + 1), (n, n), (n, n + 1), (n,)
 
 
 @kernel
 def tell_apart(work: PlaneWork, nc: int) -> None:
     """Number contacts by their data, mirror images alike; equal numbers: they are told apart by nothing."""
-    values, marks = work.values, work.marks
     for i in range(nc):
-        print_ = values[START, 2 * i] ** 2 + values[START, 2 * i + 1] ** 2 + values[BOUNCE, i]
-        print_ += values[MU, i] / (1.0 + values[MU, i])
+        print_ = work.start[2 * i] ** 2 + work.start[2 * i + 1] ** 2 + work.bounce[i]
+        print_ += work.mu[i] / (1.0 + work.mu[i])
         for j in range(nc):
             for p in range(2):
-                square = values[GRAM + 2 * i + p, 2 * j + p] ** 2
+                square = work.gram[2 * i + p, 2 * j + p] ** 2
                 print_ += square / (1.0 + square)
-        values[THEN, i] = print_
+        work.then[i] = print_
     for i in range(nc):
-        marks[DATA, i] = 0
+        work.data[i] = 0
         for j in range(nc):
-            marks[DATA, i] += int(values[THEN, j] < values[THEN, i] - SAME)
+            work.data[i] += int(work.then[j] < work.then[i] - SAME)
 
 
 @kernel
 def order_contacts(work: PlaneWork, nc: int) -> None:
     """KIND of contacts, and ORDER by it: by what `pattern_name` tells, and by nothing else."""
-    marks = work.marks
     for i in range(nc):
-        slides = int(marks[SLIP, i] != 0)
-        ceiling = marks[CEILING, i] if marks[ROLE, i] != HELD else 0
-        kind = KINDS * (2 * marks[ROLE, i] + slides) + 2 * marks[DATA, i] + ceiling
-        marks[KIND, i] = kind if marks[ROLE, i] != NONE else -1
+        slides = int(work.slip[i] != 0)
+        ceiling = work.ceiling[i] if work.role[i] != HELD else 0
+        kind = KINDS * (2 * work.role[i] + slides) + 2 * work.data[i] + ceiling
+        work.kind[i] = kind if work.role[i] != NONE else -1
         at = i
-        while at > 0 and marks[KIND, marks[ORDER, at - 1]] > marks[KIND, i]:
-            marks[ORDER, at] = marks[ORDER, at - 1]
+        while at > 0 and work.kind[work.order[at - 1]] > work.kind[i]:
+            work.order[at] = work.order[at - 1]
             at -= 1
-        marks[ORDER, at] = i
+        work.order[at] = i
 
 
 @kernel
 def draw_order(work: PlaneWork, nc: int, key: np.uint64) -> np.uint64:
     """Draw the order of contacts of one kind, all alike; its number, which is never that of ANY_ORDER."""
-    marks, number, begin = work.marks, np.uint64(0), 0
+    number, begin = np.uint64(0), 0
     while begin < nc:
-        end, kind = begin + 1, marks[KIND, marks[ORDER, begin]]
-        while end < nc and marks[KIND, marks[ORDER, end]] == kind:
+        end, kind = begin + 1, work.kind[work.order[begin]]
+        while end < nc and work.kind[work.order[end]] == kind:
             end += 1
         while begin < end - 1 and kind >= 0:
             pick = begin + int((end - begin) * event_number(key, TURN + begin))
-            other = marks[ORDER, pick]
-            marks[ORDER, pick] = marks[ORDER, begin]
-            marks[ORDER, begin] = other
+            other = work.order[pick]
+            work.order[pick] = work.order[begin]
+            work.order[begin] = other
             number = number * np.uint64(end - begin) + np.uint64(pick - begin)
             begin += 1
         begin = end
@@ -113,71 +148,11 @@ def draw_order(work: PlaneWork, nc: int, key: np.uint64) -> np.uint64:
 @kernel
 def are_alike(work: PlaneWork, nc: int) -> bool:
     """Whether there are contacts of one kind."""
-    marks = work.marks
     for q in range(1, nc):
-        kind = marks[KIND, marks[ORDER, q]]
-        if kind >= 0 and kind == marks[KIND, marks[ORDER, q - 1]]:
+        kind = work.kind[work.order[q]]
+        if kind >= 0 and kind == work.kind[work.order[q - 1]]:
             return True
     return False
-
-
-@inlined
-def subtract_row(A: Array, a: int, at: int, k: int, m: int) -> None:
-    """Take as much of row ``at`` from row ``a`` as leaves nothing in column k."""
-    factor = A[a, k] / A[at, k]
-    if factor != 0.0:
-        for b in range(k + 1, m + 1):
-            A[a, b] -= factor * A[at, b]
-
-
-@kernel
-def solve_linear(values: Array, first: int, m: int) -> bool:
-    """Gauss with row pivoting for the rows (m, m + 1) from ``first`` on; the last column is the solution.
-
-    Unknowns whose pivots vanish, for which those before them can stand, are zero: whoever asked verifies the
-    equations. Whether none did. The row that such an unknown leaves over, of zero at its own place, may be
-    the only one that tells a later unknown, so it stays in the game.
-    """
-    A, end, regular = values, first + m, True
-    for a in range(first, end):  # rows of unit size, so that a pivot of the size of rounding can be told
-        size = 0.0
-        for b in range(m):
-            size = max(size, abs(A[a, b]))
-        if size > 0.0:
-            for b in range(m + 1):
-                A[a, b] /= size
-    for k in range(m):
-        at = first + k
-        best = at
-        for a in range(at + 1, end):
-            if abs(A[a, k]) > abs(A[best, k]):
-                best = a
-        if not regular:
-            for a in range(first, at):
-                if A[a, a - first] == 0.0 and abs(A[a, k]) > abs(A[best, k]):
-                    best = a
-        if best != at:
-            for b in range(k, m + 1):
-                A[at, b], A[best, b] = A[best, b], A[at, b]
-        if not abs(A[at, k]) > SINGULAR:
-            A[at, k] = 0.0
-            regular = False
-            continue
-        for a in range(at + 1, end):
-            subtract_row(A, a, at, k, m)
-        if not regular:
-            for a in range(first, at):
-                if A[a, a - first] == 0.0:
-                    subtract_row(A, a, at, k, m)
-    for k in range(m - 1, -1, -1):
-        value = 0.0
-        if A[first + k, k] != 0.0:
-            value = A[first + k, m]
-            for b in range(k + 1, m):
-                value -= A[first + k, b] * A[first + b, m]
-            value /= A[first + k, k]
-        A[first + k, m] = value
-    return regular
 
 
 @kernel
@@ -186,85 +161,84 @@ def rates_of_pattern(work: PlaneWork, nc: int, at: int) -> bool:
 
     False where some rates can stand for others: the last ones in the order of turns are zero.
     """
-    values, marks, rates = work.values, work.marks, work.known
+    rates = work.known
     n = 2 * nc
-    A = GRAM + n
     m = nc - nc
     for q in range(nc):
-        i = marks[ORDER, q]
-        role = marks[ROLE, i]
-        weight = values[WEIGHT, i] if role == DRIVEN else 0.0
+        i = work.order[q]
+        role = work.role[i]
+        weight = work.weight[i] if role == DRIVEN else 0.0
         rates[at, 2 * i] = weight
-        rates[at, 2 * i + 1] = -values[MU, i] * marks[SLIP, i] * weight
+        rates[at, 2 * i + 1] = -work.mu[i] * work.slip[i] * weight
         if role == HELD or role == EDGE:
-            marks[UNKNOWN, m] = i
-            marks[IS_NORMAL, m] = 1
+            work.unknown[m] = i
+            work.is_normal[m] = 1
             m += 1
-        if (role == DRIVEN or role == HELD) and values[MU, i] > 0.0 and marks[SLIP, i] == 0:
-            marks[UNKNOWN, m] = i
-            marks[IS_NORMAL, m] = 0
+        if (role == DRIVEN or role == HELD) and work.mu[i] > 0.0 and work.slip[i] == 0:
+            work.unknown[m] = i
+            work.is_normal[m] = 0
             m += 1
     for a in range(m):
-        i = marks[UNKNOWN, a]
-        kept = 2 * i if marks[IS_NORMAL, a] == 1 and marks[ROLE, i] == HELD else 2 * i + 1
+        i = work.unknown[a]
+        kept = 2 * i if work.is_normal[a] == 1 and work.role[i] == HELD else 2 * i + 1
         right = 0.0
         for b in range(n):
-            right -= values[GRAM + kept, b] * rates[at, b]
-        values[A + a, m] = right
+            right -= work.gram[kept, b] * rates[at, b]
+        work.equations[a, m] = right
         for b in range(m):
-            j = marks[UNKNOWN, b]
-            entry = values[GRAM + kept, 2 * j + 1]
-            if marks[IS_NORMAL, b] == 1:
-                entry = values[GRAM + kept, 2 * j] - values[MU, j] * marks[SLIP, j] * entry
-            values[A + a, b] = entry
-    regular = solve_linear(values, A, m)
+            j = work.unknown[b]
+            entry = work.gram[kept, 2 * j + 1]
+            if work.is_normal[b] == 1:
+                entry = work.gram[kept, 2 * j] - work.mu[j] * work.slip[j] * entry
+            work.equations[a, b] = entry
+    regular = solve_linear(work.equations, m)
     for a in range(m):
-        j, found = marks[UNKNOWN, a], values[A + a, m]
-        if marks[IS_NORMAL, a] == 1:
+        j, found = work.unknown[a], work.equations[a, m]
+        if work.is_normal[a] == 1:
             rates[at, 2 * j] = found
-            rates[at, 2 * j + 1] = -values[MU, j] * marks[SLIP, j] * found
+            rates[at, 2 * j + 1] = -work.mu[j] * work.slip[j] * found
         else:
             rates[at, 2 * j + 1] = found
     for a in range(n):
         change, noise = 0.0, 0.0
         for b in range(n):
-            term = values[GRAM + a, b] * rates[at, b]
+            term = work.gram[a, b] * rates[at, b]
             change += term
             noise += abs(term)
         rates[at, n + a] = change
-        values[NOISE, a] = ROUNDING * noise
+        work.noise[a] = ROUNDING * noise
     return regular
 
 
 @kernel
 def breaks_law(work: PlaneWork, nc: int, at: int, i: int, tiny: float) -> bool:
     """Whether a contact breaks a law; if so its role or slip is changed."""
-    values, marks, rates = work.values, work.marks, work.known
-    role, slip = marks[ROLE, i], marks[SLIP, i]
+    rates = work.known
+    role, slip = work.role[i], work.slip[i]
     if role == NONE:
         return False
     normal, friction = rates[at, 2 * i], rates[at, 2 * i + 1]
     rise, slide = rates[at, 2 * nc + 2 * i], rates[at, 2 * nc + 2 * i + 1]
-    level, still = values[NOISE, 2 * i], values[NOISE, 2 * i + 1]
-    leaves = marks[CEILING, i] == 1 and rise > level
+    level, still = work.noise[2 * i], work.noise[2 * i + 1]
+    leaves = work.ceiling[i] == 1 and rise > level
     if role == DRIVEN and leaves:
-        marks[ROLE, i] = HELD  # it may not push while it separates
+        work.role[i] = HELD  # it may not push while it separates
         return True
     lost = role != DRIVEN and (leaves or not normal >= -tiny)
     lost = lost or (role == HELD and abs(rise) > level) or (role == EDGE and abs(slide) > still)
     if lost:
-        marks[ROLE, i] = NONE
+        work.role[i] = NONE
         return True
-    if role == EDGE or values[MU, i] == 0.0:
+    if role == EDGE or work.mu[i] == 0.0:
         return False
-    if slip == 0 and not abs(friction) <= values[MU, i] * (normal + tiny):
-        marks[SLIP, i] = -1 if friction > 0.0 else 1
+    if slip == 0 and not abs(friction) <= work.mu[i] * (normal + tiny):
+        work.slip[i] = -1 if friction > 0.0 else 1
         return True
     if slip == 0 and abs(slide) > still:  # equations that contradict each other: what is held lets it go
-        marks[SLIP, i] = 1 if slide > 0.0 else -1
+        work.slip[i] = 1 if slide > 0.0 else -1
         return True
-    if marks[FREE, i] == 1 and slip * slide < -still:
-        marks[SLIP, i] = 0
+    if work.free[i] == 1 and slip * slide < -still:
+        work.slip[i] = 0
         return True
     return False
 
@@ -276,23 +250,23 @@ def mend(work: PlaneWork, nc: int, at: int, ordered: bool) -> tuple[bool, bool]:
     Whether there was none, and whether one of its kind breaks one, too, and none is the first before they
     are ``ordered``.
     """
-    marks, rates = work.marks, work.known
+    rates = work.known
     tiny = 0.0
     for i in range(nc):
         tiny = max(tiny, ROUNDING * rates[at, 2 * i])
     first, role, slip = -1, NONE, NONE
     for q in range(nc):
-        i = marks[ORDER, nc - 1 - q]
-        if first >= 0 and marks[KIND, i] != marks[KIND, first]:
+        i = work.order[nc - 1 - q]
+        if first >= 0 and work.kind[i] != work.kind[first]:
             break
-        was, slid = marks[ROLE, i], marks[SLIP, i]
+        was, slid = work.role[i], work.slip[i]
         if not breaks_law(work, nc, at, i, tiny):
             continue
         if ordered:
             return False, False
         if first >= 0:
-            marks[ROLE, i], marks[SLIP, i] = was, slid
-            marks[ROLE, first], marks[SLIP, first] = role, slip
+            work.role[i], work.slip[i] = was, slid
+            work.role[first], work.slip[first] = role, slip
             return False, True
         first, role, slip = i, was, slid
     return first < 0, False
@@ -306,7 +280,7 @@ def find_rates(work: PlaneWork, nc: int, at: int, key: np.uint64) -> tuple[bool,
     mending does not come to an end, held contacts and edges are dropped, then all driven contacts but one. In
     the end rounding is made exact: rates in their cones, changes of what is held or sticks zero.
     """
-    values, marks, rates = work.values, work.marks, work.known
+    rates = work.known
     settled, attempt, number, undecided = False, 0, ANY_ORDER, False
     order_contacts(work, nc)
     alike = are_alike(work, nc)
@@ -325,22 +299,22 @@ def find_rates(work: PlaneWork, nc: int, at: int, key: np.uint64) -> tuple[bool,
         for q in range(nc):
             if settled:
                 break
-            i = marks[ORDER, q]
-            role = marks[ROLE, i]
+            i = work.order[q]
+            role = work.role[i]
             if role == HELD or role == EDGE or (role == DRIVEN and attempt == 1 and first >= 0):
-                marks[ROLE, i] = NONE
+                work.role[i] = NONE
             elif role == DRIVEN and first < 0:
                 first = i
-            if marks[FREE, i] == 1:
-                marks[SLIP, i] = 0
+            if work.free[i] == 1:
+                work.slip[i] = 0
         attempt += 1
     pushes = False
     for i in range(nc):
-        normal, limit = max(rates[at, 2 * i], 0.0), values[MU, i]
+        normal, limit = max(rates[at, 2 * i], 0.0), work.mu[i]
         rates[at, 2 * i] = normal
         rates[at, 2 * i + 1] = min(max(rates[at, 2 * i + 1], -limit * normal), limit * normal)
         pushes = pushes or normal > 0.0
     for a in range(2 * nc):
-        if abs(rates[at, 2 * nc + a]) <= values[NOISE, a]:
+        if abs(rates[at, 2 * nc + a]) <= work.noise[a]:
             rates[at, 2 * nc + a] = 0.0
     return settled and pushes, number

@@ -16,21 +16,12 @@ from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_word
 from routh.kernels.plane.rates import (
     ANY_ORDER,
-    BUDGET,
-    CEILING,
     CODES,
     DRIVEN,
     EDGE,
-    FREE,
     HELD,
-    MU,
     NONE,
-    NOW,
-    ROLE,
-    SLIP,
     SLIPS,
-    UNIFORMS,
-    WEIGHT,
     PlaneWork,
     draw_order,
     find_rates,
@@ -63,15 +54,14 @@ def drive(work: PlaneWork, i: int, role: int, slip: int) -> None:
 
     Without friction it makes no difference where a contact slides to, so SLIP is zero.
     """
-    values, marks = work.values, work.marks
-    t, rough = values[NOW, 2 * i + 1], values[MU, i] > 0.0
+    t, rough = work.now[2 * i + 1], work.mu[i] > 0.0
     sliding = int(rough and t > 0.0) - int(rough and t < 0.0)
     free = int(rough and sliding == 0)
-    marks[ROLE, i] = role
-    marks[SLIP, i] = slip if free == 1 else sliding
-    marks[FREE, i] = free
-    marks[CEILING, i] = int(values[NOW, 2 * i] == 0.0 and not values[BUDGET, i] > 0.0)
-    values[WEIGHT, i] = 1.0
+    work.role[i] = role
+    work.slip[i] = slip if free == 1 else sliding
+    work.free[i] = free
+    work.ceiling[i] = int(work.now[2 * i] == 0.0 and not work.budget[i] > 0.0)
+    work.weight[i] = 1.0
 
 
 @kernel
@@ -82,7 +72,6 @@ def choose_roles(
 
     ``custom``: the address of a user's own function for the weights, or None.
     """
-    values, marks = work.values, work.marks
     kind = float((key >> B16) & LOW) * FIELD
     alone = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < ALONE))
     alone = (alone and kind_of_rates != CUSTOM) or phase == IN_TURN
@@ -91,9 +80,9 @@ def choose_roles(
     for i in range(nc):
         word = event_word(key, i)
         choice, pattern = float(word & LOW) * FIELD, float((word >> B16) & LOW) * FIELD
-        pushes = values[NOW, 2 * i] < 0.0 or values[BUDGET, i] > 0.0
-        at_rest = values[NOW, 2 * i] == 0.0
-        marks[ROLE, i] = NONE
+        pushes = work.now[2 * i] < 0.0 or work.budget[i] > 0.0
+        at_rest = work.now[2 * i] == 0.0
+        work.role[i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
             # later on few patterns, which are known from before, are worth more than many
             drawn = phase == FREELY or pattern < UNUSUAL
@@ -106,23 +95,23 @@ def choose_roles(
                 chosen, lowest = i, priority
             if phase != TOGETHER:  # on a face about every second contact has no weight
                 weight = max(2.0 * priority - 1.0, 0.0) if draws and kind < FACE else priority
-                values[WEIGHT, i] = weight
+                work.weight[i] = weight
     if candidates > 1 and not alone:
         chosen = -1
     if custom is not None and chosen < 0 and phase == FREELY:
         for i in range(nc):
-            work.flags[i] = marks[ROLE, i] == DRIVEN
-            values[UNIFORMS, i] = float(event_word(key, i) >> B32) * SCALE
-        call_rates(custom, values[UNIFORMS], work.flags, values[WEIGHT], nc)
+            work.approaching[i] = work.role[i] == DRIVEN
+            work.uniforms[i] = float(event_word(key, i) >> B32) * SCALE
+        call_rates(custom, work.uniforms, work.approaching, work.weight, nc)
     for i in range(nc):
-        if marks[ROLE, i] == DRIVEN:
+        if work.role[i] == DRIVEN:
             if chosen == i:
-                values[WEIGHT, i] = 1.0
-            elif chosen >= 0 or not values[WEIGHT, i] > 0.0:
-                marks[ROLE, i] = NONE
-        if draws and marks[ROLE, i] == NONE and values[NOW, 2 * i + 1] == 0.0 and values[MU, i] > 0.0:
+                work.weight[i] = 1.0
+            elif chosen >= 0 or not work.weight[i] > 0.0:
+                work.role[i] = NONE
+        if draws and work.role[i] == NONE and work.now[2 * i + 1] == 0.0 and work.mu[i] > 0.0:
             edge = float((event_word(key, i) >> B16) & LOW) * FIELD
-            if edge < ON_EDGE and (values[NOW, 2 * i] <= 0.0 or values[BUDGET, i] > 0.0):
+            if edge < ON_EDGE and (work.now[2 * i] <= 0.0 or work.budget[i] > 0.0):
                 drive(work, i, EDGE, MINUS if edge < 0.5 * ON_EDGE else PLUS)
     return chosen
 
@@ -133,18 +122,17 @@ def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
 
     All that `find_rates` reads of the marks is in it; a ceiling says nothing about one that is held.
     """
-    marks = work.marks
     name = np.uint64(0)
     for i in range(nc):
-        role, slip = marks[ROLE, i], marks[SLIP, i]
+        role, slip = work.role[i], work.slip[i]
         code = 0
         if role == DRIVEN:
-            code = 2 + slip + 3 * marks[CEILING, i]  # 1 to 6
+            code = 2 + slip + 3 * work.ceiling[i]  # 1 to 6
         elif role == HELD:
-            fixed = marks[FREE, i] == 0 and slip != 0
+            fixed = work.free[i] == 0 and slip != 0
             code = 7 + (slip > 0) if fixed else 10 + slip  # 7 and 8, 9 to 11
         elif role == EDGE:
-            code = 12 + (slip > 0) + 2 * marks[CEILING, i]  # 12 to 15
+            code = 12 + (slip > 0) + 2 * work.ceiling[i]  # 12 to 15
         name |= np.uint64(code) << np.uint64(4 * i)
     return name
 
@@ -190,7 +178,7 @@ def find_new_rates(work: PlaneWork, nc: int, kept: bool, busy: int, key: np.uint
     found, number = find_rates(work, nc, at, key)
     known[at, column] = PUSHES if found else NOTHING
     for i in range(nc):
-        known[at, column + CODES + i] = SLIPS * work.marks[ROLE, i] + work.marks[SLIP, i] + 1
+        known[at, column + CODES + i] = SLIPS * work.role[i] + work.slip[i] + 1
     slot = slot_of(name)
     if number != ANY_ORDER and name != 0:
         if slot != busy:

@@ -21,20 +21,12 @@ from routh.kernels.gradients.record import ENTRIES, Record, impulses, make_recor
 from routh.kernels.gradients.record_plane import begin_plane, finish_plane, write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.plane.rates import (
-    BOUNCE,
-    BUDGET,
     CODES,
     DRIVEN,
-    GRAM,
-    MU,
     NONE,
-    NOW,
-    RETURNED,
-    ROLE,
-    START,
-    STORED,
-    TOTAL,
     PlaneWork,
+    plane_shapes,
+    plane_work,
     tell_apart,
 )
 from routh.kernels.plane.roles import (
@@ -79,18 +71,18 @@ def forget_patterns(work: PlaneWork) -> None:
 @kernel
 def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
     """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
-    values, nc = work.values, rows.nc[row]
+    nc = rows.nc[row]
     elastic = False
     forget_patterns(work)
     for a in range(2 * nc):
         c = rows.start[row, a]
-        values[START, a] = c if abs(c) > ZERO else 0.0
+        work.start[a] = c if abs(c) > ZERO else 0.0
         for b in range(2 * nc):
-            values[GRAM + a, b] = rows.G[row, a, b]
+            work.gram[a, b] = rows.G[row, a, b]
     for i in range(nc):
-        values[MU, i] = rows.contact[row, ROW_MU, i]
-        values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
-        elastic = elastic or values[BOUNCE, i] > 0.0
+        work.mu[i] = rows.contact[row, ROW_MU, i]
+        work.bounce[i] = rows.contact[row, RESTITUTION, i]
+        elastic = elastic or work.bounce[i] > 0.0
     tell_apart(work, nc)
     return elastic
 
@@ -98,33 +90,31 @@ def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
 @kernel
 def start_sample(work: PlaneWork, nc: int) -> bool:
     """The state before; whether anything approaches."""
-    values = work.values
     approaches = False
     for i in range(nc):
         for a in range(2 * i, 2 * i + 2):
-            values[NOW, a] = values[START, a]
-            values[TOTAL, a] = 0.0
-        values[BUDGET, i] = 0.0
-        values[STORED, i] = 0.0
-        values[RETURNED, i] = 0.0
-        approaches = approaches or not values[NOW, 2 * i] >= -tolerances.APPROACH
+            work.now[a] = work.start[a]
+            work.total[a] = 0.0
+        work.budget[i] = 0.0
+        work.stored[i] = 0.0
+        work.returned[i] = 0.0
+        approaches = approaches or not work.now[2 * i] >= -tolerances.APPROACH
     return approaches
 
 
 @kernel
 def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
     """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
-    values = work.values
     worst, energy = 0.0, 0.0
     for a in range(2 * nc):
         change = 0.0
         for b in range(2 * nc):
-            change += values[GRAM + a, b] * values[TOTAL, b]
-        worst = max(worst, abs(values[START, a] + change - values[NOW, a]))
-        energy += values[TOTAL, a] * (values[START, a] + 0.5 * change)
+            change += work.gram[a, b] * work.total[b]
+        worst = max(worst, abs(work.start[a] + change - work.now[a]))
+        energy += work.total[a] * (work.start[a] + 0.5 * change)
     if elastic:
         for i in range(nc):
-            energy += values[STORED, i] - values[RETURNED, i]
+            energy += work.stored[i] - work.returned[i]
     return max(worst, energy)
 
 
@@ -143,7 +133,6 @@ def one_sample(
 
     The pieces are written to ``record``; None: they are not.
     """
-    values = work.values
     if record is not None:
         begin_plane(record, work, nc)
     if not start_sample(work, nc):
@@ -159,7 +148,7 @@ def one_sample(
     for stage in range(freely + IN_TURNS + STAGES + PER_CONTACT * nc):
         ended = True
         for i in range(nc):
-            ended = ended and values[NOW, 2 * i] >= 0.0 and not values[BUDGET, i] > 0.0
+            ended = ended and work.now[2 * i] >= 0.0 and not work.budget[i] > 0.0
         if ended:
             status = SOLVED
             break
@@ -178,7 +167,7 @@ def one_sample(
             pass  # the rates of the piece before
         elif forced >= 0:
             for i in range(nc):
-                work.marks[ROLE, i] = NONE
+                work.role[i] = NONE
             drive(work, forced, DRIVEN, STUCK)
         else:
             chosen = choose_roles(work, nc, draw.rates, custom, key, phase)
@@ -210,7 +199,7 @@ def one_sample(
     if status == SOLVED and not residual <= tolerances.RESIDUAL:
         status = NUMERICAL
     for i in range(nc if elastic else 0):  # whether such a contact was compressed or returned, nobody knows
-        if status == SOLVED and not values[TOTAL, 2 * i] <= MOST_IMPULSE:
+        if status == SOLVED and not work.total[2 * i] <= MOST_IMPULSE:
             status = NUMERICAL
     return status, pieces, residual
 
@@ -226,7 +215,6 @@ def run_range(
     end: int,
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
-    values = work.values
     loaded, elastic = -1, False
     for k in range(begin, end):
         row = k // draw.n
@@ -243,29 +231,27 @@ def run_range(
             continue
         for i in range(nc):
             unit = rows.contact[row, IMPULSE, i]
-            outputs.impulse[row, sample, i, 0] = values[TOTAL, 2 * i] * unit
-            outputs.impulse[row, sample, i, 1] = values[TOTAL, 2 * i + 1] * unit
+            outputs.impulse[row, sample, i, 0] = work.total[2 * i] * unit
+            outputs.impulse[row, sample, i, 1] = work.total[2 * i + 1] * unit
             if outputs.work.shape[3] > 0:
-                outputs.work[row, sample, 0, i] = values[STORED, i]
-                outputs.work[row, sample, 1, i] = values[RETURNED, i]
+                outputs.work[row, sample, 0, i] = work.stored[i]
+                outputs.work[row, sample, 1, i] = work.returned[i]
         for r in range(outputs.v.shape[2]):
             v = rows.before[row, r]
             for a in range(2 * nc):
-                v += rows.response[row, r, a] * values[TOTAL, a]
+                v += rows.response[row, r, a] * work.total[a]
             outputs.v[row, sample, r] = v
 
 
 def workspace(nc: int, samples: int) -> PlaneWork:
     """Scratch of one thread; for few samples nothing is kept for later ones."""
-    n = 2 * nc
     slots = 2**TABLE_BITS if samples >= FEW else 0
-    return PlaneWork(
-        np.zeros((GRAM + 2 * n, n + 1)),
-        np.zeros((10, n + 1), dtype=np.int64),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(slots, dtype=np.uint64),
-        np.zeros((slots + 2, 2 * n + CODES + nc)),
-    )
+    numbers, marks, gram, equations, flags = plane_shapes(nc)
+    known = np.zeros(slots, np.uint64), np.zeros((slots + 2, 5 * nc + CODES)), np.zeros((0, 0))
+    return plane_work(
+        np.zeros(numbers), np.zeros(marks, np.int64), np.zeros(gram), np.zeros(equations),
+        np.zeros(flags, np.bool_), known,
+    )  # fmt: skip
 
 
 def pieces(
