@@ -30,6 +30,13 @@ SHAPES = f"""<mujoco><option timestep="1e-4" integrator="RK4"/><worldbody>{FLOOR
       <geom name="ball" type="sphere" size=".05" pos="-0.1 0 -.2" mass="0.2"/></body></body>
   <body pos="0 0.5 0.6"><freejoint/><geom name="other" type="sphere" size=".1" mass="0.5"/></body>
   </worldbody><actuator><motor joint="hip" gear="2"/></actuator></mujoco>"""
+# only points over a plane that stands still, round ones among them: derivatives without differences
+LEGS = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 .1" euler="10 5 0"/>
+  <body pos="0 0 0.6"><freejoint/><geom name="trunk" type="box" size=".1 .08 .05" mass="1" contype="2"/>
+    <body pos="0.1 0 0"><joint name="hip" axis="0 1 1"/>
+      <geom name="leg" type="capsule" size=".03" fromto="0 0 0 .1 0 -.3" mass="0.3" contype="2"/>
+      <body pos="0.1 0 -.3"><joint axis="1 0 0"/><geom name="foot" type="sphere" size=".04" pos="0 .05 0"
+        mass="0.1" contype="2"/></body></body></body></worldbody></mujoco>"""
 
 
 def compiled(xml):
@@ -42,7 +49,7 @@ def random_state(model, seed):
     return q, rng.normal(size=model.nv)
 
 
-@pytest.mark.parametrize("xml", [CRATE, SHAPES])
+@pytest.mark.parametrize("xml", [CRATE, SHAPES, LEGS])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_derivatives_by_differences(xml, seed):
     model = MujocoModel(compiled(xml))

@@ -28,8 +28,11 @@ class Options:
 class Course:
     """A motion in one mode that is under way, by SciPy's DOP853, for every model.
 
-    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s).
+    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). That is ``short`` where slip
+    that could turn bounds it, not what the integrator can follow.
     """
+
+    short = False
 
     def __init__(
         self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
@@ -44,8 +47,9 @@ class Course:
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
         solver, motion = self._solver, self.motion
-        motion.aim(solver.t, solver.y)
-        solver.max_step = min(self._longest, motion.slip_time(solver.t, solver.y))
+        turning = motion.aim(solver.t, solver.y)
+        solver.max_step = min(self._longest, turning)
+        self.short = turning < min(self._longest, solver.h_abs)
         solver.step()
         if solver.status == "failed":
             return False

@@ -14,7 +14,7 @@ from routh.sim.course import Course, Options
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
-_PER_STEP = 12  # samples of one step of the integrator, at least
+_PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
 
@@ -41,7 +41,9 @@ def run_mode(course: Course, end: float, grid: Sequence[float], options: Options
             return Flow((*samples, course.settle()), "singular", contacts)
         hit = _first_event(course, options.gap)
         until = course.t if hit is None else hit[0]
-        samples += course.samples(_times(waiting, course.t_old, course.t, until))
+        samples += course.samples(
+            _times(waiting, course.t_old, course.t, until, _PER_SHORT_STEP if course.short else _PER_STEP)
+        )
         waiting = [moment for moment in waiting if moment >= until]
         if hit is not None:
             return Flow((*samples, *course.samples([until])), hit[1], hit[2])
@@ -52,10 +54,10 @@ def run_mode(course: Course, end: float, grid: Sequence[float], options: Options
             return Flow((*samples, last), "out of time")
 
 
-def _times(grid: list[float], start: float, stop: float, until: float) -> list[float]:
-    """Times in (start, until) at which a step is sampled: the grid, or a dozen to a step if that is finer."""
+def _times(grid: list[float], start: float, stop: float, until: float, count: int) -> list[float]:
+    """Times in (start, until) at which a step is sampled: the grid, or ``count`` to a step if finer."""
     coarse = [start, *(moment for moment in grid if start < moment < until)]
-    spacing = (stop - start) / _PER_STEP
+    spacing = (stop - start) / count
     times: list[float] = []
     for a, b in zip(coarse, [*coarse[1:], until], strict=True):
         parts = max(math.ceil((b - a) / spacing - 1e-9), 1)

@@ -49,6 +49,12 @@ class Snapshot:
         """``J v``, (nc, 1 + nt) m/s."""
         return self.J @ self.v
 
+    def moving(self, v: Array) -> Snapshot:
+        """The same state with contact velocities of a velocity that is nearly its own."""
+        near = Snapshot(self.mechanism, self.t, self.q, v)
+        near.__dict__ |= {name: getattr(self, name) for name in ("inverse_mass", "free", "J", "bias")}
+        return near
+
     def acceleration(self, force: Array) -> Array:
         """Generalized acceleration under contact forces (nc, 1 + nt) N, HP23 (10)."""
         return self.free + self.inverse_mass @ (force.ravel() @ self.J.reshape(force.size, -1))

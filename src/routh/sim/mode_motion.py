@@ -17,13 +17,13 @@ from routh.sim.contact_forces import (
     forces_of,
 )
 from routh.sim.mechanism import Mechanism, Snapshot, correction
-from routh.sim.turning import NO_SLIP, turning_rate
+from routh.sim.turning import NO_SLIP, ends_straight, turning_rate
 from routh.validation import Array
 
-_SHORTEST = 1e-9  # s, steps are not cut below this for the sake of turning slip
+_SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning slip; light feet stop in 1e-9
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
-_STABLE = 2.0  # steps times rate that an explicit method of high order follows with ease
+_STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class ModeMotion:
         self.size = self.nq + self.nv + len(mode) * mechanism.width
         self._no_slip = np.zeros((len(mode), mechanism.width - 1))
         self._turns = mechanism.width > 2 and bool(self.sliding)
-        self._aimed = mode
+        self._aimed, self._straight = mode, np.zeros(len(mode), dtype=bool)
         mu = mechanism.mu[self.contacts]
         self.mu, self.equations = mu, equations(self.contacts, mu, mechanism.width, mode)
         stuck = [i for i, hold in enumerate(mode) if hold.sticks]
@@ -100,13 +100,26 @@ class ModeMotion:
             return self.mode
         slip = snapshot.contact_velocity[:, 1:]
         return tuple(
-            hold if hold.sticks else turned(hold, slip[hold.contact], any_way=any_way) for hold in self._aimed
+            hold if hold.sticks or straight else turned(hold, slip[hold.contact], any_way=any_way)
+            for hold, straight in zip(self._aimed, self._straight, strict=True)
         )
 
-    def aim(self, t: float, y: Array) -> None:
-        """A step begins here: remember which way contacts slip."""
-        if self._turns:
-            self._aimed = self.present(self.mechanism.snapshot(t, *self.split(y)), any_way=True)
+    def aim(self, t: float, y: Array) -> float:
+        """A step begins here: remember which way contacts slip; the longest step, s, that follows turns.
+
+        Slip that ends straight keeps its direction: it would turn by less than can be told, and steps would
+        have to be as short as its direction is stiff. In the plane slip does not turn.
+        """
+        if not self._turns:
+            return np.inf
+        snapshot = self.mechanism.snapshot(t, *self.split(y))
+        self._aimed = self.present(snapshot, any_way=True)
+        problem = self.problem(snapshot)
+        found = forces_of(problem, self._aimed)
+        speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
+        self._straight = ends_straight(found, speed, self._straight)
+        rate = turning_rate(problem, found, np.maximum(speed, NO_SLIP), self._straight)
+        return max(_STABLE / rate, _SHORTEST) if rate > 0.0 else np.inf
 
     def slope(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (9) and (10)."""
@@ -140,7 +153,7 @@ class ModeMotion:
         """Configuration and velocity on the closed contacts, and a snapshot that serves for them.
 
         Drift is usually far smaller than what the model would notice: then the snapshot before serves. Not
-        for the direction of slip in space, which slow slip leaves to the last digits.
+        for the velocities of contacts, whose last digits are the direction of slow slip in space.
         """
         mechanism, rows = self.mechanism, self.contacts
         drift = float(np.abs(gaps := mechanism.model.gaps(at.q)[rows]).max())
@@ -154,8 +167,10 @@ class ModeMotion:
         if self.stuck:
             held = np.concatenate([held, at.J[self.sticking, 1:].reshape(-1, self.nv)])
         v = at.v - correction(at.inverse_mass, held, held @ at.v)
-        if self._turns or drift > _NOTICED:
+        if drift > _NOTICED:
             at = mechanism.snapshot(at.t, q, v)
+        elif self._turns:
+            at = at.moving(v)
         return at, q, v
 
     def _spread(self, values: Array) -> Array:
@@ -164,20 +179,6 @@ class ModeMotion:
         if self.contacts:
             result[self.contacts] = values
         return result
-
-    def slip_time(self, t: float, y: Array) -> float:
-        """The longest step, s, in which an explicit method can follow turning slip in space.
-
-        In the plane slip does not turn.
-        """
-        if not self._turns:
-            return np.inf
-        snapshot = self.mechanism.snapshot(t, *self.split(y))
-        problem, mode = self.problem(snapshot), self.present(snapshot)
-        found = forces_of(problem, mode)
-        speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
-        rate = turning_rate(problem, found, np.maximum(speed, NO_SLIP))
-        return max(_STABLE / rate, _SHORTEST) if rate > 0.0 else np.inf
 
     def look(self, t: float, y: Array) -> Look:
         """Gaps and margins at a state."""

@@ -16,7 +16,7 @@ from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
 from routh.models.mujoco.touching import Places, Touch, tangents, touches
 from routh.models.robot import restitution_of, tell_unrepresented
 from routh.models.robot_batch import SIDES
-from routh.models.spatial.rotations import skew
+from routh.models.spatial.rotations import cross, skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
@@ -121,8 +121,14 @@ class MujocoModel:
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """``dJ/dt v``, normal first, (nc, 1 + nt) m/s^2, by differences along v of fourth order."""
+        """``dJ/dt v``, normal first, (nc, 1 + nt) m/s^2.
+
+        From accelerations of bodies where all contacts are points over planes that stand still, else by
+        differences along v of fourth order.
+        """
         given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+        if self._places.grounded:
+            return self._ground_bias(given, velocity)
         size = float(np.abs(velocity).max(initial=0.0))
         if size == 0.0:
             return np.zeros((len(self.contacts), 1 + self.nt))
@@ -162,6 +168,24 @@ class MujocoModel:
             engine().mj_fwdPosition(self.mujoco, self._data)
             self._places.update(self._data)
             self._last = key
+
+    def _ground_bias(self, q: Array, v: Array) -> Array:
+        """`jacobian_bias` where normals stand still: accelerations of the touching points without that of v.
+
+        A point of a round shape is not always the same one: it moves as its centre does.
+        """
+        self._at(q)
+        data, model, where = self._data, self.mujoco, self._places
+        data.qvel[:], data.qacc[:] = v, 0.0
+        engine().mj_comVel(model, data)
+        engine().mj_rnePostConstraint(model, data)
+        body, arms = where.body2, where.on2 - data.subtree_com[np.asarray(model.body_rootid)[where.body2]]
+        twist, change = data.cvel[body], data.cacc[body] - data.cacc[0]  # less gravity
+        moves = point_velocities(model, data, body, where.on2 + where.radius[:, None] * where.normal)
+        pull = change[:, 3:] + cross(change[:, :3], arms) + cross(twist[:, :3], moves)
+        result = np.zeros((len(self.contacts), 1 + self.nt))
+        result[: len(self._touches)] = (self._frames(where) @ pull[:, :, None])[:, :, 0]
+        return result
 
     def _difference(self, q: Array, v: Array, h: float) -> Array:
         ends = [self._contact_velocity(self.integrate(q, v, step), v) for step in (h, -h)]

@@ -170,6 +170,8 @@ class Places:
         self.ellipsoids = np.flatnonzero(flat & round_)
         bodies = np.asarray(model.geom_bodyid)
         self.body1, self.body2 = bodies[self.geom1], bodies[self.geom2]
+        still = np.asarray(model.body_weldid)[self.body1] == 0
+        self.grounded = bool(np.all(flat & ~round_ & still))  # only points over planes that stand still
         self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
         self.radius = np.array([touch.radius for touch in listed])
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
