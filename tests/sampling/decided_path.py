@@ -95,21 +95,21 @@ def velocity_after(data, record, corners, *, poisson=False):
     left = 0.0
 
     def pattern(k):
-        weights = record.states[k, rec.RATE].reshape(nc, 1 + nt)[:, 0]
-        return rates(data, record.marks[k, rec.ROLE], record.marks[k, rec.FACE], weights, corners)
+        weights = record.rate[k].reshape(nc, 1 + nt)[:, 0]
+        return rates(data, record.role[k], record.face[k], weights, corners)
 
     for k in range(count):
-        event, who, other, setter = record.head[k, :4]
+        event, who, other, setter = record.event[k], record.who[k], record.other[k], record.setter[k]
         if event == rec.AHEAD:
             continue
         r = pattern(k)
         d = data.G @ r
         y, n, at = c.reshape(nc, 1 + nt)[:, 0].copy(), r.reshape(nc, 1 + nt)[:, 0], (1 + nt) * who
-        share, direction = record.numbers[k, rec.SHARE], record.numbers[k, rec.DIRECTION :][: 1 + nt]
+        share, direction = record.share[k], record.direction[k, : 1 + nt]
         if setter >= 0:
-            left = record.numbers[k, rec.SET_SHARE] * -y[setter] / d[(1 + nt) * setter]
+            left = record.set_share[k] * -y[setter] / d[(1 + nt) * setter]
         elif setter == rec.NOBODY:
-            left = record.numbers[k, rec.SET_SHARE]
+            left = record.set_share[k]
         if event == rec.VANISHES:
             s = share * -(direction @ c[at : at + 1 + nt]) / (direction @ d[at : at + 1 + nt])
         elif event == rec.IMPULSE_RETURNED:
@@ -127,8 +127,8 @@ def velocity_after(data, record, corners, *, poisson=False):
         c, total = c + s * d, total + s * r
         work = 0.5 * (y + c.reshape(nc, 1 + nt)[:, 0]) * s * n
         for i in range(nc):
-            if record.marks[k, rec.BOOK, i] == rec.STORES:
+            if record.book[k, i] == rec.STORES:
                 budget[i] += data.e[i] * s * n[i] if poisson else -(data.e[i] ** 2) * work[i]
-            elif record.marks[k, rec.BOOK, i] == rec.RETURNS:
+            elif record.book[k, i] == rec.RETURNS:
                 budget[i] -= s * n[i] if poisson else work[i]
     return data.v + data.response @ total

@@ -10,9 +10,9 @@ from gradients import compare, errors_of, families, measure
 from problems import problem_of_size
 from routh import systems
 from routh.friction import facet_directions
-from routh.kernels.gradients.record import EVENT, LEAVES_CONE
+from routh.kernels.gradients.record import LEAVES_CONE
 from routh.kernels.gradients.reverse import reverse
-from routh.kernels.gradients.reverse_rates import PUSH, STATE, Given, reverse_workspace
+from routh.kernels.gradients.reverse_rates import Given, reverse_workspace
 from routh.sampling.gradients import differentiate, pull
 from routh.sampling.outcomes import DATA, Outcomes
 
@@ -115,12 +115,12 @@ def test_an_event_that_is_not_known_leaves_no_derivative():
     scaled = Scaled(**{name: getattr(problem, name) for name in DATA})
     given = Given(scaled.G, problem.mu, problem.restitution, facet_directions(1), 0)
     own = reverse_workspace(problem.nc, 2)
-    own.bars[PUSH] = 1.0
+    own.of_push[:] = 1.0
     reverse(record, given, own, None)
-    assert np.isfinite(own.bars[STATE]).all()
-    record.head[0, EVENT] = LEAVES_CONE  # of curves in space
+    assert np.isfinite(own.of_state).all()
+    record.event[0] = LEAVES_CONE  # of curves in space
     reverse(record, given, own, None)
-    assert np.isnan(own.bars[STATE]).any()
+    assert np.isnan(own.of_state).any()
 
 
 def test_curves_of_many_steps_are_followed_to_their_end():

@@ -8,7 +8,7 @@ from gradients import direction, drawn_again
 from problems import random_elastic_problem
 from routh import systems
 from routh.compiling import interpreted
-from routh.kernels.gradients.record import DRIVEN, EVENT, MARGIN, VANISHES, begin_record, make_record
+from routh.kernels.gradients.record import DRIVEN, MARGIN, VANISHES, begin_record, make_record
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, SLIPS
@@ -146,7 +146,7 @@ def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     work.known[0, 4 + CODES] = DRIVEN * SLIPS + 1
     interpreted(begin_record)(record)
     interpreted(write_piece)(record, work, 1, 0, whole, whole, False, 0)
-    assert (record.head[0, EVENT] == VANISHES) == known
+    assert (record.event[0] == VANISHES) == known
     assert (record.total[MARGIN] > 0.0) == known
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.arrays import IMPULSE, Rows
-from routh.kernels.gradients.reverse_rates import OF_BOUNCE, OF_MU, PUSH, STATE, ReverseWork
+from routh.kernels.gradients.reverse_rates import ReverseWork
 from routh.preparing import Problems
 from routh.validation import Array
 
@@ -107,7 +107,7 @@ def pull_speed(frame: Frame, cotangent: Array, own: ReverseWork, pull: Pull) -> 
     for r in range(len(cotangent)):
         value += cotangent[r] * pull.change[r]
     for a in range(len(frame.start)):
-        start += own.bars[STATE, a] * frame.start[a]
+        start += own.of_state[a] * frame.start[a]
     return value - start / frame.speed[0]
 
 
@@ -116,7 +116,7 @@ def pull_S(frame: Frame, raised: Array, total: Array, own: ReverseWork, pull: Pu
     """The bar of the scaled Jacobians; ``raised``: M^-1 times that of the velocity after."""
     n, nv = frame.S.shape
     for a in range(n):
-        start, push = own.bars[STATE, a] / frame.speed[0], frame.speed[0] * total[a]
+        start, push = own.of_state[a] / frame.speed[0], frame.speed[0] * total[a]
         half, out = pull.half[a], pull.S[a]
         for r in range(nv):
             half[r] = 0.0
@@ -182,7 +182,7 @@ def pull_v(frame: Frame, cotangent: Array, of_speed: float, own: ReverseWork, ou
     for r in range(nv):
         out[r] = cotangent[r] + of_speed * frame.momentum[r]
     for a in range(n):
-        start = own.bars[STATE, a] / frame.speed[0]
+        start = own.of_state[a] / frame.speed[0]
         for r in range(nv):
             out[r] += frame.S[a, r] * start
 
@@ -191,7 +191,7 @@ def pull_v(frame: Frame, cotangent: Array, of_speed: float, own: ReverseWork, ou
 def start_bars(own: ReverseWork, push: Array) -> None:
     """``bars[PUSH]``: the bar of the total impulse."""
     for a in range(len(push)):
-        own.bars[PUSH, a] = push[a]
+        own.of_push[a] = push[a]
 
 
 @kernel
@@ -200,11 +200,11 @@ def largest_of_data(frame: Frame, own: ReverseWork, pull: Pull) -> float:
     n, nv = frame.S.shape
     worst, speed = 0.0, frame.speed[0]
     for i in range(len(frame.root)):
-        worst = max(worst, max(abs(own.bars[OF_MU, i]), abs(own.bars[OF_BOUNCE, i])))
+        worst = max(worst, max(abs(own.of_mu[i]), abs(own.of_bounce[i])))
     for r in range(nv):
         of_v, size = 0.0, 0.0
         for a in range(n):
-            of_v += frame.S[a, r] * own.bars[STATE, a]
+            of_v += frame.S[a, r] * own.of_state[a]
             size += abs(frame.S[a, r])
             worst = max(worst, abs(pull.S[a, r]) * speed / (abs(frame.v[r]) + speed))
         worst = max(worst, abs(of_v) / max(size, 1e-300))

@@ -6,7 +6,7 @@ the path went. In the plane and with friction polygons every piece is straight.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.validation import Array
 
-# columns of `head`: what ended the piece, whose event it is, the other coordinate of a corner cut, and who
-# set the length at which a stage is cut (MORE: an earlier piece of the stage); of a CURVE its highest power
-EVENT, WHO, OTHER, SETTER, DEGREE = range(5)
 # events: a direction of a contact's velocity vanishes; a budget of impulse or of work is used up; two
 # coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
 # has the rates with which the entry before looked for its corner
@@ -24,25 +21,18 @@ VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (
 LEAVES_CONE = wide(7)  # friction that kept a contact sticking beside a curve
 RATE_REACHED = wide(8)  # the normal rate of a held contact beside a curve, which jams
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
-# after it; WHO says whether a slip ends or begins in it, or only goes straight on towards its end (AIMED), or
-# ends while it still turns (TURNING); OTHER which contact's slip is its clock, or goes straight on
+# after it; `who` says whether a slip ends or begins in it, or only goes straight on towards its end
+# (AIMED), or ends while it still turns (TURNING); `other` which contact's slip is its clock, or goes
+# straight on
 STEADY, TO_ZERO, FROM_ZERO, AIMED, TURNING = (wide(k) for k in range(5))
 MORE, NOBODY = wide(-2), wide(-1)
 
-# rows of `marks`: role (none, driven, held, on the edge of its cone), direction of friction, what restitution
-# does (nothing, stores, returns)
-ROLE, FACE, BOOK = range(3)
 FREE, DRIVEN, HELD, EDGE = (wide(k) for k in range(4))
-# FACE: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
+# faces: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
 FRICTIONLESS, STICKS, WALLS = wide(-1), wide(-2), wide(2**16)
 SLIDES, TURNS = wide(-3), wide(-4)  # with the true cone: along its slip; along its slip rate, from rest
 IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 
-# columns of `numbers`: length, the share of the way to the event, the share that SETTER took, and the
-# direction of contact WHO that vanishes: normal, then tangents
-LENGTH, SHARE, SET_SHARE, DIRECTION = range(4)
-# rows of `states`: where the piece begins, its rates, what they change; budgets of contacts
-C, RATE, CHANGE, BUDGET = range(4)
 # `total`: entries in use (also those without room), the least distance from a change of piece, ties in use,
 # and the entry from which on weights were aimed (below 0: none)
 ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
@@ -52,10 +42,22 @@ TIES = 64  # of a sample; more of them count as a change of piece
 class Record(NamedTuple):
     """One sample in the problem's own units."""
 
-    head: np.ndarray  # (room, 5) int64
-    marks: np.ndarray  # (room, 3, nc) int64
-    numbers: Array  # (room, 6)
-    states: Array  # (room, 4, n)
+    event: np.ndarray  # (room,) int64: what ended the piece
+    who: np.ndarray  # (room,) int64: whose event it is
+    other: np.ndarray  # (room,) int64: the other coordinate of a corner cut
+    setter: np.ndarray  # (room,) int64: who set the length at which a stage is cut; MORE: an earlier piece
+    degree: np.ndarray  # (room,) int64: of a CURVE the highest power
+    role: np.ndarray  # (room, nc) int64: FREE, DRIVEN, HELD or on the EDGE of its cone
+    face: np.ndarray  # (room, nc) int64: direction of friction
+    book: np.ndarray  # (room, nc) int64: what restitution does: IDLE, STORES or RETURNS
+    length: Array  # (room,)
+    share: Array  # (room,) of the way to the event
+    set_share: Array  # (room,) of the way to the zero of ``setter``, which it took
+    direction: Array  # (room, 3) of the velocity of contact ``who`` that vanishes: normal, then tangents
+    c: Array  # (room, n) where the piece begins
+    rate: Array  # (room, n)
+    change: Array  # (room, n) of c, by the rates
+    budget: Array  # (room, n) of contacts
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (4,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; it, see `note_tie`
@@ -63,15 +65,17 @@ class Record(NamedTuple):
 
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
-    return Record(
-        np.zeros((room, 5), dtype=np.int64),
-        np.zeros((room, 3, nc), dtype=np.int64),
-        np.zeros((room, 6)),
-        np.zeros((room, 4, nc * width)),
+    arrays: list[Any] = [
+        *np.zeros((5, room), dtype=np.int64),
+        *np.zeros((3, room, nc), dtype=np.int64),
+        *np.zeros((3, room)),
+        np.zeros((room, 3)),
+        *np.zeros((4, room, nc * width)),
         np.zeros((room, powers, nc * width)),
         np.zeros(4),
         np.zeros((TIES, 2), dtype=np.int64),
-    )
+    ]
+    return Record(*arrays)
 
 
 @kernel
@@ -86,7 +90,7 @@ def next_entry(record: Record) -> int:
     """The place of a new entry; without room it is the last place, and only the number grows."""
     at = int(record.total[ENTRIES])
     record.total[ENTRIES] += 1.0
-    return min(at, record.head.shape[0] - 1)
+    return min(at, len(record.event) - 1)
 
 
 @kernel
@@ -121,12 +125,12 @@ def note_tie(record: Record, k: int, a: int) -> None:
 @kernel
 def write_event(record: Record, at: int, event: int, who: int, other: int) -> None:
     """What ended an entry's piece; its stage is not cut."""
-    record.head[at, EVENT], record.head[at, WHO], record.head[at, OTHER] = event, who, other
-    record.head[at, SETTER] = NOBODY
+    record.event[at], record.who[at], record.other[at] = event, who, other
+    record.setter[at] = NOBODY
 
 
 def impulses(record: Record) -> Array:
     """The scaled impulses (k, n) of the pieces."""
     count = int(record.total[ENTRIES])
-    there = record.head[:count, EVENT] != AHEAD
-    return (record.numbers[:count, LENGTH, None] * record.states[:count, RATE])[there]
+    there = record.event[:count] != AHEAD
+    return (record.length[:count, None] * record.rate[:count])[there]

@@ -8,31 +8,21 @@ from routh.compiling import kernel
 from routh.kernels.gradients import record as book
 from routh.kernels.gradients.record import (
     AIMED,
-    BOOK,
     CURVE,
-    DEGREE,
-    DIRECTION,
-    EVENT,
-    FACE,
     FRICTIONLESS,
     IDLE,
     IMPULSE_RETURNED,
     LEAVES_CONE,
-    LENGTH,
     LENGTH_OVER,
     MORE,
     NOBODY,
     RATE_REACHED,
     RETURNS,
-    SET_SHARE,
-    SETTER,
-    SHARE,
     SLIDES,
     STICKS,
     STORES,
     TO_ZERO,
     VANISHES,
-    WHO,
     WORK_RETURNED,
     Record,
     next_entry,
@@ -83,15 +73,15 @@ def write_faces(record: Record, k: int, work: SpaceWork, nc: int) -> None:
             face = STICKS
         elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
             face = SLIDES
-        record.marks[k, book.ROLE, i], record.marks[k, FACE, i] = marks[ROLE, i], face
-        record.marks[k, BOOK, i] = IDLE
-        record.states[k, book.BUDGET, i] = values[BUDGET, i]
+        record.role[k, i], record.face[k, i] = marks[ROLE, i], face
+        record.book[k, i] = IDLE
+        record.budget[k, i] = values[BUDGET, i]
     for a in range(3 * nc):
-        record.states[k, book.C, a] = values[C, a]
-        record.states[k, book.RATE, a] = 0.0
-    record.numbers[k, SHARE], record.numbers[k, SET_SHARE] = 1.0, 0.0
+        record.c[k, a] = values[C, a]
+        record.rate[k, a] = 0.0
+    record.share[k], record.set_share[k] = 1.0, 0.0
     for part in range(3):
-        record.numbers[k, DIRECTION + part] = 0.0
+        record.direction[k, part] = 0.0
 
 
 @kernel
@@ -100,8 +90,8 @@ def write_changes(record: Record, k: int, work: SpaceWork, nc: int) -> None:
     for a in range(3 * nc):
         value = 0.0
         for b in range(3 * nc):
-            value += work.values[GRAM + a, b] * record.states[k, book.RATE, b]
-        record.states[k, book.CHANGE, a] = value
+            value += work.values[GRAM + a, b] * record.rate[k, b]
+        record.change[k, a] = value
 
 
 @kernel
@@ -111,14 +101,14 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
     k = next_entry(record)
     write_faces(record, k, work, nc)
     degree = highest_power(work)
-    record.head[k, DEGREE] = degree
+    record.degree[k] = degree
     for power in range(degree + 1):
         for a in range(3 * nc):
             record.curves[k, power, a] = 0.0
     for a in range(m):
         i = marks[LIST, a]
         for part in range(3):
-            record.states[k, book.RATE, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
+            record.rate[k, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
             for power in range(1, degree + 1):
                 record.curves[k, power, 3 * i + part] = series[CHANNELS * i + PUSH0 + part, power]
         size = series[CHANNELS * i + SIZE, 0]
@@ -129,8 +119,8 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
     write_changes(record, k, work, nc)
     cone_margin(record, k, nc, work.values[MU])
     write_event(record, k, CURVE, way, clock)
-    record.numbers[k, LENGTH] = h
-    record.head[k, SETTER] = MORE
+    record.length[k] = h
+    record.setter[k] = MORE
     return k
 
 
@@ -140,7 +130,7 @@ def write_end(
 ) -> None:
     """What ends the curve whose last step was written last, before that step is walked."""
     marks, series, values = work.marks, work.series, work.values
-    step = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
+    step = min(int(record.total[book.ENTRIES]), len(record.event)) - 1
     if kind == GO_ON or kind == LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
     event = LENGTH_OVER
@@ -161,64 +151,64 @@ def write_end(
             n, p0, p1 = three_sums(series, CHANNELS * i + PUSH0, h, highest_power(work))
             value += values[GRAM + a, 3 * i] * n
             value += values[GRAM + a, 3 * i + 1] * p0 + values[GRAM + a, 3 * i + 2] * p1
-        record.states[k, book.C, a] = value
+        record.c[k, a] = value
     for a in range(m):
         write_end_rates(record, k, step, work, marks[LIST, a], h)
     write_changes(record, k, work, nc)
     write_event(record, k, event, who, NOBODY)
-    record.head[k, SETTER], record.numbers[k, LENGTH] = MORE, 0.0
-    record.numbers[k, DIRECTION] = 1.0
+    record.setter[k], record.length[k] = MORE, 0.0
+    record.direction[k, 0] = 1.0
     if kind == SLIP_ZERO:
-        record.numbers[k, DIRECTION] = 0.0
+        record.direction[k, 0] = 0.0
         t0, t1 = values[C, 3 * who + 1], values[C, 3 * who + 2]
         length = math.sqrt(t0 * t0 + t1 * t1)
-        record.numbers[k, DIRECTION + 1], record.numbers[k, DIRECTION + 2] = t0 / length, t1 / length
+        record.direction[k, 1], record.direction[k, 2] = t0 / length, t1 / length
 
 
 @kernel
 def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
     """The rates of contact i at the end of a step of length h."""
     series, first, at, degree = work.series, CHANNELS * i, 3 * i, highest_power(work)
-    straight = record.head[step, WHO] == TO_ZERO or record.head[step, WHO] == AIMED
-    normal = record.states[step, book.RATE, at]
+    straight = record.who[step] == TO_ZERO or record.who[step] == AIMED
+    normal = record.rate[step, at]
     if work.marks[ROLE, i] == HELD and not straight:
         normal = power_sum(series, first + RATE0, h, degree - 1)
-    record.states[k, book.RATE, at] = normal
+    record.rate[k, at] = normal
     if work.marks[MOVES, i] == SLIDE and not straight:
-        u0, u1 = record.states[k, book.C, at + 1], record.states[k, book.C, at + 2]
+        u0, u1 = record.c[k, at + 1], record.c[k, at + 2]
         push = -work.values[MU, i] * normal / math.sqrt(u0 * u0 + u1 * u1)
-        record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2] = push * u0, push * u1
+        record.rate[k, at + 1], record.rate[k, at + 2] = push * u0, push * u1
         return
     for part in range(1, 3):
-        value = record.states[step, book.RATE, at + part]
+        value = record.rate[step, at + part]
         if work.marks[MOVES, i] == ZERO and not straight:
             value = power_sum(series, first + RATE0 + part, h, degree - 1)
-        record.states[k, book.RATE, at + part] = value
+        record.rate[k, at + part] = value
 
 
 @kernel
 def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
     """After a step was walked: what restitution did, in it and at its end."""
     for i in range(nc):
-        y, after = record.states[k, book.C, 3 * i], work.values[C, 3 * i]
-        role, what = record.marks[k, book.ROLE, i], IDLE
+        y, after = record.c[k, 3 * i], work.values[C, 3 * i]
+        role, what = record.role[k, i], IDLE
         if books is not None and role != FREE:
             if y < 0.0 or (y == 0.0 and after < 0.0):
                 what = STORES
-            elif role == DRIVEN and record.states[k, book.BUDGET, i] > 0.0:
+            elif role == DRIVEN and record.budget[k, i] > 0.0:
                 what = RETURNS
-        record.marks[k, BOOK, i] = what
-        last = min(int(record.total[book.ENTRIES]), record.head.shape[0]) - 1
+        record.book[k, i] = what
+        last = min(int(record.total[book.ENTRIES]), len(record.event)) - 1
         if last > k:
-            record.marks[last, BOOK, i] = what
+            record.book[last, i] = what
             end_margin(record, last, work, i, after != y)
 
 
 @kernel
 def end_margin(record: Record, last: int, work: SpaceWork, i: int, moves: bool) -> None:
     """How near contact i is to an event of its own where a curve ends, with entry ``last``."""
-    own = record.head[last, EVENT] == VANISHES and record.head[last, WHO] == i
-    normal = own and record.numbers[last, DIRECTION] != 0.0
+    own = record.event[last] == VANISHES and record.who[last] == i
+    normal = own and record.direction[last, 0] != 0.0
     y, t0, t1 = work.values[C, 3 * i], work.values[C, 3 * i + 1], work.values[C, 3 * i + 2]
     slip = math.sqrt(t0 * t0 + t1 * t1)
     if moves and not normal:
@@ -226,7 +216,7 @@ def end_margin(record: Record, last: int, work: SpaceWork, i: int, moves: bool) 
             note_tie(record, last, 3 * i)
         else:
             note_margin(record, abs(y))
-    if record.marks[last, FACE, i] == SLIDES and not (own and not normal):
+    if record.face[last, i] == SLIDES and not (own and not normal):
         if slip <= NOTHING:
             note_tie(record, last, 3 * i + 1)
             note_tie(record, last, 3 * i + 2)

@@ -7,30 +7,18 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients.record import (
     AHEAD,
-    BOOK,
-    CHANGE,
     CORNER,
-    DIRECTION,
     DRIVEN,
-    EVENT,
-    FACE,
     FREE,
     FRICTIONLESS,
     IDLE,
     IMPULSE_RETURNED,
-    LENGTH,
     NOBODY,
-    OTHER,
-    RATE,
     RETURNS,
-    ROLE,
-    SHARE,
     STICKS,
     STORES,
     VANISHES,
-    WHO,
     WORK_RETURNED,
-    C,
     Record,
     begin_record,
     next_entry,
@@ -38,7 +26,6 @@ from routh.kernels.gradients.record import (
     note_tie,
     write_event,
 )
-from routh.kernels.gradients.record import BUDGET as LEFT
 from routh.kernels.plane import rates as plane
 from routh.kernels.plane.pieces import FOREVER, ZERO
 from routh.kernels.plane.rates import CODES, SLIPS, PlaneWork
@@ -75,12 +62,12 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
             slip = int(t > 0.0) - int(t < 0.0)
         if role != FREE and slip != 0:
             face = 0 if slip > 0 else 1
-        record.marks[k, ROLE, i], record.marks[k, FACE, i], record.marks[k, BOOK, i] = role, face, IDLE
-        record.states[k, LEFT, i] = work.budget[i]
+        record.role[k, i], record.face[k, i], record.book[k, i] = role, face, IDLE
+        record.budget[k, i] = work.budget[i]
     for a in range(2 * nc):
-        record.states[k, C, a] = work.now[a]
-        record.states[k, RATE, a] = known[at, a]
-        record.states[k, CHANGE, a] = known[at, 2 * nc + a]
+        record.c[k, a] = work.now[a]
+        record.rate[k, a] = known[at, a]
+        record.change[k, a] = known[at, 2 * nc + a]
 
 
 @kernel
@@ -122,8 +109,8 @@ def margin_beyond(
 ) -> None:
     """How near the event, on the way to which a piece is cut short, is to others that would be the first."""
     rates = work.known
-    ended, who = record.head[k, EVENT], record.head[k, WHO]
-    own = 2 * who + int(record.numbers[k, DIRECTION] == 0.0) if ended == VANISHES else NOBODY
+    ended, who = record.event[k], record.who[k]
+    own = 2 * who + int(record.direction[k, 0] == 0.0) if ended == VANISHES else NOBODY
     for i in range(nc):
         for a in range(2 * i, 2 * i + 2):
             c, change = work.now[a], rates[at, 2 * nc + a]
@@ -148,9 +135,9 @@ def write_piece(
     write_rates(record, k, work, nc, at, at)
     rates_margin(record, k, work, nc)
     event, who, part = find_event(work, nc, at, whole, poisson)
-    record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, length / whole
+    record.length[k], record.share[k] = length, length / whole
     for p in range(3):
-        record.numbers[k, DIRECTION + p] = 1.0 if p == part else 0.0
+        record.direction[k, p] = 1.0 if p == part else 0.0
     write_event(record, k, event, who, NOBODY)
     if event == NOBODY and not corner:
         note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
@@ -167,47 +154,45 @@ def write_piece(
 @kernel
 def rates_margin(record: Record, k: int, work: PlaneWork, nc: int) -> None:
     """How near the rates are to another pattern: of sticking and sliding, of pushing and not."""
-    states = record.states
     size = 0.0
     for i in range(nc):
-        size = max(size, states[k, RATE, 2 * i])
+        size = max(size, record.rate[k, 2 * i])
     for i in range(nc):
-        role, normal, friction = record.marks[k, ROLE, i], states[k, RATE, 2 * i], states[k, RATE, 2 * i + 1]
+        role, normal, friction = record.role[k, i], record.rate[k, 2 * i], record.rate[k, 2 * i + 1]
         if role == FREE:
             continue
         if role != DRIVEN:
             note_margin(record, normal / size)
         elif work.now[2 * i] == 0.0 and not work.budget[i] > 0.0:
-            note_margin(record, abs(states[k, CHANGE, 2 * i]) / size)
-        if record.marks[k, FACE, i] == STICKS:
+            note_margin(record, abs(record.change[k, 2 * i]) / size)
+        if record.face[k, i] == STICKS:
             note_margin(record, 1.0 - abs(friction) / (work.mu[i] * max(normal, 1e-300)))
         elif work.now[2 * i + 1] == 0.0 and work.mu[i] > 0.0 and role != plane.EDGE:
-            note_margin(record, abs(states[k, CHANGE, 2 * i + 1]) / size)
+            note_margin(record, abs(record.change[k, 2 * i + 1]) / size)
 
 
 @kernel
 def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool, poisson: int) -> None:
     """A piece after it was walked: what restitution did, and how near its end is to another event."""
-    states = record.states
     partner = corner_partner(record, k)
     for i in range(nc):
-        y, after, before = states[k, C, 2 * i], work.then[2 * i], states[k, LEFT, i]
-        rate, left = states[k, RATE, 2 * i], work.budget[i]
+        y, after, before = record.c[k, 2 * i], work.then[2 * i], record.budget[k, i]
+        rate, left = record.rate[k, 2 * i], work.budget[i]
         if elastic and rate > 0.0:
             rests = poisson == 1 and y == 0.0 and after == 0.0 and not before > 0.0
             if y < 0.0 or after < 0.0 or rests:
-                record.marks[k, BOOK, i] = STORES
+                record.book[k, i] = STORES
             elif before > 0.0:
-                record.marks[k, BOOK, i] = RETURNS
-        ends = record.head[k, EVENT] == IMPULSE_RETURNED or record.head[k, EVENT] == WORK_RETURNED
-        if before > 0.0 and not (ends and record.head[k, WHO] == i):
+                record.book[k, i] = RETURNS
+        ends = record.event[k] == IMPULSE_RETURNED or record.event[k] == WORK_RETURNED
+        if before > 0.0 and not (ends and record.who[k] == i):
             note_margin(record, left)
         for part in range(WIDTH):
             a = WIDTH * i + part
-            own = record.head[k, EVENT] == VANISHES and record.head[k, WHO] == i
-            own = own and record.numbers[k, DIRECTION + part] != 0.0 and record.numbers[k, SHARE] == 1.0
+            own = record.event[k] == VANISHES and record.who[k] == i
+            own = own and record.direction[k, part] != 0.0 and record.share[k] == 1.0
             matters = part == 0 or work.mu[i] > 0.0
-            if states[k, CHANGE, a] != 0.0 and matters and not own and a != partner:
+            if record.change[k, a] != 0.0 and matters and not own and a != partner:
                 if work.then[a] == 0.0:
                     note_tie(record, k, a)
                 else:
@@ -217,12 +202,12 @@ def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool
 @kernel
 def corner_partner(record: Record, k: int) -> int:
     """The coordinate that vanishes together with the event's, because the piece before was cut for it."""
-    if k < 2 or record.head[k - 2, EVENT] != CORNER or record.head[k - 1, EVENT] != AHEAD:
+    if k < 2 or record.event[k - 2] != CORNER or record.event[k - 1] != AHEAD:
         return NOBODY
-    if record.head[k, EVENT] != VANISHES:
+    if record.event[k] != VANISHES:
         return NOBODY
-    a = WIDTH * record.head[k, WHO] + (0 if record.numbers[k, DIRECTION] != 0.0 else 1)
-    one, other = record.head[k - 2, WHO], record.head[k - 2, OTHER]
+    a = WIDTH * record.who[k] + (0 if record.direction[k, 0] != 0.0 else 1)
+    one, other = record.who[k - 2], record.other[k - 2]
     if a == one:
         return other
     return one if a == other else NOBODY

@@ -7,27 +7,18 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients import record as book
 from routh.kernels.gradients.record import (
-    BOOK,
-    DIRECTION,
-    EVENT,
-    FACE,
     FRICTIONLESS,
     IDLE,
     IMPULSE_RETURNED,
-    LENGTH,
     LENGTH_OVER,
     MORE,
     NOBODY,
     RETURNS,
-    SET_SHARE,
-    SETTER,
-    SHARE,
     STICKS,
     STORES,
     TURNS,
     VANISHES,
     WALLS,
-    WHO,
     WORK_RETURNED,
     Record,
     begin_record,
@@ -92,13 +83,13 @@ def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Cor
             face = TURNS  # with the disc only contacts that begin to slip go straight on
             if corners is not None:
                 face = marks[CORNER, i]
-        record.marks[k, book.ROLE, i], record.marks[k, FACE, i] = marks[ROLE, i], face
-        record.marks[k, BOOK, i] = IDLE
-        record.states[k, book.BUDGET, i] = values[BUDGET, i]
+        record.role[k, i], record.face[k, i] = marks[ROLE, i], face
+        record.book[k, i] = IDLE
+        record.budget[k, i] = values[BUDGET, i]
     for a in range(3 * nc):
-        record.states[k, book.C, a] = values[C, a]
-        record.states[k, book.RATE, a] = values[RATE, a]
-        record.states[k, book.CHANGE, a] = values[CHANGE, a]
+        record.c[k, a] = values[C, a]
+        record.rate[k, a] = values[RATE, a]
+        record.change[k, a] = values[CHANGE, a]
 
 
 @kernel
@@ -117,11 +108,11 @@ def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array,
             gap = a0 * values[C, at + 1] + a1 * values[C, at + 2]
             rate = a0 * values[CHANGE, at + 1] + a1 * values[CHANGE, at + 2]
             meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
-            if meets and record.head[k, WHO] == NOBODY:
+            if meets and record.who[k] == NOBODY:
                 write_event(record, k, VANISHES, i, NOBODY)
-                record.numbers[k, DIRECTION] = 0.0
-                record.numbers[k, DIRECTION + 1], record.numbers[k, DIRECTION + 2] = a0, a1
-    if record.head[k, WHO] == NOBODY:
+                record.direction[k, 0] = 0.0
+                record.direction[k, 1], record.direction[k, 2] = a0, a1
+    if record.who[k] == NOBODY:
         note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
 
 
@@ -162,9 +153,9 @@ def write_straight(
         pattern_margin(record, k, work, nc, corners)
     else:
         cone_margin(record, k, nc, work.values[MU])
-    record.numbers[k, LENGTH], record.numbers[k, SHARE], record.numbers[k, SET_SHARE] = length, 1.0, 0.0
-    record.numbers[k, DIRECTION], record.numbers[k, DIRECTION + 1] = 1.0, 0.0
-    record.numbers[k, DIRECTION + 2] = 0.0
+    record.length[k], record.share[k], record.set_share[k] = length, 1.0, 0.0
+    record.direction[k, 0], record.direction[k, 1] = 1.0, 0.0
+    record.direction[k, 2] = 0.0
     write_event(record, k, LENGTH_OVER, NOBODY, NOBODY)
     if kind == NORMAL_ZERO:
         write_event(record, k, VANISHES, who, NOBODY)
@@ -173,22 +164,22 @@ def write_straight(
             write_budget(record, k, work, nc, books, length)
     elif kind != CUT_SHORT and corners is not None:
         write_wall(record, k, work, nc, corners, length)
-    record.head[k, SETTER] = MORE
+    record.setter[k] = MORE
     return k
 
 
 @kernel
 def write_stage(record: Record, nc: int, share: float, first: int) -> None:
     """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
-    if first >= int(record.total[book.ENTRIES]) or first >= record.head.shape[0]:
+    if first >= int(record.total[book.ENTRIES]) or first >= len(record.event):
         return
     length, who = math.inf, NOBODY
     for i in range(nc):
-        y, rate = record.states[first, book.C, 3 * i], record.states[first, book.CHANGE, 3 * i]
+        y, rate = record.c[first, 3 * i], record.change[first, 3 * i]
         if y * rate < 0.0 and -y / rate < length:
             length, who = -y / rate, i
-    record.head[first, SETTER] = who if share < 1.0 and length < FARTHEST else NOBODY
-    record.numbers[first, SET_SHARE] = share if record.head[first, SETTER] >= 0 else share * FARTHEST
+    record.setter[first] = who if share < 1.0 and length < FARTHEST else NOBODY
+    record.set_share[first] = share if record.setter[first] >= 0 else share * FARTHEST
 
 
 @kernel
@@ -247,25 +238,25 @@ def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Boo
     """A piece after it was walked: what restitution did, and how near its end is to another event."""
     values = work.values
     for i in range(nc):
-        y, before = record.states[k, book.C, 3 * i], record.states[k, book.BUDGET, i]
+        y, before = record.c[k, 3 * i], record.budget[k, i]
         after = values[C, 3 * i]
-        if books is not None and record.marks[k, book.ROLE, i] != FREE:
+        if books is not None and record.role[k, i] != FREE:
             if y < 0.0 or (y == 0.0 and after < 0.0):
-                record.marks[k, BOOK, i] = STORES
-            elif record.marks[k, book.ROLE, i] == DRIVEN and before > 0.0:
-                record.marks[k, BOOK, i] = RETURNS
-            event = record.head[k, EVENT]
+                record.book[k, i] = STORES
+            elif record.role[k, i] == DRIVEN and before > 0.0:
+                record.book[k, i] = RETURNS
+            event = record.event[k]
             ends = event == IMPULSE_RETURNED or event == WORK_RETURNED
-            if before > 0.0 and not (ends and record.head[k, WHO] == i):
+            if before > 0.0 and not (ends and record.who[k] == i):
                 note_margin(record, values[BUDGET, i])
-        own = record.head[k, EVENT] == VANISHES and record.head[k, WHO] == i
-        normal = own and record.numbers[k, DIRECTION] != 0.0
-        if record.states[k, book.CHANGE, 3 * i] != 0.0 and not normal:
+        own = record.event[k] == VANISHES and record.who[k] == i
+        normal = own and record.direction[k, 0] != 0.0
+        if record.change[k, 3 * i] != 0.0 and not normal:
             if abs(after) <= NOTHING:
                 note_tie(record, k, 3 * i)
             else:
                 note_margin(record, abs(after))
-        change = abs(record.states[k, book.CHANGE, 3 * i + 1]) + abs(record.states[k, book.CHANGE, 3 * i + 2])
+        change = abs(record.change[k, 3 * i + 1]) + abs(record.change[k, 3 * i + 2])
         if values[MU, i] > 0.0 and change > 0.0:
             slip = math.sqrt(values[C, 3 * i + 1] ** 2 + values[C, 3 * i + 2] ** 2)
             if slip > NOTHING:
@@ -280,15 +271,15 @@ def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
     """How near the rates of an entry are to another pattern, with the true cone."""
     size = 1e-300
     for i in range(nc):
-        size = max(size, record.states[k, book.RATE, 3 * i])
+        size = max(size, record.rate[k, 3 * i])
     for i in range(nc):
-        at, role, face = 3 * i, record.marks[k, book.ROLE, i], record.marks[k, FACE, i]
+        at, role, face = 3 * i, record.role[k, i], record.face[k, i]
         if role == HELD:
-            note_margin(record, record.states[k, book.RATE, at] / size)
+            note_margin(record, record.rate[k, at] / size)
         if face == STICKS:
-            f0, f1 = record.states[k, book.RATE, at + 1], record.states[k, book.RATE, at + 2]
-            radius = mu[i] * max(record.states[k, book.RATE, at], 1e-300)
+            f0, f1 = record.rate[k, at + 1], record.rate[k, at + 2]
+            radius = mu[i] * max(record.rate[k, at], 1e-300)
             note_margin(record, 1.0 - math.sqrt(f0 * f0 + f1 * f1) / radius)
         elif face == TURNS:
-            d0, d1 = record.states[k, book.CHANGE, at + 1], record.states[k, book.CHANGE, at + 2]
+            d0, d1 = record.change[k, at + 1], record.change[k, at + 2]
             note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)

@@ -13,35 +13,21 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients.record import (
     AHEAD,
-    BOOK,
-    BUDGET,
-    CHANGE,
     CORNER,
     CURVE,
-    DIRECTION,
     ENTRIES,
-    EVENT,
-    FACE,
     IDLE,
     IMPULSE_RETURNED,
     LEAVES_CONE,
-    LENGTH,
     LENGTH_OVER,
     MORE,
     NOBODY,
-    OTHER,
-    RATE,
     RATE_REACHED,
-    SET_SHARE,
-    SETTER,
-    SHARE,
     SLIDES,
     STORES,
     TURNS,
     VANISHES,
-    WHO,
     WORK_RETURNED,
-    C,
     Record,
 )
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
@@ -52,18 +38,6 @@ from routh.kernels.gradients.reverse_curve import (
     list_slides,
 )
 from routh.kernels.gradients.reverse_rates import (
-    AIMED,
-    BEFORE,
-    FALLEN,
-    LEFT,
-    OF_BOUNCE,
-    OF_CHANGE,
-    OF_MU,
-    OF_RATE,
-    OF_WEIGHT,
-    PUSH,
-    STAGE,
-    STATE,
     Given,
     ReverseWork,
     back_through_rates,
@@ -73,29 +47,29 @@ from routh.kernels.gradients.reverse_rates import (
 @kernel
 def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -> float:
     """Bars of what the budgets after a piece depend on; returns that of its length."""
-    bars, width, length = own.bars, own.rows.shape[1], record.numbers[k, LENGTH]
+    width, length = own.rows.shape[1], record.length[k]
     of_length = 0.0
     for i in range(len(given.mu)):
-        what, at = record.marks[k, BOOK, i], width * i
-        bar = bars[LEFT, i]
+        what, at = record.book[k, i], width * i
+        bar = own.of_budget[i]
         if what == IDLE or bar == 0.0:
             continue
-        normal, e = record.states[k, RATE, at], given.bounce[i]
+        normal, e = record.rate[k, at], given.bounce[i]
         factor = e if what == STORES else -1.0
         if given.poisson == 1:  # of the impulse
             of_length += bar * factor * normal
-            bars[OF_RATE, at] += bar * factor * length
+            own.of_rate[at] += bar * factor * length
             if what == STORES:
-                bars[OF_BOUNCE, i] += bar * length * normal
+                own.of_bounce[i] += bar * length * normal
             continue
         factor = -0.5 * (e * e if what == STORES else 1.0)  # of the work: (y + y') / 2 times the impulse
-        both = 2.0 * record.states[k, C, at] + length * record.states[k, CHANGE, at]
-        bars[STATE, at] += bar * factor * length * normal
-        bars[BEFORE, at] += bar * factor * length * normal
+        both = 2.0 * record.c[k, at] + length * record.change[k, at]
+        own.of_state[at] += bar * factor * length * normal
+        own.of_before[at] += bar * factor * length * normal
         of_length += bar * factor * both * normal
-        bars[OF_RATE, at] += bar * factor * both * length
+        own.of_rate[at] += bar * factor * both * length
         if what == STORES:
-            bars[OF_BOUNCE, i] -= bar * e * both * length * normal
+            own.of_bounce[i] -= bar * e * both * length * normal
     return of_length
 
 
@@ -105,103 +79,103 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
 
     NaN where an event is none that is known here: such samples have no derivatives (`forget_lost`).
     """
-    bars, states, width = own.bars, record.states, own.rows.shape[1]
-    length, share = record.numbers[k, LENGTH], record.numbers[k, SHARE]
-    event, at = record.head[k, EVENT], width * record.head[k, WHO]
+    width = own.rows.shape[1]
+    length, share = record.length[k], record.share[k]
+    event, at = record.event[k], width * record.who[k]
     if event == VANISHES:
         closing = 0.0
         for part in range(width):
-            closing += record.numbers[k, DIRECTION + part] * states[k, CHANGE, at + part]
+            closing += record.direction[k, part] * record.change[k, at + part]
         for part in range(width):
-            along = record.numbers[k, DIRECTION + part] * bar / closing
-            bars[BEFORE, at + part] -= share * along
-            bars[OF_CHANGE, at + part] -= length * along
+            along = record.direction[k, part] * bar / closing
+            own.of_before[at + part] -= share * along
+            own.of_change[at + part] -= length * along
     elif event == IMPULSE_RETURNED:
-        normal = states[k, RATE, at]
-        bars[LEFT, record.head[k, WHO]] += bar * share / normal
-        bars[OF_RATE, at] -= bar * length / normal
+        normal = record.rate[k, at]
+        own.of_budget[record.who[k]] += bar * share / normal
+        own.of_rate[at] -= bar * length / normal
     elif event == WORK_RETURNED:
-        normal, whole = states[k, RATE, at], length / share
-        bar *= share / (states[k, C, at] + whole * states[k, CHANGE, at])  # over the speed of leaving
-        bars[BEFORE, at] -= bar * whole
-        bars[OF_CHANGE, at] -= 0.5 * bar * whole * whole
-        bars[LEFT, record.head[k, WHO]] += bar / normal
-        bars[OF_RATE, at] -= bar * states[k, BUDGET, record.head[k, WHO]] / (normal * normal)
+        normal, whole = record.rate[k, at], length / share
+        bar *= share / (record.c[k, at] + whole * record.change[k, at])  # over the speed of leaving
+        own.of_before[at] -= bar * whole
+        own.of_change[at] -= 0.5 * bar * whole * whole
+        own.of_budget[record.who[k]] += bar / normal
+        own.of_rate[at] -= bar * record.budget[k, record.who[k]] / (normal * normal)
     elif event == LENGTH_OVER:
-        bars[STAGE, 0] += bar
+        own.of_stage[0] += bar
     elif event != NOBODY:  # whose samples say that they are one-sided
-        bars[BEFORE, 0] = math.nan
+        own.of_before[0] = math.nan
 
 
 @kernel
 def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) -> tuple[float, float]:
     """The same for a corner cut; returns the bars of the changes that entry ``k + 1`` looked ahead with."""
-    bars, states, length = own.bars, record.states, record.numbers[k, LENGTH]
-    a, b = record.head[k, WHO], record.head[k, OTHER]
-    da, db = states[k, CHANGE, a], states[k, CHANGE, b]
-    ea, eb = states[k + 1, CHANGE, a], states[k + 1, CHANGE, b]
+    length = record.length[k]
+    a, b = record.who[k], record.other[k]
+    da, db = record.change[k, a], record.change[k, b]
+    ea, eb = record.change[k + 1, a], record.change[k + 1, b]
     bar /= da * eb - db * ea
-    bars[BEFORE, a] -= bar * eb
-    bars[BEFORE, b] += bar * ea
-    bars[OF_CHANGE, a] -= bar * length * eb
-    bars[OF_CHANGE, b] += bar * length * ea
-    return bar * (states[k, C, b] + length * db), -bar * (states[k, C, a] + length * da)
+    own.of_before[a] -= bar * eb
+    own.of_before[b] += bar * ea
+    own.of_change[a] -= bar * length * eb
+    own.of_change[b] += bar * length * ea
+    return bar * (record.c[k, b] + length * db), -bar * (record.c[k, a] + length * da)
 
 
 @kernel
 def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
     """Where a stage begins: the length at which it is cut is a share of the way to contact SETTER's zero."""
-    who, bars, width = record.head[k, SETTER], own.bars, own.rows.shape[1]
+    who, width = record.setter[k], own.rows.shape[1]
     if who == MORE:
         return
     if who >= 0:
         at = width * who
-        closing = record.states[k, CHANGE, at]
-        along = bars[STAGE, 0] * record.numbers[k, SET_SHARE] / closing
-        bars[BEFORE, at] -= along
-        bars[OF_CHANGE, at] += along * record.states[k, C, at] / closing
-    bars[STAGE, 0] = 0.0
+        closing = record.change[k, at]
+        along = own.of_stage[0] * record.set_share[k] / closing
+        own.of_before[at] -= along
+        own.of_change[at] += along * record.c[k, at] / closing
+    own.of_stage[0] = 0.0
 
 
 @kernel
 def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """The same where the stage begins with a curve; slips that begin with it turn along their rates."""
-    bars, n = own.bars, own.bars.shape[1]
-    if record.head[k, SETTER] == MORE:
+    n = len(own.of_state)
+    if record.setter[k] == MORE:
         return
-    bars[FALLEN, 0] = 0.0
+    own.fallen[0] = 0.0
     for a in range(n):
-        bars[OF_RATE, a] = bars[OF_CHANGE, a] = bars[BEFORE, a] = 0.0
+        own.of_rate[a] = own.of_change[a] = own.of_before[a] = 0.0
     back_through_stage(record, k, own)
-    if record.head[k, SETTER] >= 0:
+    if record.setter[k] >= 0:
         begin = list_slides(record, k, own, True)
         for e in range(begin):
-            record.marks[k, FACE, own.slides[e]] = TURNS
+            record.face[k, own.slides[e]] = TURNS
         back_through_rates(record, k, given, own)
         for e in range(begin):
-            record.marks[k, FACE, own.slides[e]] = SLIDES
+            record.face[k, own.slides[e]] = SLIDES
         for a in range(n):
-            bars[STATE, a] += bars[BEFORE, a]
+            own.of_state[a] += own.of_before[a]
 
 
 @kernel
 def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, curved: int | None) -> None:
     """Turn the bars after an entry's piece into those before it."""
-    bars, n, length = own.bars, own.bars.shape[1], record.numbers[k, LENGTH]
+    n, length = len(own.of_state), record.length[k]
     for a in range(n):
-        bars[OF_RATE, a] = bars[OF_CHANGE, a] = bars[BEFORE, a] = 0.0
-    bar = back_through_books(record, k, given, own) - bars[STAGE, 0]
+        own.of_rate[a] = own.of_change[a] = own.of_before[a] = 0.0
+    bar = back_through_books(record, k, given, own) - own.of_stage[0]
     for a in range(n):
-        bar += bars[STATE, a] * record.states[k, CHANGE, a] + bars[PUSH, a] * record.states[k, RATE, a]
-        bars[OF_CHANGE, a] += length * bars[STATE, a]
-        bars[OF_RATE, a] += length * bars[PUSH, a]
-    corner = record.head[k, EVENT] == CORNER
+        bar += own.of_state[a] * record.change[k, a] + own.of_push[a] * record.rate[k, a]
+        own.of_change[a] += length * own.of_state[a]
+        own.of_rate[a] += length * own.of_push[a]
+    corner = record.event[k] == CORNER
     of_a, of_b = 0.0, 0.0
     if corner:
         of_a, of_b = back_through_corner(record, k, own, bar)
-    elif curved is not None and record.head[k, EVENT] == LEAVES_CONE:
+    elif curved is not None and record.event[k] == LEAVES_CONE:
         back_through_cone(record, k, given, own, bar)
-    elif curved is not None and record.head[k, EVENT] == RATE_REACHED:
+    elif curved is not None and record.event[k] == RATE_REACHED:
         back_through_rate(record, k, given, own, bar)
     else:
         back_through_length(record, k, own, bar)
@@ -209,12 +183,12 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, c
     back_through_rates(record, k, given, own)
     if corner:
         for a in range(n):
-            bars[OF_RATE, a] = bars[OF_CHANGE, a] = 0.0
-        bars[OF_CHANGE, record.head[k, WHO]] = of_a
-        bars[OF_CHANGE, record.head[k, OTHER]] = of_b
+            own.of_rate[a] = own.of_change[a] = 0.0
+        own.of_change[record.who[k]] = of_a
+        own.of_change[record.other[k]] = of_b
         back_through_rates(record, k + 1, given, own)
     for a in range(n):
-        bars[STATE, a] += bars[BEFORE, a]
+        own.of_state[a] += own.of_before[a]
 
 
 @kernel
@@ -233,23 +207,23 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
 @kernel
 def clear_bars(own: ReverseWork) -> None:
     """Forget all bars but that of the impulse."""
-    bars, n = own.bars, own.bars.shape[1]
+    n = len(own.of_state)
     for a in range(n):
         for b in range(n):
             own.of_G[a, b] = 0.0
-        bars[STATE, a] = bars[LEFT, a] = bars[OF_MU, a] = bars[OF_BOUNCE, a] = bars[STAGE, a] = 0.0
-        bars[FALLEN, a] = bars[AIMED, a] = bars[OF_WEIGHT, a] = 0.0
+        own.of_state[a] = own.of_budget[a] = own.of_mu[a] = own.of_bounce[a] = own.of_stage[a] = 0.0
+        own.fallen[a] = own.aimed[a] = own.of_weight[a] = 0.0
 
 
 @kernel
 def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None, last: int) -> None:
     """From the bars after entry ``last`` to those before the first."""
     for k in range(last, -1, -1):
-        if curved is not None and record.head[k, EVENT] == CURVE:
+        if curved is not None and record.event[k] == CURVE:
             back_along_curve(record, k, given, own)
             back_to_stage(record, k, given, own)
-        elif record.head[k, EVENT] != AHEAD:
-            own.bars[FALLEN, 0] = 0.0
+        elif record.event[k] != AHEAD:
+            own.fallen[0] = 0.0
             back_through_piece(record, k, given, own, curved)
-        if own.bars[AIMED, 0] > 0.0:
+        if own.aimed[0] > 0.0:
             end_stage(record, k, given, own)

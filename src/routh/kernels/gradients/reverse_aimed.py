@@ -15,16 +15,8 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import solve_linear
-from routh.kernels.gradients.record import AIMED_FROM, DRIVEN, ENTRIES, MORE, RATE, ROLE, SETTER, C, Record
+from routh.kernels.gradients.record import AIMED_FROM, DRIVEN, ENTRIES, MORE, Record
 from routh.kernels.gradients.reverse_rates import (
-    AIMED,
-    LEVER,
-    OF_CHANGE,
-    OF_MU,
-    OF_RATE,
-    OF_WEIGHT,
-    PUSH,
-    STATE,
     Given,
     ReverseWork,
     add_unknown,
@@ -40,11 +32,11 @@ AS_AIMED = 1e-2  # weights that differ by more from those of this impulse were a
 @kernel
 def is_aimed(record: Record, k: int) -> bool:
     """Whether a stage with aimed weights begins with entry k."""
-    if not 0.0 <= record.total[AIMED_FROM] <= k or record.head[k, SETTER] == MORE:
+    if not 0.0 <= record.total[AIMED_FROM] <= k or record.setter[k] == MORE:
         return False
     driven = 0
-    for i in range(record.marks.shape[2]):
-        driven += 1 if record.marks[k, ROLE, i] == DRIVEN else 0
+    for i in range(record.role.shape[1]):
+        driven += 1 if record.role[k, i] == DRIVEN else 0
     return driven > 1
 
 
@@ -60,7 +52,7 @@ def find_rest(record: Record, given: Given) -> int:
         if is_aimed(record, k):
             most = 0.0
             for i in range(len(given.mu)):
-                most = max(most, -record.states[k, C, 3 * i])
+                most = max(most, -record.c[k, 3 * i])
             if most <= LEFT_OVER:
                 return k
     return -1
@@ -70,11 +62,11 @@ def find_rest(record: Record, given: Given) -> int:
 def begins_to_slide(record: Record, k: int, given: Given, own: ReverseWork, i: int) -> bool:
     """Whether contact i has no slip before entry k and friction on its cone, against the slip to come."""
     at, mu = 3 * i + 1, given.mu[i]
-    if record.states[k, C, at] != 0.0 or record.states[k, C, at + 1] != 0.0 or mu == 0.0:
+    if record.c[k, at] != 0.0 or record.c[k, at + 1] != 0.0 or mu == 0.0:
         return False
-    f0, f1 = record.states[k, RATE, at], record.states[k, RATE, at + 1]
+    f0, f1 = record.rate[k, at], record.rate[k, at + 1]
     friction = math.sqrt(f0 * f0 + f1 * f1)
-    if not friction >= (1.0 - ON_CONE) * mu * record.states[k, RATE, at - 1] > 0.0:
+    if not friction >= (1.0 - ON_CONE) * mu * record.rate[k, at - 1] > 0.0:
         return False
     own.units[i, 0], own.units[i, 1] = -f0 / friction, -f1 / friction
     return True
@@ -85,9 +77,9 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """The unknown impulses of driven contacts, with which normal velocities and sticking slips rest."""
     m = k - k
     for i in range(len(given.mu)):
-        if record.marks[k, ROLE, i] != DRIVEN:
+        if record.role[k, i] != DRIVEN:
             continue
-        t0, t1 = record.states[k, C, 3 * i + 1], record.states[k, C, 3 * i + 2]
+        t0, t1 = record.c[k, 3 * i + 1], record.c[k, 3 * i + 2]
         slip = math.sqrt(t0 * t0 + t1 * t1)
         slides = begins_to_slide(record, k, given, own, i)
         add_unknown(own, m, i, 0, 0)
@@ -110,7 +102,7 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
 def list_turns(record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray) -> int:
     """Further unknowns behind m: the angles of slips that begin, which stay along their friction."""
     for i in range(len(given.mu)):
-        if record.marks[k, ROLE, i] == DRIVEN and begins_to_slide(record, k, given, own, i):
+        if record.role[k, i] == DRIVEN and begins_to_slide(record, k, given, own, i):
             u0, u1, push = own.units[i, 0], own.units[i, 1], given.mu[i] * impulse[3 * i]
             own.whose[m] = i
             own.rows[m, 0], own.rows[m, 1], own.rows[m, 2] = 0.0, -u1, u0
@@ -130,7 +122,7 @@ def aimed_impulse(
     for e in range(m):
         own.system[e, m] = 0.0
         for part in range(3):
-            own.system[e, m] -= own.rows[e, part] * record.states[k, C, 3 * own.whose[e] + part]
+            own.system[e, m] -= own.rows[e, part] * record.c[k, 3 * own.whose[e] + part]
         for f in range(m):
             own.system[e, f] = coupling(given, own, e, f)
     if not solve_linear(own.system, m):
@@ -149,12 +141,12 @@ def back_through_impulse(
     record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray
 ) -> None:
     """From OF_RATE, of the impulse, and OF_CHANGE, of what it does, to G, friction and the state before."""
-    bars, n, known = own.bars, own.bars.shape[1], m
+    n, known = len(own.of_state), m
     m = list_turns(record, k, given, own, known, impulse)
     for e in range(m):
         at, right = 3 * own.whose[e], 0.0
         for part in range(3):
-            wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
+            wanted = own.of_rate[at + part] + times_G(given, own.of_change, at + part)
             right += own.columns[e, part] * wanted
         own.system[e, m] = right
         for f in range(m):
@@ -165,71 +157,71 @@ def back_through_impulse(
                 own.system[e, e] -= own.units[i, part] * times_G(given, impulse, at + 1 + part)
     solve_linear(own.system, m)
     for a in range(n):
-        bars[LEVER, a] = bars[OF_CHANGE, a]
+        own.lever[a] = own.of_change[a]
     for e in range(m):
         for part in range(3):
-            bars[LEVER, 3 * own.whose[e] + part] -= own.rows[e, part] * own.system[e, m]
+            own.lever[3 * own.whose[e] + part] -= own.rows[e, part] * own.system[e, m]
     for a in range(n):
-        bars[STATE, a] += bars[LEVER, a]
+        own.of_state[a] += own.lever[a]
         for b in range(n):
-            own.of_G[a, b] += bars[LEVER, a] * impulse[b]
+            own.of_G[a, b] += own.lever[a] * impulse[b]
     for i in range(len(given.mu)):
         at = 3 * i + 1
-        t0, t1 = record.states[k, C, at], record.states[k, C, at + 1]
+        t0, t1 = record.c[k, at], record.c[k, at + 1]
         slip = math.sqrt(t0 * t0 + t1 * t1)
-        if record.marks[k, ROLE, i] != DRIVEN:
+        if record.role[k, i] != DRIVEN:
             continue
         if slip > 0.0 or begins_to_slide(record, k, given, own, i):
             u0, u1, normal = own.units[i, 0], own.units[i, 1], impulse[at - 1]
-            b0 = bars[OF_RATE, at] + times_G(given, bars[LEVER], at)
-            b1 = bars[OF_RATE, at + 1] + times_G(given, bars[LEVER], at + 1)
-            bars[OF_MU, i] -= normal * (u0 * b0 + u1 * b1)
+            b0 = own.of_rate[at] + times_G(given, own.lever, at)
+            b1 = own.of_rate[at + 1] + times_G(given, own.lever, at + 1)
+            own.of_mu[i] -= normal * (u0 * b0 + u1 * b1)
         if slip > 0.0:
             across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / slip
-            bars[STATE, at] -= across * u1
-            bars[STATE, at + 1] += across * u0
+            own.of_state[at] -= across * u1
+            own.of_state[at + 1] += across * u0
 
 
 @kernel
 def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Give the bars of the weights of a stage that begins with entry k to what they were aimed at."""
-    bars, nc, n = own.bars, len(given.mu), own.bars.shape[1]
+    nc, n = len(given.mu), len(own.of_state)
     impulse = own.whole
     m = list_aimed(record, k, given, own)
     total = aimed_impulse(record, k, given, own, m, impulse)
     mean = 0.0
     for i in range(nc):
-        if record.marks[k, ROLE, i] == DRIVEN:
-            weight = record.states[k, RATE, 3 * i]
-            mean += bars[OF_WEIGHT, i] * weight
+        if record.role[k, i] == DRIVEN:
+            weight = record.rate[k, 3 * i]
+            mean += own.of_weight[i] * weight
             if not abs(impulse[3 * i] - weight * total) <= AS_AIMED * total:
                 return
     if not total > 0.0:
         return
     for a in range(n):
-        bars[OF_RATE, a] = bars[OF_CHANGE, a] = 0.0
+        own.of_rate[a] = own.of_change[a] = 0.0
     for i in range(nc):
-        if record.marks[k, ROLE, i] == DRIVEN:
-            bars[OF_RATE, 3 * i] = (bars[OF_WEIGHT, i] - mean) / total
+        if record.role[k, i] == DRIVEN:
+            own.of_rate[3 * i] = (own.of_weight[i] - mean) / total
     back_through_impulse(record, k, given, own, m, impulse)
 
 
 @kernel
 def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """After entry k was gone through: if its stage begins with it, its weights have all of their bars."""
-    if record.head[k, SETTER] == MORE:
+    if record.setter[k] == MORE:
         return
     if is_aimed(record, k):
         back_through_aim(record, k, given, own)
     for i in range(len(given.mu)):
-        own.bars[OF_WEIGHT, i] = 0.0
+        own.of_weight[i] = 0.0
 
 
 @kernel
 def begin_backwards(record: Record, given: Given, own: ReverseWork) -> int:
     """The last entry to be gone through, after what is left from there on has come to rest together."""
-    bars, last = own.bars, int(record.total[ENTRIES]) - 1
-    bars[AIMED, 0] = 1.0 if record.total[AIMED_FROM] >= 0.0 else 0.0
+    last = int(record.total[ENTRIES]) - 1
+    own.aimed[0] = 1.0 if record.total[AIMED_FROM] >= 0.0 else 0.0
     k = find_rest(record, given)
     if k < 0:
         return last
@@ -237,7 +229,7 @@ def begin_backwards(record: Record, given: Given, own: ReverseWork) -> int:
     m = list_aimed(record, k, given, own)
     if not aimed_impulse(record, k, given, own, m, impulse) > 0.0:
         return last
-    for a in range(bars.shape[1]):
-        bars[OF_RATE, a], bars[OF_CHANGE, a], bars[STATE, a] = bars[PUSH, a], bars[STATE, a], 0.0
+    for a in range(len(own.of_state)):
+        own.of_rate[a], own.of_change[a], own.of_state[a] = own.of_push[a], own.of_state[a], 0.0
     back_through_impulse(record, k, given, own, m, impulse)
     return k - 1

@@ -9,40 +9,25 @@ turns by an unknown, too.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients.record import (
-    CHANGE,
     DRIVEN,
     EDGE,
-    FACE,
     FREE,
     HELD,
-    RATE,
-    ROLE,
     SLIDES,
     STICKS,
     TURNS,
     WALLS,
-    C,
     Record,
 )
 from routh.validation import Array
 
-# rows of `ReverseWork.bars`: of the state, impulse, rates, changes and the state before a piece; what G is
-# multiplied with; of contacts: budgets, friction and restitution; of the length of a stage (first entry).
-# Along curves: the state and its rates at a point; how many e-folds the bars of angles fell since an event
-# (first entry). Where weights were aimed: whether they are (first entry), and the weights of contacts
-STATE, PUSH, OF_RATE, OF_CHANGE, BEFORE, LEVER, LEFT, OF_MU, OF_BOUNCE, STAGE, POINT, POINT_RATE = range(12)
-FALLEN, AIMED, OF_WEIGHT = range(12, 15)
-# rows of a node of `ReverseWork.nodes`, a point of a curve: rates; size and direction of slips; the bars of
-# rates, and of the state, that do not depend on the state's own; the state's own; how turning slips change
-# the rates, contact by contact, and then how they change the velocities
-RATES, UNITS, GIVEN, DIRECT, BAR, TURNS_FROM = range(6)
 NODES = 4  # of a step
 DEPENDS = 1e-10  # of an equation's size: what is left of it below this says nothing that others do not
 
@@ -57,10 +42,36 @@ class Given(NamedTuple):
     poisson: int
 
 
-class ReverseWork(NamedTuple):
-    """Scratch and results of one thread."""
+class Nodes(NamedTuple):
+    """Points of a step along a curve; leading axis NODES."""
 
-    bars: Array  # (15, n)
+    rates: Array  # (NODES, n)
+    units: Array  # (NODES, n) of slips: size, then direction
+    given: Array  # (NODES, n) bars of rates that do not depend on the state's own
+    direct: Array  # (NODES, n) bars of the state that do not, either
+    bar: Array  # (NODES, n) the state's own
+    turned_rates: Array  # (NODES, nc, n) how a turning slip changes the rates
+    turned_changes: Array  # (NODES, nc, n) how it changes the velocities
+
+
+class ReverseWork(NamedTuple):
+    """Scratch and results of one thread: first the bars, (n,) each, ``of_`` what they belong to."""
+
+    of_state: Array
+    of_push: Array  # of the impulse
+    of_rate: Array
+    of_change: Array
+    of_before: Array  # of the state before a piece
+    lever: Array  # what G is multiplied with
+    of_budget: Array  # of contacts
+    of_mu: Array
+    of_bounce: Array
+    of_stage: Array  # of the length of a stage, first entry
+    point: Array  # the state at a point of a curve, and its rates
+    point_rate: Array
+    fallen: Array  # how many e-folds the bars of angles fell since an event, first entry
+    aimed: Array  # whether weights were aimed, first entry; and the bars of weights, of contacts
+    of_weight: Array
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
@@ -69,7 +80,7 @@ class ReverseWork(NamedTuple):
     system: Array  # (n, n + 1)
     pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
     whole: Array  # (n,) a solution
-    nodes: Array  # (NODES, TURNS_FROM + 2 nc, n) points of a curve
+    nodes: Nodes
     paces: Array  # (NODES,) how fast the curve is followed there
     slides: np.ndarray  # (nc,) int64 contacts that slide
     stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of their angles
@@ -78,8 +89,9 @@ class ReverseWork(NamedTuple):
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
-    return ReverseWork(
-        np.zeros((15, n)),
+    nodes = Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))
+    arrays: list[Any] = [
+        *np.zeros((15, n)),
         np.zeros((n, n)),
         np.zeros((nc, width - 1)),
         np.zeros((n, width)),
@@ -88,11 +100,12 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
         np.zeros((n, n + 1)),
         np.zeros(n, dtype=np.int64),
         np.zeros(n),
-        np.zeros((NODES, TURNS_FROM + 2 * nc, n)),
+        nodes,
         np.zeros(NODES),
         np.zeros(nc, dtype=np.int64),
         np.zeros((NODES * nc, NODES * nc + 1)),
-    )
+    ]
+    return ReverseWork(*arrays)
 
 
 @kernel
@@ -108,16 +121,16 @@ def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None
 def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Directions of friction of an entry, as its faces say."""
     for i in range(len(given.mu)):
-        face, parts = record.marks[k, FACE, i], own.units.shape[1]
+        face, parts = record.face[k, i], own.units.shape[1]
         if face >= 0:
             base = face - WALLS if face >= WALLS else face
             for part in range(parts):
                 own.units[i, part] = given.corners[base, part]
         elif face == TURNS or face == SLIDES:
-            first, row = (parts + 1) * i + 1, CHANGE if face == TURNS else C
-            t0, t1 = record.states[k, row, first], record.states[k, row, first + parts - 1]
+            first, slip = (parts + 1) * i + 1, record.change[k] if face == TURNS else record.c[k]
+            t0, t1 = slip[first], slip[first + parts - 1]
             for part in range(parts):
-                own.units[i, part] = record.states[k, row, first + part] / math.sqrt(t0 * t0 + t1 * t1)
+                own.units[i, part] = slip[first + part] / math.sqrt(t0 * t0 + t1 * t1)
 
 
 @kernel
@@ -132,7 +145,7 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
     nc, width, corners = len(given.mu), own.rows.shape[1], given.corners
     m = nc - nc
     for i in range(nc):
-        role, face = record.marks[k, ROLE, i], record.marks[k, FACE, i]
+        role, face = record.role[k, i], record.face[k, i]
         if role == FREE:
             continue
         if role == HELD or role == EDGE:  # in the plane only: on the edge its slip rests
@@ -155,7 +168,7 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
                 own.rows[m, part] = own.columns[m, part] = along
             m += 1
         elif face == TURNS and width == 3:  # turning: friction and slip rate turn together
-            friction = -given.mu[i] * record.states[k, RATE, width * i]
+            friction = -given.mu[i] * record.rate[k, width * i]
             add_unknown(own, m, i, 0, 0)
             own.rows[m, 0] = own.columns[m, 0] = 0.0
             own.rows[m, 1], own.rows[m, 2] = -own.units[i, 1], own.units[i, 0]
@@ -178,14 +191,14 @@ def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -
     """Turn the bars of an entry's rates and changes into those of G, friction and, by slips, the state."""
     find_units(record, k, given, own)
     m = list_unknowns(record, k, given, own)
-    pull_rates(record, k, given, own, record.states[k, RATE], 1.0, m)
+    pull_rates(record, k, given, own, record.rate[k], 1.0, m)
     for i in range(len(given.mu)):
-        if record.marks[k, FACE, i] == SLIDES and record.marks[k, ROLE, i] != FREE:
+        if record.face[k, i] == SLIDES and record.role[k, i] != FREE:
             first = own.rows.shape[1] * i + 1
-            t0, t1 = record.states[k, C, first], record.states[k, C, first + 1]
-            turned0, turned1 = of_slip(given, own, i, record.states[k, RATE, first - 1], t0, t1)
-            own.bars[BEFORE, first] += turned0
-            own.bars[BEFORE, first + 1] += turned1
+            t0, t1 = record.c[k, first], record.c[k, first + 1]
+            turned0, turned1 = of_slip(given, own, i, record.rate[k, first - 1], t0, t1)
+            own.of_before[first] += turned0
+            own.of_before[first + 1] += turned1
 
 
 @kernel
@@ -194,7 +207,7 @@ def of_slip(
 ) -> tuple[float, float]:
     """The bar of a slip through its direction, after `pull_rates`."""
     u0, u1, first = own.units[i, 0], own.units[i, 1], own.rows.shape[1] * i + 1
-    b0, b1 = own.bars[OF_RATE, first], own.bars[OF_RATE, first + 1]
+    b0, b1 = own.of_rate[first], own.of_rate[first + 1]
     across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
     return -u1 * across, u0 * across
 
@@ -204,9 +217,9 @@ def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
     """The bars of G and friction, times ``weight``; m unknowns. OF_RATE becomes that of given friction."""
-    bars, n, width = own.bars, own.bars.shape[1], own.rows.shape[1]
+    n, width = len(own.of_state), own.rows.shape[1]
     for a in range(n):
-        bars[LEVER, a] = bars[OF_CHANGE, a]
+        own.lever[a] = own.of_change[a]
     if m > 0:
         list_equations(record, k, given, own, m)
         solve_linear(own.system, m)
@@ -216,50 +229,50 @@ def pull_rates(
         for e in range(m):
             at = width * own.whose[e]
             for part in range(width):
-                bars[LEVER, at + part] -= own.rows[e, part] * own.system[e, m]
+                own.lever[at + part] -= own.rows[e, part] * own.system[e, m]
     for a in range(n):
-        if bars[LEVER, a] != 0.0:
-            lever = weight * bars[LEVER, a]
+        if own.lever[a] != 0.0:
+            lever = weight * own.lever[a]
             for b in range(n):
                 own.of_G[a, b] += lever * rate[b]
     for i in range(len(given.mu)):
-        if is_given(record.marks[k, FACE, i]) and record.marks[k, ROLE, i] != FREE:
+        if is_given(record.face[k, i]) and record.role[k, i] != FREE:
             for part in range(1, width):
                 a = width * i + part
-                bars[OF_RATE, a] += times_G(given, bars[LEVER], a)
-                bars[OF_MU, i] -= weight * rate[width * i] * (own.units[i, part - 1] * bars[OF_RATE, a])
-    if bars[AIMED, 0] > 0.0:
+                own.of_rate[a] += times_G(given, own.lever, a)
+                own.of_mu[i] -= weight * rate[width * i] * (own.units[i, part - 1] * own.of_rate[a])
+    if own.aimed[0] > 0.0:
         pull_weights(record, k, given, own, weight)
 
 
 @kernel
 def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight: float) -> None:
     """The bars of the weights of driven contacts, times ``weight``, at the end of `pull_rates`."""
-    bars, width = own.bars, own.rows.shape[1]
+    width = own.rows.shape[1]
     for i in range(len(given.mu)):
-        if record.marks[k, ROLE, i] == DRIVEN:
+        if record.role[k, i] == DRIVEN:
             at = width * i
-            value = bars[OF_RATE, at] + times_G(given, bars[LEVER], at)
-            if is_given(record.marks[k, FACE, i]):
+            value = own.of_rate[at] + times_G(given, own.lever, at)
+            if is_given(record.face[k, i]):
                 for part in range(1, width):
-                    value -= given.mu[i] * own.units[i, part - 1] * bars[OF_RATE, at + part]
-            bars[OF_WEIGHT, i] += weight * value
+                    value -= given.mu[i] * own.units[i, part - 1] * own.of_rate[at + part]
+            own.of_weight[i] += weight * value
 
 
 @kernel
 def list_equations(record: Record, k: int, given: Given, own: ReverseWork, m: int) -> None:
     """The transposed equations of the m unknowns, from the bars of rates and changes, into `system`."""
-    bars, width = own.bars, own.rows.shape[1]
+    width = own.rows.shape[1]
     for e in range(m):
         at, right = width * own.whose[e], 0.0
         for part in range(width):
             if own.columns[e, part] != 0.0:
-                wanted = bars[OF_RATE, at + part] + times_G(given, bars[OF_CHANGE], at + part)
+                wanted = own.of_rate[at + part] + times_G(given, own.of_change, at + part)
                 right += own.columns[e, part] * wanted
         own.system[e, m] = right
         for f in range(m):  # transposed
             own.system[e, f] = coupling(given, own, f, e)
-        if record.marks[k, FACE, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
+        if record.face[k, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
             own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
 
 
@@ -330,7 +343,7 @@ def slip_rate(record: Record, k: int, own: ReverseWork, i: int) -> float:
     """How fast a slip that begins grows."""
     width, value = own.rows.shape[1], 0.0
     for part in range(1, width):
-        value += own.units[i, part - 1] * record.states[k, CHANGE, width * i + part]
+        value += own.units[i, part - 1] * record.change[k, width * i + part]
     return value
 
 

@@ -38,16 +38,8 @@ from routh.kernels.gradients.record import (
     AIMED_FROM,
     CURVE,
     ENTRIES,
-    EVENT,
-    FACE,
-    LENGTH,
     MARGIN,
-    OTHER,
-    ROLE,
-    SETTER,
-    SHARE,
     TIED,
-    WHO,
     Record,
     make_record,
     note_margin,
@@ -55,10 +47,6 @@ from routh.kernels.gradients.record import (
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import align_ends
 from routh.kernels.gradients.reverse_rates import (
-    OF_BOUNCE,
-    OF_MU,
-    PUSH,
-    STATE,
     Given,
     ReverseWork,
     reverse_workspace,
@@ -137,13 +125,13 @@ def digest(record: Record, nc: int) -> np.uint64:
     """A number that tells sequences of pieces and events apart."""
     value = BASIS
     for k in range(int(record.total[ENTRIES])):
-        if record.head[k, EVENT] == CURVE:
+        if record.event[k] == CURVE:
             continue  # how a curve is cut into steps is no decision
-        for column in (EVENT, WHO, OTHER, SETTER):
-            value = (value ^ np.uint64(record.head[k, column] + 8)) * MIX
+        for column in (record.event, record.who, record.other, record.setter):
+            value = (value ^ np.uint64(column[k] + 8)) * MIX
         for i in range(nc):
-            for row in (ROLE, FACE):
-                value = (value ^ np.uint64(record.marks[k, row, i] + 8)) * MIX
+            for row in (record.role, record.face):
+                value = (value ^ np.uint64(row[k, i] + 8)) * MIX
     return value
 
 
@@ -172,9 +160,9 @@ def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None
             pull_M(frame, pull, raised, of_speed, bars.M[item, q])
         for i in range(len(frame.root)):
             if wanted[MU]:
-                bars.mu[item, q, i] = own.bars[OF_MU, i]
+                bars.mu[item, q, i] = own.of_mu[i]
             if wanted[RESTITUTION]:
-                bars.restitution[item, q, i] = own.bars[OF_BOUNCE, i]
+                bars.restitution[item, q, i] = own.of_bounce[i]
 
 
 @kernel
@@ -196,16 +184,16 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
     own, pull, record = work.own, work.pull, work.record
     for tie in range(int(record.total[TIED])):
         clear_bars(own)
-        for a in range(own.bars.shape[1]):
-            own.bars[PUSH, a] = 0.0
+        for a in range(len(own.of_state)):
+            own.of_push[a] = 0.0
         k, a = record.ties[tie, 0], record.ties[tie, 1]
-        length, share = record.numbers[k, LENGTH], record.numbers[k, SHARE]
+        length, share = record.length[k], record.share[k]
         if a < 0:  # on to the event
             a = -1 - a
-            record.numbers[k, LENGTH], record.numbers[k, SHARE] = length / share, 1.0
-        own.bars[STATE, a] = 1.0
+            record.length[k], record.share[k] = length / share, 1.0
+        own.of_state[a] = 1.0
         back_from(record, here.given, own, curved, k)
-        record.numbers[k, LENGTH], record.numbers[k, SHARE] = length, share
+        record.length[k], record.share[k] = length, share
         pull_S(here.frame, task.nothing, total, own, pull)
         if largest_of_data(here.frame, own, pull) > PERSISTS:
             note_margin(record, 0.0)
@@ -226,7 +214,7 @@ def finish_sample(
     elif status != SOLVED:
         task.entries[item] = 0  # more room would not help
         return
-    elif task.entries[item] > record.head.shape[0]:
+    elif task.entries[item] > len(record.event):
         return
     if curved is not None:
         align_ends(record, here.given, work.own)
