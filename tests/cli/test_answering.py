@@ -16,6 +16,8 @@ from routh.cli.app import app
 from routh.cli.output import plain
 from routh.cli.run import parse_changes
 from routh.compiling import compile_seconds
+from routh.status import Status
+from routh.sweep import measures
 
 FEW = ["--samples", "400", "--no-picture"]
 CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 {}">
@@ -296,6 +298,30 @@ def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_comman
     assert code == 1
     assert out.startswith("No sample is solved (200 MAX_STEPS). Try ")
     assert "nan" not in out
+
+
+@pytest.mark.parametrize(("solved", "code"), [(2, 5), (0, 1)])
+def test_a_sweep_with_too_few_solved_samples_says_so_too(routh_command, tmp_path, monkeypatch, solved, code):
+    """Also when it is opened again; where no sample is solved there is no result."""
+
+    def failing(*given, **options):
+        drawn = routh.sample(*given, **options)
+        drawn.status[solved:] = Status.NUMERICAL
+        return drawn
+
+    words = ("sweep", "rocking-block", "--over", "mu=0.2,0.4,0.6", "--samples", "4", "--executor", "here")
+    whole, out, _ = routh_command(*words, "--out", tmp_path / "whole")
+    assert (whole, "are solved" in out) == (0, False)
+    monkeypatch.setattr(measures, "sample", failing)
+    found, out, _ = routh_command(*words, "--out", tmp_path / "half")
+    assert found == code
+    assert out.startswith(f"Only {100 * solved / 3:.1f} % of the samples are solved, fewer than 99% at ")
+    assert routh_command("sweep", "--resume", tmp_path / "half")[0] == code
+
+
+def test_a_sweep_in_which_nothing_approaches_says_so(routh_command, tmp_path):
+    words = ("sweep", "rocking-block", "--over", "speed=0", "--samples", "4", "--executor", "here")
+    assert routh_command(*words, "--out", tmp_path / "rest")[0] == 3
 
 
 def test_the_exit_codes_of_the_documentation_are_those_of_the_code():

@@ -25,7 +25,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
         {
             "run, impact": "no sample is solved",
             "run --exact": "its budget ran out",
-            "scan": "no sample is solved at any point",
+            "scan, sweep": "no sample is solved at any point",
             "audit": "no impact was met",
             "animate": "a future ended early",
             "reproduce": "an exhibit failed",
@@ -37,7 +37,10 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
     ),
     Exit.NOTHING_APPROACHES: (
         "nothing approaches",
-        {"run, impact": "nothing approaches: there is no impact", "scan": "nothing approaches at any point"},
+        {
+            "run, impact": "nothing approaches: there is no impact",
+            "scan, sweep": "nothing approaches at any point",
+        },
     ),
     Exit.NO_GO: ("no-go: it can tip", {"tip": "no-go: an outcome turns the robot over"}),
     Exit.TOO_FEW_SOLVED: (
@@ -45,7 +48,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
         {
             "run, impact, animate ROBOT": "fewer than 99 % of the samples are solved: the first line says "
             "how many, why not and what to try, and the answer is made of the solved ones alone",
-            "scan": "the same of all samples of all points together",
+            "scan, sweep": "the same of all samples of all points together",
             "tip": "no outcome that was found tips, but the same of its samples",
         },
     ),

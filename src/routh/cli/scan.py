@@ -7,23 +7,21 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from rich.table import Table
 
 from routh.auditing.grids import grid_from_text
 from routh.auditing.scans import Scan, scan
-from routh.cli.exits import Exit
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
+from routh.cli.points import exit_of_points, tell_unsolved
 from routh.cli.requests import MEASURES, ScanRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.models.landed import Landing
 from routh.models.mujoco.touchdown import landing_regime
 from routh.models.regime import regimes_line
 from routh.problem import ImpactProblem
-from routh.sampling.answers import ENOUGH
 from routh.status import StateError, Status
-from routh.text import for_rich, percent
+from routh.text import for_rich
 from routh.validation import Options, choice
 
 
@@ -51,14 +49,7 @@ def run_scan(
 
             drawing |= {"measure": tipping_ratio, "rates": "extreme"}
         found = scan(problem_at, grid.axes, **drawing)
-    sampled = found.solved[found.status == Status.SOLVED]
-    if sampled.size and sampled.mean() < ENOUGH:
-        few = int((sampled < ENOUGH).sum())
-        output.show(
-            f"[yellow]Only {percent(float(sampled.mean()))} of the samples are solved[/yellow], fewer than "
-            f"{ENOUGH:.0%} at {few} of {len(sampled)} points; the scores are made of the solved ones alone. "
-            "routh impact on such a point says why not and what to try."
-        )
+    tell_unsolved(found.status, found.solved, output)
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())
     if late:
@@ -72,18 +63,7 @@ def run_scan(
         told["regimes"] = dict(Counter(problem_at.regimes))
     written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), **told, picture=written)
-    return _exit_of(found)
-
-
-def _exit_of(found: Scan) -> Exit:
-    sampled = found.status == Status.SOLVED
-    if not sampled.any():
-        nothing = np.isin(found.status, (Status.NO_IMPACT, Status.NO_CONTACT)).all()
-        return Exit.NOTHING_APPROACHES if nothing else Exit.WITHOUT_RESULT
-    solved = float(found.solved[sampled].mean())
-    if solved == 0.0:
-        return Exit.WITHOUT_RESULT
-    return Exit.DONE if solved >= ENOUGH else Exit.TOO_FEW_SOLVED
+    return exit_of_points(found.status, found.solved)
 
 
 class Landings:

@@ -14,6 +14,7 @@ from routh.auditing.grids import grid_from_text
 from routh.cli.kept import GO_ON, when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
+from routh.cli.points import exit_of_points, tell_unsolved
 from routh.cli.requests import MEASURES, SweepRequest
 from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
 from routh.models.regime import regimes_line
@@ -70,6 +71,10 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
     when_interrupted(lambda: f"{made.stored_points()} of {points} points are kept in {made.folder}; {GO_ON}")
     watched = None if output.watched else False
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
+    columns = made.columns()
+    # measures of your own need not say which samples are solved: then their points count
+    solved = columns.get("ended", np.ones(columns["status"].shape))
+    tell_unsolved(columns["status"], solved, output)
     output.show(_table(made))
     regimes = regimes_of(made)
     if regimes:
@@ -83,7 +88,7 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
         **told,
         regimes=dict(Counter(regimes)),
     )
-    return 0
+    return exit_of_points(columns["status"], solved)
 
 
 def regimes_of(made: Study) -> list[str]:
