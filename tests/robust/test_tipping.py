@@ -8,6 +8,7 @@ import pytest
 from landers import FEET, GYRATION, HEIGHT, MASS, SPAN, URDF, flat, lander
 
 from routh.models.dropping import touchdowns
+from routh.models.mujoco import problem
 from routh.models.softness import contact_duration, duration_of_spring, restitution_of_spring, spring_of
 from routh.robust import tipping
 from routh.robust.standing import support_of
@@ -227,6 +228,32 @@ def test_a_crate_stands_on_the_corners_of_its_one_geom():
     )
     assert found[0].ratio == pytest.approx(found[1].ratio, rel=0.03)
     assert found[0].can_tip
+
+
+def test_touchdowns_have_the_rows_of_the_general_adapter():
+    """Contacts of a touch-down are written as arrays; `routh.models.mujoco.problem` goes the general way."""
+    model = lander(
+        more="""<body name="arm" pos="0 0 0.2"><joint name="shoulder" type="hinge" axis="0 1 0"/>
+      <geom type="sphere" size="0.05" mass="1" contype="0" conaffinity="0"/></body>"""
+    )
+    model.geom_friction[1, 0] = 0.3  # of one foot, which has priority
+    model.geom_priority[1] = 1
+    q, v = flat(0.8, 1.5)
+    turn = np.array([0.9, 0.01, -0.008, 0.4])
+    q[3:7] = turn / np.linalg.norm(turn)
+    q[2] += 0.006
+    q, v = np.append(q, 0.3), np.append(v, 0.0)
+    down = next(iter(touchdowns(model, q[None], v[None], window=0.005)))
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, v
+    general = problem(model, data, gap=0.1, limits=False)
+    order = [general.names.index(name) for name in down.problem.names]
+    assert len(order) == 4
+    assert down.problem.Jn == pytest.approx(general.Jn[order][:, :6])
+    assert down.problem.Jt == pytest.approx(general.Jt[order][:, :, :6])
+    assert down.problem.mu == pytest.approx(general.mu[order])
+    assert down.problem.dist == pytest.approx(general.dist[order])
+    np.testing.assert_allclose(down.problem.M, general.M[:6, :6], atol=1e-12)
 
 
 def test_joints_are_held_with_their_momentum():

@@ -68,7 +68,7 @@ def worst_heading(
 
     told: Options = {"window": request.near.window, "stiffness": request.stiffness}
     limits = options.given(deepest=request.near.deepest, past_limit=request.near.past_limit)
-    told = options.given(**told, restitution=request.restitution, **limits)
+    told = options.given(**told, restitution=request.restitution, deepest=request.near.deepest)
     told |= {**options.given(unevenness=request.unevenness), "samples": request.samples, "seed": request.seed}
     refuse_other_roots(model)
     around = landed.heading is None and landed.speed > 0.0

@@ -81,7 +81,7 @@ def touchdowns(
 ) -> Iterator[Touchdown | ValueError]:
     """The touch-downs of many states (n, nq), (n, nv), one by one; an error where a state has none.
 
-    ``options`` are those of the adapters: for both ``deepest`` and ``past_limit``; for MuJoCo ``data``; for
+    ``options`` are those of the adapters: for both ``deepest``; for MuJoCo ``data``; for
     Pinocchio ``ground``, ``points``, ``geometry`` and ``mu``.
     """
     module = type(model).__module__.partition(".")[0]

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from routh.models.landed import Motion
 from routh.models.regime import Regime, regime_of
-from routh.models.robot import ContactRow, RobotProblem, assemble
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules, time_to_contact
+from routh.models.robot import (
+    ContactRow,
+    NoContactError,
+    RobotContact,
+    RobotProblem,
+    distinct_names,
+    impossible,
+    planar_tangents,
+)
+from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
 from routh.models.softness import duration_of_spring
-from routh.status import ModelError
+from routh.problem import ImpactProblem
+from routh.status import ModelError, StateError
 from routh.validation import Array
 
 #: Share of the support's size: points nearer than this are one.
@@ -24,32 +34,116 @@ SAME = 1e-6
 SLOPE = 0.1
 
 
+class Seen(NamedTuple):
+    """Contacts of a body with what does not move; arrays, since there are many states."""
+
+    names: Sequence[str]  # (k,) "geom2/geom1"
+    geoms: Sequence[tuple[str, str]]  # (k,)
+    dist: Array  # (k,) m
+    pos: Array  # (k, 3) m, world
+    frame: Array  # (k, 3, 3) rows: normal, two tangents
+    up: Array  # (k, 3) normals towards the body
+    J: Array  # (k, 3, nv of the root) normal, then tangents
+    mu: Array  # (k,)
+    time_constant: Array  # (k,) s, of the contacts' springs; NaN where nothing is known
+    damping_ratio: Array  # (k,) likewise
+
+    def take(self, kept: np.ndarray) -> Seen:
+        """Some of them, which get distinct names."""
+        if kept.all():
+            return self._replace(names=distinct_names(self.names))
+        rows = np.flatnonzero(kept).tolist()
+        names, geoms = [self.names[k] for k in rows], [self.geoms[k] for k in rows]
+        return Seen(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
+
+    @staticmethod
+    def of_rows(rows: Sequence[ContactRow], dofs: slice, ups: Array) -> Seen:
+        """Contacts of whose springs nothing is known, as rows in all velocities of a robot."""
+        contacts, unknown = [row.contact for row in rows], np.full(len(rows), np.nan)
+        return Seen(
+            [contact.name for contact in contacts],
+            [(contact.geom1, contact.geom2) for contact in contacts],
+            np.array([contact.dist for contact in contacts]),
+            np.array([contact.pos for contact in contacts]).reshape(-1, 3),
+            np.array([contact.frame for contact in contacts]).reshape(-1, 3, 3),
+            ups,
+            np.array([row.J[:, dofs] for row in rows]).reshape(len(rows), 3, -1),
+            np.array([row.mu for row in rows]),
+            unknown,
+            unknown,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Touchdown:
     """A body above the ground that it comes down on.
 
-    The velocities of ``problem`` are those of the root alone: joints are held from the touch on, with the
-    momentum that the robot has before.
+    Its velocities are those of the root alone: joints are held from the touch on, with the momentum that the
+    robot has before.
     """
 
-    problem: RobotProblem  # all contacts with the ground within reach, inelastic
+    M: Array  # (nv, nv)
+    v: Array  # (nv,) before
+    basis: Array  # (nv of the robot, nv)
+    seen: Seen  # all contacts with the ground within reach
     points: Array  # (nc, 3) m, world: where the body will touch, on the body
-    ups: Array  # (nc, 3) normals, from the ground to the body
     gravity: Array  # (3,) m/s^2
     mass: float  # kg
     com: Array  # (3,) m, world
     inertia: Array  # (3, 3) kg m^2 about the centre of mass, world
     momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
     to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
-    time_constant: Array  # (nc,) s, of the contacts' springs; NaN where nothing is known
-    damping_ratio: Array  # (nc,) likewise
     held: tuple[str, ...] = field(default=())  # joints
+
+    @property
+    def ups(self) -> Array:
+        """Normals from the ground to the body, (nc, 3)."""
+        return self.seen.up
+
+    @cached_property
+    def problem(self) -> RobotProblem:
+        """The impact of all contacts within reach, inelastic."""
+        every = np.arange(len(self.seen.names))
+        return self.impact(every, np.zeros(len(every)))
+
+    def impact(self, contacts: np.ndarray, restitution: Array, v: Array | None = None) -> RobotProblem:
+        """The impact of some contacts with this restitution (k,); ``v``: another velocity before."""
+        seen, velocity = self.seen, self.v if v is None else v
+        named, pairs = [seen.names[k] for k in contacts], [seen.geoms[k] for k in contacts]
+        places = [
+            RobotContact(name, "contact", first, second, float(seen.dist[k]), seen.pos[k], seen.frame[k])
+            for k, name, (first, second) in zip(contacts, named, pairs, strict=True)
+        ]
+        rows = [ContactRow(c, seen.J[k], float(seen.mu[k])) for c, k in zip(places, contacts, strict=True)]
+        tangents = seen.J[contacts, 1:]
+        if not self.slides_everywhere:
+            places, tangents = planar_tangents(rows, tangents)
+        made = ImpactProblem(
+            self.M,
+            seen.J[contacts, 0],
+            tangents,
+            seen.mu[contacts],
+            velocity,
+            restitution=restitution,
+            names=named,
+        )
+        return RobotProblem(made, places, self.basis, self.basis @ velocity)
+
+    @cached_property
+    def slides_everywhere(self) -> bool:
+        """Whether every contact has friction in two directions, or in none."""
+        return bool(np.any(self.seen.J[:, 1:], axis=2).all())
+
+    @cached_property
+    def _closing(self) -> Array:
+        return self.closing(self.v)
 
     def closing(self, v: Array | None = None) -> Array:
         """When each contact closes at a velocity of the problem (default: its own), (nc,) s."""
-        problem = self.problem
-        times = time_to_contact(problem.dist, problem.Jn @ (problem.v if v is None else v))
-        return np.where(problem.dist <= 2.0 * TOUCHING, 0.0, times)
+        if v is None:
+            return self._closing
+        times = time_to_contact(self.seen.dist, self.seen.J[:, 0] @ v)
+        return np.where(self.seen.dist <= 2.0 * TOUCHING, 0.0, times)
 
     def velocity(self, drop: float, motion: Motion) -> Array:
         """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
@@ -61,11 +155,12 @@ class Touchdown:
     @cached_property
     def carrying(self) -> np.ndarray:
         """Which contacts carry the body once it has come down, (k,): those within a slope of the ground."""
-        dist = self.problem.dist
+        dist = self.seen.dist
         first = int(np.argmin(dist))
-        up = self.ups.mean(axis=0)
+        up = self.ups.sum(axis=0) / max(len(dist), 1)
         apart = self.points - self.points[first]
-        level = np.linalg.norm(apart - np.outer(apart @ up, up) / max(float(up @ up), 1e-300), axis=1)
+        across = apart - np.outer(apart @ up, up / max(float(up @ up), 1e-300))
+        level = np.sqrt(np.einsum("ij,ij->i", across, across))
         rounding = SAME * max(float(level.max(initial=0.0)), 1e-3)
         return np.flatnonzero(dist - dist[first] <= SLOPE * level + rounding)
 
@@ -73,13 +168,13 @@ class Touchdown:
         """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own."""
         lasting = self.contact_duration if duration is None else duration
         closing = self.closing()
-        speed = float(-(self.problem.Jn @ self.problem.v)[closing <= window].min(initial=0.0))
+        speed = float(-(self.seen.J[:, 0] @ self.v)[closing <= window].min(initial=0.0))
         return regime_of(closing[self.carrying], speed, lasting, window, unevenness)
 
     @property
     def contact_duration(self) -> float:
         """How long the contacts last, s, their median; NaN where nothing is known of them."""
-        lasting = duration_of_spring(self.time_constant, self.damping_ratio)
+        lasting = duration_of_spring(self.seen.time_constant, self.seen.damping_ratio)
         return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
 
 
@@ -96,61 +191,57 @@ def held_touchdown(
     M: Array,
     qvel: Array,
     root: RootMotion,
-    rows: Sequence[ContactRow],
-    ups: Array,
+    seen: Seen,
     *,
     reach: float,
     equality: Array,
     gravity: Array,
-    springs: tuple[Array, Array],
     held: Sequence[str],
     deepest: float | None = DEEPEST,
-    past_limit: float | None = PAST_LIMIT,
 ) -> Touchdown:
     """The touch-down of a robot whose joints are held.
 
     Parameters
     ----------
     M : (nv, nv); qvel : (nv,).
-    rows : contacts of the robot with what does not move; ups : (k, 3) their normals towards the robot.
-    springs : time constants and damping ratios of the contacts, (k,) each.
+    seen : contacts of the robot with what does not move, of which those within ``reach`` m are taken.
+    equality : (ne, nv) rows that velocities must be orthogonal to.
     """
     dofs = root.dofs
     own = M[dofs, dofs]
     basis = np.eye(len(M))[:, dofs]
-    v: Array = np.asarray(
-        np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64
-    )  # joints that stop at once keep the momentum
-    kept = [ContactRow(row.contact, row.J[:, dofs], row.mu) for row in rows]
-    rules = Rules(gap=reach, limits=False, deepest=deepest, past_limit=past_limit)
-    made = assemble(own, v, kept, rules, equality=equality[:, dofs])
-    if made.reduced:
+    v: Array = qvel
+    if len(M) > len(own):  # joints that stop at once keep the momentum
+        v = np.asarray(np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64)
+    if np.any(equality[:, dofs]):
         raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
-    # rows stay in order and keep their points; their names do not say which: a box has one name for four
-    taken = {id(contact.pos) for contact in made.contacts}
-    order = [k for k, row in enumerate(kept) if id(row.contact.pos) in taken]
-    problem = RobotProblem(made, made.contacts, basis, basis @ v, made.unrepresented)
-    upwards = ups[order]
-    middle, dist = np.array([contact.pos for contact in made.contacts]), made.dist
+    kept = seen.dist <= reach
+    if not kept.any():
+        found = f"the smallest distance is {seen.dist.min():g}" if len(kept) else "nothing is near"
+        raise NoContactError(f"state: no contact {Rules(gap=reach)}; {found}", v, basis)
+    near = seen.take(kept)
+    lowest = int(np.argmin(near.dist))
+    if not -near.dist[lowest] <= (np.inf if deepest is None else deepest):
+        worst = RobotContact(near.names[lowest], "contact", "", "", float(near.dist[lowest]))
+        raise StateError(impossible(worst, Rules(gap=reach, deepest=deepest)))
     momentum = root.to_world @ own  # linear, and angular about the root's origin
     inertia = momentum @ root.to_world.T
     mass = float(inertia[0, 0])
     arm = np.array([inertia[1, 5], inertia[2, 3], inertia[0, 4]]) / mass  # -mass [arm]x is the upper block
     cross = _skew(arm)
     momentum[3:] -= cross @ momentum[:3]
-    about = inertia[3:, 3:] - mass * cross.T @ cross
     return Touchdown(
-        problem,
-        middle + 0.5 * dist[:, None] * upwards,
-        upwards,
-        np.array(gravity, dtype=np.float64),
+        own,
+        v,
+        basis,
+        near,
+        near.pos + 0.5 * near.dist[:, None] * near.up,
+        gravity,
         mass,
         root.place + arm,
-        about,
+        inertia[3:, 3:] - mass * cross.T @ cross,
         momentum,
         root.to_world,
-        springs[0][order],
-        springs[1][order],
         tuple(held),
     )
 
@@ -158,3 +249,12 @@ def held_touchdown(
 def _skew(x: Array) -> Array:
     """``_skew(x) @ y = x cross y``."""
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def rigid_jacobians(points: Array, frame: Array, root: RootMotion) -> Array:
+    """How fast points (k, 3) of a rigid body move along rows of frames (k, 3, 3), (k, 3, 6) per its own."""
+    arms = (points - root.place)[:, None]
+    ahead, behind = [1, 2, 0], [2, 0, 1]  # NumPy's cross takes longer than all the rest
+    turning = arms[..., ahead] * frame[..., behind] - arms[..., behind] * frame[..., ahead]
+    # row . (w x arm) = (arm x row) . w
+    return np.concatenate([frame, turning], axis=2) @ root.to_world

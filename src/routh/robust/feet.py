@@ -11,7 +11,7 @@ from routh.models.robot import RobotProblem
 from routh.problem import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.standing import Support, support_of
-from routh.robust.tipping import SAMPLES, counted, restitution_at, restitution_given
+from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
@@ -52,8 +52,8 @@ def standing_problem(
         raise down
     support = support_of(down, unevenness)
     counting = np.flatnonzero(down.closing() <= landing.window)
-    elastic, _ = restitution_at(down, counting, restitution_given(restitution))
-    return StandingProblem(counted(down, counting, elastic), support)
+    elastic = restitution_at(down, counting, restitution_given(restitution))
+    return StandingProblem(down.impact(counting, elastic), support)
 
 
 def touchdown_problem(

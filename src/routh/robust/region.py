@@ -21,7 +21,7 @@ from routh.models.touchdown import Touchdown
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
 from routh.robust.standing import support_of
-from routh.robust.tipping import SAMPLES, counted, restitution_at, restitution_given
+from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.status import Status
 from routh.validation import Array, Options, integer, real
@@ -195,8 +195,7 @@ def _cases(
     restitution: float | None,
 ) -> tuple[Array, list[ImpactProblem], list[tuple[int, int, int]]]:
     """For every direction and heading the sets of contacts that count, and the impact of each at 1 m/s."""
-    first = down.problem
-    begins = np.full((len(angle), len(heading), first.nc + 1), np.inf)
+    begins = np.full((len(angle), len(heading), len(down.points) + 1), np.inf)
     problems: list[ImpactProblem] = []
     places = []
     for i, a in enumerate(angle):
@@ -207,9 +206,9 @@ def _cases(
             speeds = np.unique(joins[joins < fastest])
             for m, speed in enumerate(speeds):
                 counting = np.flatnonzero(joins <= speed)
-                elastic, _ = restitution_at(down, counting, restitution)
+                elastic = restitution_at(down, counting, restitution)
                 begins[i, j, m] = 0.0 if m == 0 else speed
-                problems.append(counted(down, counting, elastic).replace(v=v))
+                problems.append(down.impact(counting, elastic, v))
                 places.append((i, j, m))
     widest = max(m for _, _, m in places) + 1
     return begins[..., :widest], problems, places

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 
@@ -47,34 +47,48 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The support polygon of a touch-down."""
+    """The support polygon of a touch-down, edge by edge counter-clockwise seen from above; see `Edge`."""
 
-    edges: tuple[Edge, ...]  # counter-clockwise seen from above
+    contacts: tuple[tuple[str, str], ...]  # at the ends of each edge
+    points: Array  # (edges, 3)
+    directions: Array  # (edges, 3)
+    outward: Array  # (edges, 3)
+    inertia: Array  # (edges,)
+    barriers: Array  # (edges,)
+    rate: Array  # (edges, nv)
     carrying: np.ndarray  # (k,) which contacts of the touch-down carry
     normal: Array  # (3,) of the plane through the feet
     gravity: Array  # (3,) m/s^2, turned with that plane
     level: bool  # whether gravity is along the normal, so that nothing is gained by sliding
     sinking: float  # J that the body can still gain by laying itself flat
 
-    @property
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """One by one."""
+        rows = zip(self.points, self.directions, self.outward, self.rate, strict=True)
+        sizes = zip(self.inertia.tolist(), self.barriers.tolist(), strict=True)
+        told = zip(self.contacts, rows, sizes, strict=True)
+        return tuple(Edge(ends, *row[:3], *size, row[3]) for ends, row, size in told)
+
+    @cached_property
     def rates(self) -> Array:
         """Rates about the edges over their critical ones, (edges, nv), per velocity of the problem."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.array([edge.rate / edge.critical for edge in self.edges])
+            return np.asarray(self.rate / np.sqrt(2.0 * self.barriers / self.inertia)[:, None])
 
     @property
     def stands(self) -> bool:
         """Whether the body at rest would stay."""
-        return all(edge.barrier > 0.0 for edge in self.edges)
+        return self.barrier > 0.0
 
     @property
     def barrier(self) -> float:
         """The least energy that turns it over, J."""
-        return min(edge.barrier for edge in self.edges)
+        return float(self.barriers.min())
 
     def ratios(self, v: Array) -> Array:
         """For velocities (..., nv), (..., edges): above 1 it turns over; infinite where it cannot stand."""
-        unstable = np.array([edge.barrier <= 0.0 for edge in self.edges])
+        unstable = self.barriers <= 0.0
         rates = np.where(unstable[:, None], 0.0, self.rates)
         return np.where(unstable, np.inf, v @ rates.T)
 
@@ -82,22 +96,24 @@ class Support:
 def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
     """The support polygon of a touch-down; a ValueError says what is missing for one.
 
-    ``unevenness``: m, by which the height of each foot differs from the model; see `_edge`.
+    ``unevenness``: m, by which the height of each foot differs from the model. Two such feet differ by
+    sqrt(2) of it from each other, and over the width of the support that leans the body: less is left to the
+    point above the edge.
     """
     up = _ground_normal(down)
-    dist, carrying = down.problem.dist, down.carrying
-    first = int(np.argmin(dist))
+    seen, carrying = down.seen, down.carrying
+    first = int(np.argmin(seen.dist))
+    names = [seen.names[k] for k in carrying]
     if len(carrying) < 3:
-        few = ", ".join(down.problem.names[k] for k in carrying)
         raise ValueError(
-            f"support: only {few} would carry it (within a slope of {SLOPE:g} of the ground); wanted at "
-            "least three contacts that span an area"
+            f"support: only {', '.join(names)} would carry it (within a slope of {SLOPE:g} of the ground); "
+            "wanted at least three contacts that span an area"
         )
     points = down.points[carrying]
-    _check_plane(points - dist[carrying, None] * up, up)
-    normal, plane = _plane(points, up, [down.problem.names[k] for k in carrying])
+    _check_plane(points - seen.dist[carrying, None] * up, up)
+    normal, plane = _plane(points, up, names)
     gravity = _turned(down.gravity, up, normal)
-    pull = float(np.linalg.norm(gravity))
+    pull = float(np.sqrt(gravity @ gravity))
     if not pull > 0.0 or -gravity @ normal <= 0.0:
         raise ValueError(
             f"gravity: got {down.gravity.tolist()}, which does not pull the body onto the ground; wanted one "
@@ -106,18 +122,39 @@ def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
     hull = hull_of(points @ plane.T)
     first_corner = hull.index(min(hull))  # so that the edges of like bodies come in the same order
     hull = hull[first_corner:] + hull[:first_corner]
-    edges = []
-    for a, b in pairwise([*hull, hull[0]]):
-        names = down.problem.names[carrying[a]], down.problem.names[carrying[b]]
-        width = float(np.abs(_across(points - points[a], points[b] - points[a])).max())
-        lean = math.sqrt(2.0) * (unevenness or 0.0) / width
-        edges.append(_edge(down, points[a], points[b], gravity, names, lean))
+    ends = [*hull[1:], hull[0]]
+    corners = points[hull]
+    e = points[ends] - corners
+    e /= np.sqrt(_dots(e, e))[:, None]
+    arm = down.com - corners
+    across, force = arm - e * _dots(e, arm)[:, None], gravity - e * (e @ gravity)[:, None]
+    strength = np.sqrt(_dots(force, force))
+    above = -force / strength[:, None]
+    outward = _crosses(e, above)
+    inertia = _dots(e @ down.inertia, e) + down.mass * _dots(across, across)
+    left = np.arctan2(-_dots(across, outward), _dots(across, above))  # rad to the point above the edge
+    if unevenness:
+        left = left - math.sqrt(2.0) * unevenness / _widths(points, corners, e)
+    rise = 2.0 * np.sqrt(_dots(across, across)) * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
+    # the angular momentum about the edge is e . (l + arm x p) = e . l + (e x arm) . p
+    rate = (e @ down.momentum[3:] + _crosses(e, arm) @ down.momentum[:3]) / inertia[:, None]
     flat = -float((down.com - points.mean(axis=0)) @ gravity) / pull
-    lowest = down.points[first] - dist[first] * up
+    lowest = down.points[first] - seen.dist[first] * up
     now = -float((down.com - lowest) @ down.gravity) / pull
     leaning = float(np.linalg.norm(_cross(normal, gravity))) / pull
     return Support(
-        tuple(edges), carrying, normal, gravity, leaning < 1e-3, max(down.mass * pull * (now - flat), 0.0)
+        tuple((names[a], names[b]) for a, b in zip(hull, ends, strict=True)),
+        corners,
+        e,
+        outward,
+        inertia,
+        down.mass * strength * rise,
+        rate,
+        carrying,
+        normal,
+        gravity,
+        leaning < 1e-3,
+        max(down.mass * pull * (now - flat), 0.0),
     )
 
 
@@ -127,7 +164,7 @@ def _ground_normal(down: Touchdown) -> Array:
     worst = int(np.argmin(down.ups @ up))
     if not down.ups[worst] @ up > np.cos(_PARALLEL):
         raise ValueError(
-            f"ground: the normal at {down.problem.names[worst]} is {down.ups[worst].round(3).tolist()}, "
+            f"ground: the normal at {down.seen.names[worst]} is {down.ups[worst].round(3).tolist()}, "
             f"those of all contacts have the mean {up.round(3).tolist()}; wanted ground that is one plane"
         )
     return up
@@ -164,44 +201,23 @@ def _turned(gravity: Array, up: Array, normal: Array) -> Array:
     return np.asarray(found, dtype=np.float64)
 
 
-def _across(points: Array, along: Array) -> Array:
-    """How far points (k, 3) are from a line through the origin, (k,)."""
-    e = along / np.linalg.norm(along)
-    return np.asarray(np.linalg.norm(points - np.outer(points @ e, e), axis=1))
-
-
-def _edge(
-    down: Touchdown, a: Array, b: Array, gravity: Array, names: tuple[str, str], lean: float = 0.0
-) -> Edge:
-    """An edge over which a body falls that stands leaning towards it by ``lean`` (rad).
-
-    Two feet that each differ from the model by some height differ by sqrt(2) of it from each other, and over
-    the width of the support that leans the body: less is left to the point above the edge.
-    """
-    e = (b - a) / np.linalg.norm(b - a)
-    arm = down.com - a
-    across = arm - e * (e @ arm)
-    pull = gravity - e * (e @ gravity)
-    strength = float(np.linalg.norm(pull))
-    up = -pull / strength
-    outward: Array = _cross(e, up)
-    inertia = float(e @ down.inertia @ e + down.mass * across @ across)
-    angle = math.atan2(-float(across @ outward), float(across @ up)) - lean  # left to the point above
-    rise = 2.0 * float(np.linalg.norm(across)) * math.sin(0.5 * angle) ** 2 if angle > 0.0 else 0.0
-    linear, angular = down.momentum[:3], down.momentum[3:]
-    rate = (e @ angular + _cross(e, arm) @ linear) / inertia  # e . (arm x p) = (e x arm) . p
-    return Edge(names, a, e, outward, inertia, down.mass * strength * rise, rate)
+def _widths(points: Array, corners: Array, e: Array) -> Array:
+    """How far the farthest of some points (k, 3) is from each line through a corner along e, (edges,)."""
+    apart = points - corners[:, None]  # (edges, k, 3)
+    apart = apart - e[:, None] * np.einsum("ikj,ij->ik", apart, e)[..., None]
+    return np.asarray(np.sqrt(np.einsum("ikj,ikj->ik", apart, apart).max(axis=1)))
 
 
 def hull_of(points: Array) -> list[int]:
     """The corners of the convex hull of points (k, 2), counter-clockwise, without points on its edges."""
     least = SAME * float(np.ptp(points, axis=0).max()) ** 2
-    order = np.lexsort((points[:, 1], points[:, 0]))
+    places = points.tolist()  # for some numbers lists are faster than arrays
+    order = sorted(range(len(places)), key=places.__getitem__)
 
-    def half(indices: np.ndarray) -> list[int]:
+    def half(indices: list[int]) -> list[int]:
         chain: list[int] = []
-        for k in map(int, indices):
-            while len(chain) >= 2 and _turn(points[chain[-2]], points[chain[-1]], points[k]) <= least:
+        for k in indices:
+            while len(chain) >= 2 and _turn(places[chain[-2]], places[chain[-1]], places[k]) <= least:
                 chain.pop()
             chain.append(k)
         return chain[:-1]
@@ -209,9 +225,20 @@ def hull_of(points: Array) -> list[int]:
     return half(order) + half(order[::-1])
 
 
-def _turn(a: Array, b: Array, c: Array) -> float:
+def _turn(a: list[float], b: list[float], c: list[float]) -> float:
     """Twice the area of a triangle in the plane, positive where it turns to the left."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _dots(a: Array, b: Array) -> Array:
+    """Row by row, (k,) of (k, 3) and (k, 3)."""
+    return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+def _crosses(a: Array, b: Array) -> Array:
+    """Row by row, (k, 3) of (k, 3) and (k, 3); NumPy's takes several times as long for some rows."""
+    ahead, behind = [1, 2, 0], [2, 0, 1]
+    return np.asarray(a[:, ahead] * b[:, behind] - a[:, behind] * b[:, ahead])
 
 
 def _cross(a: Array, b: Array) -> Array:

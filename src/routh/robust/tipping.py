@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
+from routh.batch import ImpactBatch, empty_arrays
 from routh.bounds import EnergyBound
 from routh.models.dropping import touchdowns
 from routh.models.regime import UNEVENNESS, Regime
@@ -51,7 +51,8 @@ class Tipping(Drawable, Tabular):
     qpos: Array = field(repr=False)  # (nq,)
     down: Touchdown = field(repr=False)
     support: Support = field(repr=False)
-    problem: ImpactProblem = field(repr=False)  # of the contacts that count
+    counting: np.ndarray = field(repr=False)  # (nc,) which contacts of the touch-down count
+    restitution: Array = field(repr=False)  # (nc,) of these
     ratio: float  # worst rate about an edge over the critical one; above 1 it can tip
     edge: tuple[str, str]  # the contacts at the ends of that edge
     worst: Array = field(repr=False)  # (edges,) the same for each edge
@@ -60,10 +61,27 @@ class Tipping(Drawable, Tabular):
     energy: float  # kinetic energy before over the least that turns it over
     energy_after: float  # the largest after, sampled, likewise
     restitution_from: str  # "contact", "given" or "assumed"
-    regime: Regime = field(repr=False)
+    window: float = field(repr=False)  # s
+    unevenness: float = field(repr=False)  # m, that `regime` is told with
+    lasting: float | None = field(repr=False)  # s, of a contact; None: as its own spring says
     solved: float  # share of the samples that are solved: the answer is made of these
     status: Status  # SOLVED; NO_IMPACT; NUMERICAL where no sample ended
-    sample: tuple[Outcomes, int] | None = field(default=None, repr=False)  # where the worst outcome is
+    drawn: tuple[BatchOutcomes, int, int] | None = field(default=None, repr=False)  # row and sample of it
+
+    @cached_property
+    def problem(self) -> RobotProblem:
+        """The impact of the contacts that count."""
+        return self.down.impact(self.counting, self.restitution)
+
+    @cached_property
+    def regime(self) -> Regime:
+        """Whether the set of outcomes is the right model here."""
+        return self.down.regime(self.window, self.unevenness, self.lasting)
+
+    @cached_property
+    def sample(self) -> tuple[Outcomes, int] | None:
+        """All outcomes, and which of them is the worst; None where there is none."""
+        return None if self.drawn is None else (self.drawn[0][self.drawn[1]], self.drawn[2])
 
     @property
     def can_tip(self) -> bool:
@@ -101,11 +119,6 @@ class Tipping(Drawable, Tabular):
     def held(self) -> tuple[str, ...]:
         """Joints that are taken as held."""
         return self.down.held
-
-    @property
-    def restitution(self) -> Array:
-        """Of each contact that counts, (nc,)."""
-        return self.problem.restitution
 
     @cached_property
     def path(self) -> ImpactPath:
@@ -314,7 +327,7 @@ def tipping(
     unevenness : m, by which the height of each foot differs from the model: the body then stands leaning by
         sqrt(2) of it over the width of its support. None: it stands flat, and 2 mm are taken for the
         right model here (`Tipping.regime`).
-    options : ``deepest``, ``past_limit``; for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
+    options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
 
     Returns
@@ -369,12 +382,11 @@ class _Asked:
 
 @dataclass(frozen=True, eq=False)
 class _Posed:
-    """A touch-down with its support, and the impact of the contacts that count."""
+    """A touch-down with its support, and which of its contacts count."""
 
     down: Touchdown
     support: Support
-    problem: ImpactProblem
-    source: str  # of the restitution
+    counting: np.ndarray
 
 
 def _answers(
@@ -382,15 +394,17 @@ def _answers(
 ) -> tuple[list[Tipping | ValueError], np.ndarray]:
     """The answer of each touch-down, or why there is none; and a status for each, (n,)."""
     posed = [down if isinstance(down, ValueError) else _posed(down, asked) for down in downs]
-    rows = [None if isinstance(one, ValueError) else one.problem for one in posed]
-    found: list[Tipping | ValueError] = [one for one in posed if isinstance(one, ValueError)]
+    known = [one for one in posed if isinstance(one, _Posed)]
+    answers: list[Tipping] = []
+    if known:
+        ratios = [one.down.seen.damping_ratio[one.counting] for one in known]
+        elastic, sources = _restitutions(ratios, asked.restitution)
+        rows = np.array([k for k, one in enumerate(posed) if isinstance(one, _Posed)])
+        drawn = sample(_batch(known, elastic, rows, len(posed)), asked.samples, **asked.drawing)
+        answers = _judge(model, qpos, known, elastic, sources, drawn, rows, asked)
+    rest = iter(answers)
+    found: list[Tipping | ValueError] = [one if isinstance(one, ValueError) else next(rest) for one in posed]
     status = np.full(len(posed), Status.REFUSED, dtype=np.int8)
-    if len(found) < len(posed):
-        drawn = sample(ImpactBatch.from_problems(rows), asked.samples, **asked.drawing)
-        found = [
-            one if isinstance(one, ValueError) else _answer(model, qpos[k], one, drawn, k, asked)
-            for k, one in enumerate(posed)
-        ]
     for k, answer in enumerate(found):
         if isinstance(answer, Tipping):
             status[k] = answer.status
@@ -400,39 +414,68 @@ def _answers(
 
 
 def _posed(down: Touchdown, asked: _Asked) -> _Posed | ValueError:
+    closing = down.closing()
+    counting = np.flatnonzero(closing <= asked.window)
     try:
         support = support_of(down, asked.unevenness)
+        if not _is_usual(down):
+            down.impact(counting, np.zeros(len(counting)))  # says what is wrong with its numbers
     except ValueError as error:
         return error
-    counting = np.flatnonzero(down.closing() <= asked.window)
     if not len(counting):
-        first = float(down.closing().min())
         return NoContactError(
-            f"window: the first contact closes after {first:g} s; wanted one within {asked.window:g} s",
-            down.problem.v,
-            down.problem.basis,
+            f"window: the first contact closes after {float(closing.min()):g} s; wanted one within "
+            f"{asked.window:g} s",
+            down.v,
+            down.basis,
         )
-    elastic, source = restitution_at(down, counting, asked.restitution)
-    return _Posed(down, support, counted(down, counting, elastic), source)
+    return _Posed(down, support, counting)
 
 
-def counted(down: Touchdown, contacts: np.ndarray, restitution: Array) -> RobotProblem:
-    """The impact of some contacts of a touch-down, with this restitution (k,)."""
-    whole = down.problem
-    kept = {name: getattr(whole, name)[contacts] for name in ("Jn", "Jt", "mu")}
-    found = whole.replace(**kept, restitution=restitution, names=[whole.names[k] for k in contacts])
-    assert isinstance(found, RobotProblem)
-    return found
+def _is_usual(down: Touchdown) -> bool:
+    """Whether the numbers of a touch-down are of a size that no check is needed for."""
+    sizes = [float(np.abs(array).max()) for array in (down.M, down.v, down.seen.J, down.seen.mu)]
+    return all(1e-50 < size < 1e50 for size in sizes[:3]) and sizes[3] < 1e50
 
 
-def restitution_at(down: Touchdown, contacts: np.ndarray, given: float | None) -> tuple[Array, str]:
-    """The restitution of some contacts (k,), and where it is from; None: from the contact itself."""
+def _restitutions(every: Sequence[Array], given: float | None) -> tuple[list[Array], list[str]]:
+    """Restitutions and where they are from, of contacts with these damping ratios, (nc,) for each state."""
     if given is not None:
-        return np.full(len(contacts), given), "given"
-    ratio = down.damping_ratio[contacts]
+        return [np.full(len(ratio), given) for ratio in every], ["given"] * len(every)
+    ends = np.cumsum([len(ratio) for ratio in every])[:-1]
+    ratio = np.concatenate(every)
     known = np.isfinite(ratio)
     elastic = np.where(known, restitution_of_spring(np.where(known, ratio, 1.0)), CRITICALLY_DAMPED)
-    return elastic, "contact" if known.all() else "assumed"
+    sources = ["contact" if told.all() else "assumed" for told in np.split(known, ends)]
+    return np.split(elastic, ends), sources
+
+
+def restitution_at(down: Touchdown, contacts: np.ndarray, given: float | None) -> Array:
+    """The restitution of some contacts of a touch-down, (k,); None: from the contact itself."""
+    return _restitutions([down.seen.damping_ratio[contacts]], given)[0][0]
+
+
+def _batch(posed: Sequence[_Posed], elastic: Sequence[Array], rows: np.ndarray, n: int) -> ImpactBatch:
+    """The impacts of ``n`` states, of which there is one in these rows: random numbers belong to rows.
+
+    The arrays of usual ones are written without problems in between, which take longer than all the rest.
+    """
+    told = list(zip(rows.tolist(), posed, elastic, strict=True))
+    if not all(one.down.slides_everywhere for one in posed):
+        made = {k: one.down.impact(one.counting, e) for k, one, e in told}
+        return ImpactBatch.from_problems([made.get(k) for k in range(n)])
+    nv, nc = len(posed[0].down.v), max(len(one.counting) for one in posed)
+    arrays = {"M": np.zeros((n, nv, nv)), "v": np.full((n, nv), np.nan), **empty_arrays(n, nv, nc, 2)}
+    names: list[list[str]] = [[] for _ in range(n)]
+    for k, one, e in told:
+        seen, counting, count = one.down.seen, one.counting, len(one.counting)
+        J = seen.J[counting]
+        arrays["M"][k], arrays["v"][k], arrays["restitution"][k, :count] = one.down.M, one.down.v, e
+        arrays["Jn"][k, :count], arrays["Jt"][k, :count] = J[:, 0], J[:, 1:]
+        arrays["mu"][k, :count] = seen.mu[counting]
+        arrays["present"][k, :count], arrays["size"][k] = True, (nv, count, 2)
+        names[k] = [seen.names[contact] for contact in counting]
+    return ImpactBatch.of_parts({"names": names, "reasons": []}, arrays)
 
 
 def restitution_given(restitution: str | float) -> float | None:
@@ -442,56 +485,88 @@ def restitution_given(restitution: str | float) -> float | None:
     return real("restitution", restitution, at_least=0.0, at_most=1.0)
 
 
-def _answer(
-    model: object, qpos: Array, one: _Posed, drawn: BatchOutcomes, row: int, asked: _Asked
-) -> Tipping:
-    down, support, problem = one.down, one.support, one.problem
-    ended = drawn.status[row] <= Status.NO_IMPACT
-    ratios = np.where(ended[:, None], support.ratios(drawn.v[row][:, : problem.nv]), -np.inf)
-    worst = ratios.max(axis=0)
-    edge = int(np.argmax(worst))
-    index = int(np.argmax(ratios[:, edge]))
-    solved = bool(ended.any())
-    status = Status(int(drawn.status[row, index])) if solved else Status.NUMERICAL
-    energies = problem.kinetic_energy(drawn.v[row][ended, : problem.nv])
-    barrier = support.barrier
+def _judge(
+    model: object,
+    qpos: Array,
+    posed: Sequence[_Posed],
+    elastic: Sequence[Array],
+    sources: Sequence[str],
+    drawn: BatchOutcomes,
+    rows: np.ndarray,
+    asked: _Asked,
+) -> list[Tipping]:
+    """The answers, of all states at once as far as that goes."""
+    supports = [one.support for one in posed]
+    n, nv, widest = len(posed), len(posed[0].down.v), max(len(one.barriers) for one in supports)
+    rates, barriers = np.zeros((n, widest, nv)), np.full((n, widest), np.nan)  # NaN: no edge
+    for k, support in enumerate(supports):
+        count = len(support.barriers)
+        barriers[k, :count] = support.barriers
+        rates[k, :count] = np.where(support.barriers[:, None] > 0.0, support.rates, 0.0)
+    M, before = np.array([one.down.M for one in posed]), np.array([one.down.v for one in posed])
+    every = len(rows) == len(drawn)  # then nothing is copied
+    after, statuses = (drawn.v, drawn.status) if every else (drawn.v[rows], drawn.status[rows])
+    ended = statuses <= Status.NO_IMPACT  # (n, samples)
+    ratios = np.where((barriers <= 0.0)[:, None], np.inf, after[:, :, :nv] @ rates.swapaxes(1, 2))
+    ratios = np.where(ended[:, :, None] & ~np.isnan(barriers)[:, None], ratios, -np.inf)
+    worst = ratios.max(axis=1)  # (n, edges)
+    edges = worst.argmax(axis=1)
+    index = np.take_along_axis(ratios, edges[:, None, None], axis=2)[:, :, 0].argmax(axis=1)
+    least = np.nanmin(barriers, axis=1)
+    sinking = np.array([support.sinking for support in supports])
+    energies = 0.5 * np.einsum("nsi,nsi->ns", after[:, :, :nv] @ M, after[:, :, :nv])
+    largest = np.where(ended, energies, 0.0).max(axis=1)
+    size = np.maximum(np.abs(before).max(axis=1), 1e-300)  # squares of tiny numbers vanish
+    scaled = before / size[:, None]
+    speed = size * np.sqrt(np.einsum("ni,nij,nj->n", scaled, M, scaled))
     with np.errstate(divide="ignore"):
-        before = (problem.kinetic_energy() + support.sinking) / np.float64(barrier)
-        after = (energies.max(initial=0.0) + support.sinking) / np.float64(barrier)
-    given = asked.stiffness
-    lasting = None if given is None else contact_duration(given, down.mass / len(support.carrying))
+        energy = np.array([0.5 * speed**2, largest]) + sinking
+        energy = np.where(least > 0.0, energy / np.where(least > 0.0, least, 1.0), np.inf)
+    # |d|_(M^-1) |v|_M bounds d . v, since kinetic energy does not grow
+    reach = np.einsum("nev,nve->ne", rates, np.linalg.solve(M, rates.swapaxes(1, 2)))
+    bounds = np.where((least > 0.0)[:, None], speed[:, None] * np.sqrt(np.maximum(reach, 0.0)), np.inf)
     uneven = UNEVENNESS if asked.unevenness is None else asked.unevenness
-    regime = down.regime(asked.window, uneven, lasting)
-    v = drawn.v[row, index, : problem.nv] if solved else np.full(problem.nv, np.nan)
-    return Tipping(
-        model,
-        qpos,
-        down,
-        support,
-        problem,
-        float(worst[edge]) if solved else np.nan,
-        support.edges[edge].contacts,
-        worst if solved else np.full(len(worst), np.nan),
-        bounds_of(problem, support, prove=asked.prove and not worst[edge] > 1.0),
-        down.problem.lift(v),
-        float(before),
-        float(after),
-        one.source,
-        regime,
-        float(ended.mean()),
-        status,
-        (drawn[row], index) if solved and status is not Status.NO_IMPACT else None,
-    )
+    answers = []
+    for k, (one, support) in enumerate(zip(posed, supports, strict=True)):
+        count, solved = len(support.barriers), bool(ended[k].any())
+        status = Status(int(statuses[k, index[k]])) if solved else Status.NUMERICAL
+        v = after[k, index[k], :nv] if solved else np.full(nv, np.nan)
+        given, lasting = asked.stiffness, None
+        if given is not None:
+            lasting = contact_duration(given, one.down.mass / len(support.carrying))
+        bound = bounds[k, :count]
+        if support.stands and drawn.batch.status[rows[k]] == Status.NO_IMPACT:
+            bound = support.rates @ before[k]
+        elif asked.prove and support.stands and not worst[k, edges[k]] > 1.0:
+            bound = proved_bounds(one.down.impact(one.counting, elastic[k]), support)
+        answers.append(
+            Tipping(
+                model,
+                qpos[rows[k]],
+                one.down,
+                support,
+                one.counting,
+                elastic[k],
+                float(worst[k, edges[k]]) if solved else np.nan,
+                support.contacts[edges[k]],
+                worst[k, :count] if solved else np.full(count, np.nan),
+                bound,
+                v @ one.down.basis.T,
+                float(energy[0, k]),
+                float(energy[1, k]),
+                sources[k],
+                asked.window,
+                uneven,
+                lasting,
+                float(ended[k].mean()),
+                status,
+                (drawn, int(rows[k]), int(index[k])) if solved and status is not Status.NO_IMPACT else None,
+            )
+        )
+    return answers
 
 
-def bounds_of(problem: ImpactProblem, support: Support, *, prove: bool) -> Array:
-    """Certified bounds on the ratio about each edge, (edges,); infinite where the body cannot stand."""
-    if not support.stands:
-        return np.full(len(support.edges), np.inf)
-    directions = support.rates
-    if not np.any(problem.approaching):
-        return directions @ problem.v
-    if not prove:  # |d|_(M^-1) |v|_M: kinetic energy does not grow
-        return problem.speed * np.linalg.norm(np.linalg.solve(problem.cholesky, directions.T), axis=0)
+def proved_bounds(problem: ImpactProblem, support: Support) -> Array:
+    """Certified bounds on the ratio about each edge of a body that stands, (edges,): a cone program each."""
     plain = EnergyBound(problem.replace(restitution=0.0))
-    return np.array([plain.elastic_bound(d) for d in directions])
+    return np.array([plain.elastic_bound(direction) for direction in support.rates])

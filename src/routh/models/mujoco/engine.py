@@ -54,13 +54,14 @@ class Near:
     dist: Array  # (k,) distance to the limit, m or rad
 
 
-def look_around(model: MjModel, data: MjData, reach: float) -> Near:
+def look_around(model: MjModel, data: MjData, reach: float, own: Workspace | None = None) -> Near:
     """Contacts and limits within ``reach`` (m, rad) of a state; the given model and data stay untouched.
 
-    What it returns lives in a workspace that the next call for this model in this thread uses again.
+    What it returns lives in a workspace that the next call for this model in this thread uses again; ``own``
+    is one that has these margins already.
     """
     mujoco = engine()
-    own = workspace(model, reach)
+    own = own or workspace(model, reach)
     wide, near = own.wide, own.data
     mujoco.mj_resetData(wide, near)
     near.qpos[:], near.qvel[:] = data.qpos, data.qvel

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from routh.models.landed import Landing
-from routh.models.mujoco.contacts import (
-    contact_rows,
-    equality_rows,
-    joint_names,
-    near_contacts,
+from routh.models.mujoco.contacts import equality_rows, geom_name, joint_names, near_contacts
+from routh.models.mujoco.engine import (
+    Near,
+    Workspace,
+    engine,
+    look_around,
+    mass_matrix,
+    take_environment,
+    widen,
+    workspace,
 )
-from routh.models.mujoco.engine import engine, look_around, mass_matrix, take_environment
 from routh.models.mujoco.lowering import find_root
 from routh.models.regime import UNEVENNESS, Regime, regime_of
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING
+from routh.models.simultaneity import DEEPEST, TOUCHING
 from routh.models.softness import duration_of_spring, spring_of
-from routh.models.touchdown import SLOPE, RootMotion, Touchdown, held_touchdown
+from routh.models.touchdown import SLOPE, RootMotion, Seen, Touchdown, held_touchdown, rigid_jacobians
 from routh.status import ModelError
 from routh.validation import Array
 
@@ -32,7 +37,8 @@ class FreeRoot(NamedTuple):
 
     body: int
     dofs: slice
-    geoms: np.ndarray  # of the whole tree
+    geoms: np.ndarray  # (ngeom,) bool: of the whole tree
+    still: np.ndarray  # (ngeom,) bool: of what does not move
     held: tuple[str, ...]  # the other joints
 
 
@@ -44,7 +50,6 @@ def touchdowns(
     window: float,
     data: MjData | None = None,
     deepest: float | None = DEEPEST,
-    past_limit: float | None = PAST_LIMIT,
 ) -> Iterator[Touchdown | ValueError]:
     """One by one; an error where a state has none."""
     mujoco = engine()
@@ -53,15 +58,43 @@ def touchdowns(
         take_environment(state, data)
     mujoco.mj_kinematics(model, state)
     root = free_root(model, state)
+    look = _Look(workspace(model, 0.0), _Names(model))
     for q, v in zip(qpos, qvel, strict=True):
         try:
             if not (np.isfinite(q).all() and np.isfinite(v).all()):
                 raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
             state.qpos[:], state.qvel[:] = q, v
-            found: Touchdown | ValueError = _touchdown(model, state, root, window, deepest, past_limit)
+            found: Touchdown | ValueError = _touchdown(model, state, root, look, window, deepest)
         except ValueError as error:
             found = error
         yield found
+
+
+class _Names(dict[int, str]):
+    """Names of geoms, looked up once."""
+
+    def __init__(self, model: MjModel) -> None:
+        super().__init__()
+        self._model = model
+
+    def __missing__(self, geom: int) -> str:
+        self[geom] = name = geom_name(self._model, geom)
+        return name
+
+
+class _Look:
+    """Where to look for contacts: farther than needed, since to change that takes longer than to look."""
+
+    def __init__(self, own: Workspace, names: _Names) -> None:
+        self._own, self._reach, self.names = own, 0.0, names
+
+    def within(self, reach: float) -> Workspace:
+        """The workspace, with margins of at least ``reach`` m."""
+        now = float(self._own.wide.opt.o_margin)  # others may use the workspace between two states
+        if now != self._reach or not 0.25 * now < reach < now:
+            self._reach = 1.5 * reach
+            widen(self._own.wide, self._reach)
+        return self._own
 
 
 def free_root(model: MjModel, data: MjData) -> FreeRoot:
@@ -73,54 +106,66 @@ def free_root(model: MjModel, data: MjData) -> FreeRoot:
     joint = int(np.flatnonzero((model.jnt_bodyid == found.body) & (model.jnt_type == free))[0])
     first = int(model.jnt_dofadr[joint])
     geoms = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == found.body
+    still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0
     names = joint_names(model)
-    return FreeRoot(found.body, slice(first, first + 6), geoms, names[:joint] + names[joint + 1 :])
+    return FreeRoot(found.body, slice(first, first + 6), geoms, still, names[:joint] + names[joint + 1 :])
 
 
 def _touchdown(
     model: MjModel,
     data: MjData,
     root: FreeRoot,
+    look: _Look,
     window: float,
     deepest: float | None,
-    past_limit: float | None,
 ) -> Touchdown:
     mujoco = engine()
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
-    arms = np.linalg.norm(data.geom_xpos - data.subtree_com[root.body], axis=1) + model.geom_rbound
+    apart = data.geom_xpos - data.subtree_com[root.body]
+    arms = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + model.geom_rbound
     radius = float(arms.max(where=root.geoms, initial=0.0))
     twist = data.qvel[root.dofs]
-    fastest = float(np.linalg.norm(twist[:3]) + 2.0 * radius * np.linalg.norm(twist[3:]))
+    fastest = math.hypot(*twist[:3]) + 2.0 * radius * math.hypot(*twist[3:])
     reach = max(2.0 * SLOPE * radius, 2.0 * window * fastest)
-    near = look_around(model, data, reach)
-    found = [contact for contact in near_contacts(near.data) if min(contact.geom) >= 0]
-    geoms = np.array([contact.geom for contact in found], dtype=int).reshape(-1, 2)
-    ours = root.geoms[geoms]
-    still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)[geoms]] == 0
-    outer = (ours[:, 0] & still[:, 1]) | (ours[:, 1] & still[:, 0])
-    kept = np.flatnonzero(outer)
-    all_rows = contact_rows(near) if len(kept) else []
-    rows = [all_rows[k] for k in kept]
-    ups = np.array([row.contact.frame[0] for row in rows]).reshape(-1, 3)
-    ups = ups * np.where(ours[kept, 1], 1.0, -1.0)[:, None]
-    solref = np.array([found[k].solref for k in kept], dtype=np.float64).reshape(-1, 2)
-    safe = not int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)
+    near = look_around(model, data, reach, look.within(reach))
     to_world = np.eye(6)
     to_world[3:, 3:] = near.data.xmat[root.body].reshape(3, 3)
+    motion = RootMotion(root.dofs, np.array(near.data.xpos[root.body]), to_world)
     return held_touchdown(
         mass_matrix(near.model, near.data),
         np.array(data.qvel),
-        RootMotion(root.dofs, np.array(near.data.xpos[root.body]), to_world),
-        rows,
-        ups,
+        motion,
+        _seen(near, root, motion, look.names),
         reach=reach,
         equality=equality_rows(near),
         gravity=np.array(model.opt.gravity),
-        springs=spring_of(solref, timestep=float(model.opt.timestep) if safe else 0.0),
         held=root.held,
         deepest=deepest,
-        past_limit=past_limit,
+    )
+
+
+def _seen(near: Near, root: FreeRoot, motion: RootMotion, names: _Names) -> Seen:
+    """Contacts of the robot with what does not move, as `routh.models.mujoco.contacts.contact_rows` makes
+    them, joints held."""
+    model, contact = near.model, near.data.contact
+    geoms = np.array(contact.geom).reshape(-1, 2)
+    ours = root.geoms[geoms]  # flexible bodies have no geom: -1
+    outer = (ours[:, 0] & root.still[geoms[:, 1]]) | (ours[:, 1] & root.still[geoms[:, 0]])
+    kept = np.flatnonzero(outer & (geoms >= 0).all(axis=1))
+    pos, frame = np.array(contact.pos)[kept], np.array(contact.frame).reshape(-1, 3, 3)[kept]
+    second = np.where(ours[kept, 1], 1.0, -1.0)  # the velocity is that of the second geom less the first's
+    sliding = np.array(contact.friction)[kept, :2] * (np.asarray(contact.dim)[kept, None] >= 3)
+    mu = sliding.max(axis=1, initial=0.0)
+    J = second[:, None, None] * rigid_jacobians(pos, frame, motion)
+    J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
+    safe = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_REFSAFE)
+    solref = np.array(contact.solref)[kept]
+    springs = spring_of(solref, timestep=float(model.opt.timestep) if safe else 0.0)
+    pairs = [(names[a], names[b]) for a, b in geoms[kept].tolist()]
+    named = [f"{b}/{a}" for a, b in pairs]
+    return Seen(
+        named, pairs, np.array(contact.dist)[kept], pos, frame, second[:, None] * frame[:, 0], J, mu, *springs
     )
 
 

@@ -17,8 +17,8 @@ from routh.models.pinocchio.problem import (
     mass_matrix,
     over_ground,
 )
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT
-from routh.models.touchdown import SLOPE, RootMotion, Touchdown, held_touchdown
+from routh.models.simultaneity import DEEPEST
+from routh.models.touchdown import SLOPE, RootMotion, Seen, Touchdown, held_touchdown
 from routh.status import ModelError
 from routh.validation import Array, real
 
@@ -37,7 +37,6 @@ def touchdowns(
     geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     deepest: float | None = DEEPEST,
-    past_limit: float | None = PAST_LIMIT,
 ) -> Iterator[Touchdown | ValueError]:
     """One by one; an error where a state has none. The ground is level, at the height ``ground``."""
     if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
@@ -50,15 +49,13 @@ def touchdowns(
         try:
             if not (np.isfinite(q).all() and np.isfinite(v).all()):
                 raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
-            found: Touchdown | ValueError = _touchdown(around, q, v, window, deepest, past_limit)
+            found: Touchdown | ValueError = _touchdown(around, q, v, window, deepest)
         except ValueError as error:
             found = error
         yield found
 
 
-def _touchdown(
-    around: Surroundings, q: Array, v: Array, window: float, deepest: float | None, past_limit: float | None
-) -> Touchdown:
+def _touchdown(around: Surroundings, q: Array, v: Array, window: float, deepest: float | None) -> Touchdown:
     pin = engine()
     model, data = around.model, around.data
     pin.computeJointJacobians(model, data, q)
@@ -72,18 +69,15 @@ def _touchdown(
     rows = ground_rows(model, data, [point for point in found if point.dist <= reach], around.mu)
     to_world = np.zeros((6, 6))
     to_world[:3, :3] = to_world[3:, 3:] = data.oMi[1].rotation
-    unknown = np.full(len(rows), np.nan)  # a URDF says nothing of how soft its contacts are
+    ups = np.array([row.contact.frame[0] for row in rows]).reshape(-1, 3)
     return held_touchdown(
         mass_matrix(model, data, q),
         v,
         RootMotion(slice(0, 6), np.array(data.oMi[1].translation), to_world),
-        rows,
-        np.array([row.contact.frame[0] for row in rows]).reshape(-1, 3),
+        Seen.of_rows(rows, slice(0, 6), ups),  # a URDF says nothing of how soft its contacts are
         reach=reach,
         equality=np.zeros((0, model.nv)),
         gravity=np.array(model.gravity.linear),
-        springs=(unknown, unknown),
         held=tuple(model.names)[2:],
         deepest=deepest,
-        past_limit=past_limit,
     )
