@@ -88,7 +88,7 @@ def test_psi_bounds_the_closing_step():
         assert np.linalg.norm(result.v - problem.v) <= 1e-3 * sampling.psi(problem)
 
 
-@pytest.mark.parametrize("name", ["compass-gait", "ramone", "disk-stack"])
+@pytest.mark.parametrize("name", ["compass-gait", "box-wall", "ramone", "disk-stack"])
 def test_assumption_6_is_refuted_by_two_solutions(name):
     problem = routh.systems.get(name).problem
     verdict = uniqueness(problem)
@@ -105,7 +105,7 @@ def test_assumption_6_is_refuted_by_two_solutions(name):
 def test_assumption_6_is_never_certified_falsely(problem):
     if problem.nc > 3:
         problem = colliding(problem.subset(range(3)))
-    verdict = uniqueness(problem, trials=0)
+    verdict = uniqueness(problem, seconds=0.0)
     if verdict.verdict == "certified":
         rng = np.random.default_rng(0)
         for _ in range(3):
@@ -124,7 +124,65 @@ def test_assumption_6_certificates():
     assert uniqueness(independent).verdict == "certified"
     spatial = routh.ImpactProblem(np.eye(3), np.eye(3)[:1], np.eye(3)[None, 1:], 0.5, [-1.0, 1.0, 0.0])
     assert uniqueness(spatial).verdict == "certified"
-    assert uniqueness(block, trials=3).verdict == "undecided"
+    assert uniqueness(block, seconds=0.0).verdict == "undecided"
+
+
+def test_assumption_6_of_hp23s_block_and_box():
+    """Linear programs over pairs of modes: the block's step is unique, that of the box has two solutions."""
+    assert uniqueness(routh.systems.impact("rocking-block")).verdict == "certified"
+    box = routh.systems.impact("box-wall")
+    found = uniqueness(box)
+    step = routh.step.PolyhedralStep(box)
+    assert len(step.solutions(found.v, found.lambda_max)) == 2  # by enumeration, which knows no programs
+    assert len(step.solutions(np.array([0.654435, 0.654435, -1.0]), np.array([0.345565, 1.0]))) >= 2
+
+
+@given(problems(nts=(1,), mu=1.0, nv=3))
+@settings(max_examples=5)
+def test_pairs_of_modes_agree_with_enumerated_solutions(problem):
+    """Whatever is certified has one solution at random velocities; whatever is refuted has two."""
+    problem = colliding(problem.subset(range(min(problem.nc, 2))))
+    verdict = uniqueness(problem)
+    step = routh.step.PolyhedralStep(problem)
+    if verdict.verdict == "refuted":
+        assert len(step.solutions(verdict.v, verdict.lambda_max)) >= 2
+    rng = np.random.default_rng(0)
+    for _ in range(5 if verdict.verdict == "certified" else 0):
+        velocity, bound = rng.normal(size=problem.nv), problem.scaling.impulse * rng.random(problem.nc)
+        assert len(step.solutions(velocity, bound)) == 1
+
+
+def test_the_blocks_step_magnifies_by_lemma_7s_constant_and_no_more():
+    block = routh.systems.impact("rocking-block")
+    constant = routh.step.lipschitz_constant(block)
+    assert constant == pytest.approx(8.9678, abs=1e-4)
+    step, rng = routh.step.PolyhedralStep(block), np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(300):
+        v, bound = rng.normal(size=3), rng.random(2)
+        dv, more = 1e-6 * rng.normal(size=3), 1e-6 * rng.normal(size=2)
+        moved = step.solve(v + dv, bound + more).v - step.solve(v, bound).v
+        largest = max(largest, np.linalg.norm(moved) / np.linalg.norm([*dv, *more]))
+    assert 0.2 * constant < largest <= constant * (1 + 1e-6)
+
+
+def test_theorem_9_has_numbers_and_they_are_hopeless():
+    block = routh.systems.impact("rocking-block")
+    bound = sampling.net_bound(block, step=0.3, epsilon=0.1, max_steps=2)
+    assert 0.0 < bound.net <= 0.1 / 3
+    assert bound.log10_runs > 16
+    runs = sampling.approximation_sample_count(
+        step=0.3, lipschitz=bound.lipschitz, max_steps=2, contacts=2, net=0.01, delta=0.05
+    )
+    assert runs == pytest.approx(2e16, rel=0.05)
+    # Lemma 9: nearly ended velocities end in one small step
+    small, rng = 0.1 / (3 * sampling.psi(block)), np.random.default_rng(1)
+    step = routh.step.PolyhedralStep(block)
+    for _ in range(50):
+        wanted = rng.uniform(-1.0, 1.0, size=2) * bound.separation
+        v = np.array([rng.normal(), wanted.mean(), wanted[1] - wanted[0]])
+        np.testing.assert_allclose(block.Jn @ v, wanted, atol=1e-15)
+        assert (block.Jn @ step.solve(v, np.full(2, small)).v).min() >= -1e-12
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from routh.sampling.answers import Answer
 from routh.sampling.outcomes import ModeRow, Outcomes
 from routh.sampling.sampler import sample
 from routh.sampling.theory import (
+    NetBound,
     approximation_sample_count,
     dense_sample_count,
+    net_bound,
     psi,
     single_contact_kappa,
     termination_bound,
@@ -18,12 +20,14 @@ __all__ = [
     "Answer",
     "Extreme",
     "ModeRow",
+    "NetBound",
     "Outcomes",
     "approximate",
     "approximation_sample_count",
     "dense_sample_count",
     "extreme",
     "measure_ambiguity",
+    "net_bound",
     "psi",
     "sample",
     "single_contact_kappa",

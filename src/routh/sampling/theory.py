@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from routh.friction import facet_directions
 from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
+from routh.step.lipschitz import lipschitz_constant
 from routh.validation import integer, real
 
 
@@ -103,3 +105,52 @@ def psi(problem: ImpactProblem, facets: int | None = None) -> float:
     stacked = np.vstack([problem.Jn, along])
     largest = float(np.linalg.norm(problem.solve_mass(stacked.T), 2))
     return largest * problem.nc * (1.0 + float(problem.mu.max())) + 1.0
+
+
+@dataclass(frozen=True)
+class NetBound:
+    """The constants of Theorem 9: what makes Algorithm 2's answer an epsilon-net, and how many runs it takes."""
+
+    lipschitz: float  # L of one step, Lemma 7
+    separation: float  # m/s, delta(epsilon / (3 psi), v) of Lemma 9: nearly ended runs end in one small step
+    net: float  # epsilon' of (166)
+    max_steps: int  # N, as given: Lemma 10 only shows that there is one
+    log10_runs: float  # of M, (171)
+
+
+def net_bound(
+    problem: ImpactProblem,
+    *,
+    step: float,
+    epsilon: float,
+    max_steps: int,
+    delta: float = 0.05,
+    lipschitz: float | None = None,
+) -> NetBound:
+    """Theorem 9 in numbers, for a planar problem with a pointed cone that obeys Assumption 6.
+
+    Lemma 9's delta is shown to exist by compactness; with L it has a size. A velocity with ``Jn v >= -delta``
+    is within ``delta sqrt(m) / sigma_min(Jn)`` of one that does not approach, which a step leaves alone
+    (Lemma 8), so a step moves it by at most L + 1 times that; while the impact goes on a step with bound s
+    moves it by at least ``s / |r|`` (Lemmas 6 and 13). Where normals depend on each other, infinity is the
+    honest number of runs. N is an input: Lemma 10 is existence only.
+    """
+    real("step", step, above=0.0)
+    real("epsilon", epsilon, above=0.0)
+    real("delta", delta, above=0.0, at_most=1.0)
+    N = integer("max_steps", max_steps, at_least=1)
+    L = lipschitz_constant(problem) if lipschitz is None else real("lipschitz", lipschitz, above=0.0)
+    cone = pointedness(problem, friction="polyhedral")
+    if not cone.pointed:
+        raise ValueError("problem: its friction cone is not pointed; wanted one that is (Assumption 2)")
+    m, small = problem.nc, epsilon / (3.0 * psi(problem))
+    values = np.linalg.svd(problem.Jn, compute_uv=False)
+    least = float(values[-1]) if len(problem.Jn) <= problem.nv else 0.0
+    separation = small * least / ((L + 1.0) * math.sqrt(m) * float(np.linalg.norm(cone.direction)))
+    net = min(epsilon / 3.0, separation / (2.0 * float(values[0])))
+    if not net > 0.0:
+        return NetBound(L, separation, net, N, math.inf)
+    cells = math.log(step) + N * math.log(L) + 0.5 * math.log(N * m) - math.log(net)
+    total = N * m * max(cells, 0.0)  # ln(1 / Omega)
+    runs = total + math.log(total - math.log(delta))  # ln(1 / (delta Omega)) / Omega bounds (171)
+    return NetBound(L, separation, net, N, runs / math.log(10.0))

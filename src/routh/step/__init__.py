@@ -6,6 +6,7 @@ from routh.lcp.solve import Pivoting
 from routh.problem import ImpactProblem
 from routh.step.base import ImpactStep, StepResult
 from routh.step.cone import ConeStep
+from routh.step.lipschitz import lipschitz_constant
 from routh.step.polyhedral import PolyhedralStep
 from routh.step.unique import Uniqueness, uniqueness
 
@@ -15,6 +16,7 @@ __all__ = [
     "PolyhedralStep",
     "StepResult",
     "Uniqueness",
+    "lipschitz_constant",
     "make_step",
     "uniqueness",
 ]

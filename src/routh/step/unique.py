@@ -11,9 +11,10 @@ import numpy as np
 from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.status import Status
-from routh.step.base import StepResult, scaled_delassus
+from routh.step.base import StepResult, residual_tolerance, scaled_delassus
+from routh.step.mode_pairs import TwoSolutions, two_solutions
 from routh.step.polyhedral import PolyhedralStep
-from routh.validation import Array, integer
+from routh.validation import Array, integer, real
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,26 +29,66 @@ class Uniqueness:
 
 
 def uniqueness(
-    problem: ImpactProblem, *, facets: int | None = None, trials: int = 200, seed: int = 0
+    problem: ImpactProblem,
+    *,
+    facets: int | None = None,
+    trials: int = 200,
+    seed: int = 0,
+    seconds: float = 600.0,
 ) -> Uniqueness:
     """Certify or refute that every step of this problem has a single velocity after it.
 
-    The certificate: two solutions of one step differ by ``d`` (impulses) with
+    Weak friction is certified at once: two solutions of one step differ by ``d`` (impulses) with
     ``d^T G d <= sum_i mu_i |d_n,i| |(G d)_t,i|``, because clipping and friction are monotone. Where
     ``G - sum_i sigma_i mu_i sym(e_n,i (G)_t,i)`` is positive definite for all signs, d must vanish; in
-    space the product is split by its arithmetic-geometric bound. The refutation: two solutions found from
-    different covering vectors, at the problem's own velocity and at random ones.
+    space the product is split by its arithmetic-geometric bound.
+
+    In the plane linear programs over pairs of contact modes decide the rest (`routh.step.mode_pairs`), for
+    at most ``seconds``. In space two solutions are only looked for, from different covering vectors at
+    ``trials`` velocities, the problem's own and random ones.
     """
     integer("trials", trials, at_least=0)
+    real("seconds", seconds, at_least=0.0)
     if not np.any(problem.mu > 0.0):
         return Uniqueness("certified", "without friction the step is a monotone problem")
     if _strictly_monotone(problem):
         return Uniqueness("certified", "friction is weak enough for the step to be strictly monotone")
+    if problem.nt == 1:
+        return _by_modes(problem, seconds)
     witness = _two_solutions(problem, facets, trials, seed)
     if witness is not None:
         v, lambda_max, pair = witness
         return Uniqueness("refuted", "two solutions of one step were found", v, lambda_max, pair)
     return Uniqueness("undecided", f"no certificate, and no second solution in {trials} trials")
+
+
+def _by_modes(problem: ImpactProblem, seconds: float) -> Uniqueness:
+    """The verdict of the programs over pairs of modes; a witness counts where its residuals do."""
+    found = two_solutions(problem, seconds=seconds)
+    if found.witness is not None:
+        pair = _solutions_of(problem, found.witness)
+        why = "two solutions of one step were found by a linear program over pairs of contact modes"
+        if pair is None:
+            return Uniqueness("undecided", "two solutions were found, but rounding hides if they are")
+        return Uniqueness("refuted", why, found.witness.v, found.witness.lambda_max, pair)
+    if not found.complete:
+        return Uniqueness("undecided", f"no second solution in {found.programs} programs, {seconds:g} s")
+    why = f"no pair of contact modes allows two ({found.programs} programs, zero to {found.rounding:.0e})"
+    return Uniqueness("certified", why)
+
+
+def _solutions_of(problem: ImpactProblem, found: TwoSolutions) -> tuple[StepResult, StepResult] | None:
+    """Both solutions with their residuals, or None where these are too large or the velocities equal."""
+    step, results = PolyhedralStep(problem), []
+    for impulse in found.impulses:
+        residual = step.residual(found.v, found.lambda_max, impulse)
+        after = problem.apply(impulse, found.v)
+        results.append(StepResult(after, impulse, Status.SOLVED, residual, "mode pairs"))
+    first, second = results
+    distance = np.sqrt(2.0 * problem.kinetic_energy(first.v - second.v))
+    solved = max(first.residual, second.residual) < residual_tolerance(problem)
+    different = distance > 1e3 * tolerances.SAME_VELOCITY * problem.scaling.speed
+    return (first, second) if solved and different else None
 
 
 def _strictly_monotone(problem: ImpactProblem) -> bool:
