@@ -1,12 +1,14 @@
 """Numbers and sentences of the papers that a row of the report compares with ours."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from routh import systems
+from routh import sample, systems
 from routh.reproduce.base import Settings, entries
 from routh.reproduce.compliant import ANGLES, share_before_the_second
-from routh.reproduce.hp19 import _lifted_pushes
+from routh.reproduce.hp19 import wall_on_floor
 
 pytest.importorskip("matplotlib")
 
@@ -25,10 +27,16 @@ def test_hp23_the_first_corner_is_nearly_done_before_the_second_touches(angle):
     assert round(100.0 * share_before_the_second(systems.get("rocking-block"), float(angle)), 4) == 99.9992
 
 
-def test_hp19_a_second_impact_at_the_floor_leaves_the_box_there():
-    found, tried = _lifted_pushes(6)
-    assert found == 0
-    assert tried > 20
+def test_hp19_a_floor_that_the_wall_presses_is_never_left():
+    """Fig. 4b: the proof, on samples of any order over shapes, angles and friction."""
+    pressed = 0
+    for height, turn, mu in product((0.3, 0.6, 1.0), (0.2, 0.6, 1.0), (0.0, 0.2, 2.0)):
+        problem = systems.impact("pushing", height=height, turn=turn, mu=mu)
+        if wall_on_floor(problem) < 0.0:
+            pressed += 1
+            outcomes = sample(problem, 64, seed=1)
+            assert outcomes.contact_velocity[outcomes.solved][:, 0, 0].max() < 1e-12
+    assert pressed > 5
 
 
 def test_jw17_the_icosahedrons_spin():

@@ -266,3 +266,28 @@ def test_in_space_few_samples_reach_the_worst_and_bounds_know_the_cones():
         assert worst.looseness == pytest.approx(worst.bound / worst.value - 1.0)
         down = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])  # no outcome of a flat touch-down goes on downwards
         assert worst_case(problem, down).bound < 0.5 * 1.5
+
+
+def test_one_of_two_contacts_stays():
+    """Proved on the exact set; refuted by a path; unknown where neither is to be had."""
+    block, disks = routh.systems.impact("rocking-block"), routh.systems.impact("disk-stack-5kg")
+    assert holds(block, {("A", "B"): 0.0, "A": 0.1}).answer is Answer.PROVED
+    assert holds(block, {("A", "B"): 0.0}, method="fill").answer is Answer.UNKNOWN
+    found = holds(disks, {("C", "D"): 0.0}, seconds=0.5)
+    assert found.answer is Answer.REFUTED
+    path = found.counterexample.path
+    assert path_residual(disks, path) < 1e-12
+    assert (disks.Jn[[2, 3]] @ path.v[-1]).min() > 1e-3
+    with pytest.raises(ValueError, match="at least two different contacts"):
+        holds(block, {("A", "A"): 0.0})
+    with pytest.raises(ValueError, match="for one problem and no batch"):
+        holds(routh.ImpactBatch.from_problems([block]), {("A", "B"): 0.0})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_on_the_slower_of_two_contacts_holds_for_samples(seed):
+    problem = planar(seed, 2)
+    names = problem.names
+    worst = holds(problem, {names: 0.0}).worst[" or ".join(names)]
+    least = (routh.sample(problem, 1000, seed=9).v @ problem.Jn.T).min(axis=1)
+    assert least.max() <= worst.bound + 1e-9 * problem.speed

@@ -209,3 +209,24 @@ def test_theorem_9_has_numbers_and_they_are_hopeless():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(routh.systems.get("rocking-block").problem)
+
+
+def test_lemma_13_a_step_uses_a_bound_up_or_ends():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        problem = colliding(random_problem(rng, nt=1))
+        bound = problem.scaling.impulse * rng.random(problem.nc) + 1e-3
+        result = routh.step.PolyhedralStep(problem).solve(problem.v, bound)
+        full = result.impulse[:, 0] >= bound * (1 - 1e-9)
+        ended = problem.Jn @ result.v / problem.scaling.velocity >= -1e-9
+        assert full.any() or ended.all()
+
+
+def test_energy_can_fall_as_slowly_as_one_likes():
+    """HP23 (42): two frictionless contacts along the axes; K' = v . J^T lambda."""
+    for epsilon in (1e-1, 1e-3, 1e-6):
+        v = -(1 + epsilon) / 2 * np.array([1.0, epsilon])
+        rate = np.array([epsilon, 1.0]) / (1 + epsilon)
+        assert v.max() < 0.0  # both approach
+        assert rate.sum() == pytest.approx(1.0)
+        assert -epsilon * (1 + 1e-12) <= v @ rate < 0.0

@@ -1,11 +1,15 @@
 """What HP23 5.4.1 to 5.4.5 says about each system's set, on sampled sets."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import routh
 from routh import sample, systems
+from routh.exact.checker import verify_path
 from routh.reproduce.base import Settings
+from routh.reproduce.hp23_theory import refuting_path, separation_of
 from routh.reproduce.sampled import any_solution, joined, unequal_steps
 from routh.reproduce.statements import CHECKS, classical_distances, statements
 from routh.sampling.straight import path_residual
@@ -77,3 +81,12 @@ def test_a_check_can_fail():
 def _slippery_block():
     problem = systems.get("rocking-block", mu=0.2).problem
     return problem.replace(v=[0.3, *problem.v[1:]])
+
+
+@pytest.mark.parametrize("pair", ["CD", "AB"])
+def test_sentences_of_the_disk_stack_are_refuted_in_fractions(pair):
+    pytest.importorskip("ppl")
+    path, _ = refuting_path(pair)
+    rational = systems.get("disk-stack-5kg").rational
+    assert verify_path(rational, path, path.v[-1])
+    assert all(separation_of(path, contact) > Fraction(1, 1000) for contact in pair)

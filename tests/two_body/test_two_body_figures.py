@@ -19,7 +19,7 @@ def jw17():
 
 def test_all_figures_and_the_table_are_there():
     wanted = {f"jw17-fig-{k}" for k in (4, 5, 6, 7, 8, 10)} | {"jw17-table-1", "jw17-impulses"}
-    assert set(jw17()) == wanted
+    assert set(jw17()) >= wanted
 
 
 @pytest.mark.parametrize("name", ["jw17-impulses", "jw17-fig-4", "jw17-fig-7", "jw17-fig-10"])

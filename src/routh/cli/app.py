@@ -343,12 +343,19 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer samples: minutes instead of half an hour.")
+        bool,
+        typer.Option("--quick", help="Fewer samples, without the slowest cases: minutes, not half an hour."),
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what the folder already has.")
     ] = False,
     listing: Annotated[bool, typer.Option("--list", help="Only list the exhibits.")] = False,
+    said: Annotated[
+        bool,
+        typer.Option(
+            "--statements", help="Only list what the papers say, each with its verdict and what shows it."
+        ),
+    ] = False,
     seed: options.Seed = 0,
     device: options.Device = "cpu",
 ) -> int:
@@ -363,9 +370,11 @@ def reproduce(
       routh reproduce --quick --out results
       routh reproduce --only hp23-table-3 --only hp23-fig-12
     """
-    from routh.cli.reproduce import list_exhibits, reproduce_all
+    from routh.cli.reproduce import list_exhibits, list_statements, reproduce_all
     from routh.reproduce import Settings
 
+    if said:
+        return list_statements(output)
     if listing:
         return list_exhibits(output)
     options.output_folder(out)

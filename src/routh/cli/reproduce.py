@@ -14,6 +14,7 @@ from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
 from routh.reproduce.report import cells, write_report
 from routh.reproduce.runner import Finished, choose, load, run
+from routh.reproduce.table import counted, statements
 from routh.text import for_rich
 from routh.viz import style
 
@@ -26,6 +27,19 @@ def list_exhibits(output: Output) -> int:
         table.add_row(entry.name, entry.source, entry.title)
     output.show(table)
     output.emit([{"name": entry.name, "source": entry.source, "title": entry.title} for entry in found])
+    return 0
+
+
+def list_statements(output: Output) -> int:
+    """The table of every statement of the papers with its verdict, and nothing else; the exit code."""
+    table = plain_table("*|where", "statement", "verdict", "shown by", "why")
+    found = statements()
+    for paper, said in found.items():
+        for one in said:
+            place = f"{paper} {one.where}"
+            table.add_row(*map(for_rich, (place, one.says, str(one.verdict), one.by, one.because)))
+    output.show(table)
+    output.emit([{"paper": paper, **asdict(one)} for paper, said in found.items() for one in said])
     return 0
 
 
@@ -47,6 +61,8 @@ def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: boo
     for result in results:
         if result.status != "done":
             output.show(f"[yellow]{result.name} {result.status}:[/yellow] {for_rich(result.error)}")
+    for paper, said in statements().items():
+        output.say(f"{paper}: {counted(said)} (routh reproduce --statements)")
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit(report=str(report), exhibits=[asdict(result) for result in results])
     return Exit.WITHOUT_RESULT if any(result.status == "failed" for result in results) else Exit.DONE

@@ -7,16 +7,22 @@ import os
 import platform
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 
 import routh
 from routh.reproduce.base import Row, Settings
 from routh.reproduce.runner import Finished
+from routh.reproduce.table import counted, statements
 from routh.storage import write_text
 from routh.text import for_html
 from routh.viz import pages
 
+QUICK = (
+    "quick: fewer samples, and of D19 no E = 1e11 in its tables, no h = 1e-8 in Fig. 6 and no stacks above "
+    "20 spheres in Fig. 10"
+)
 LEAST_DIGITS, MOST_DIGITS = 4, 7  # of numbers in tables
 
 
@@ -28,14 +34,14 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
         "not copied: beside each published number stand ours, the difference and, where they differ, why.</p>"
     )
     sections = [_section(result, figures) for result in results]
-    body = [lead, _meta(results, settings), _contents(results), *sections]
+    body = [lead, _meta(results, settings), *_said(), _contents(results), *sections]
     return write_text(path, pages.page("The published results, reproduced", body))
 
 
 def _meta(results: Sequence[Finished], settings: Settings) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "llvmlite"))
     seconds = sum(result.seconds for result in results)
-    mode = "quick (fewer samples)" if settings.quick else "full"
+    mode = QUICK if settings.quick else "full"
     lines = [
         f"{datetime.now():%Y-%m-%d %H:%M} · {mode} · seed {settings.seed} · device {settings.device}",
         f"{_processor()} · {os.cpu_count()} cores · Python {platform.python_version()} · {packages}",
@@ -45,6 +51,16 @@ def _meta(results: Sequence[Finished], settings: Settings) -> str:
     if reused:
         lines.append(f"{reused} of them were computed by an earlier run of the same code into this folder")
     return '<p class="meta">' + "<br>".join(for_html(line) for line in lines) + "</p>"
+
+
+def _said() -> list[str]:
+    """The table of all statements of the papers, with verdicts."""
+    parts = ["<h2>Every statement, with its verdict</h2>"]
+    for paper, said in statements().items():
+        rows = [(one.where, one.says, str(one.verdict), one.by, one.because) for one in said]
+        parts.append(f"<p>{paper}: {counted(said)}.</p>")
+        parts.append(pages.table(("where", "statement", "verdict", "shown by", "why"), rows, numbers=()))
+    return parts
 
 
 def _contents(results: Sequence[Finished]) -> str:
@@ -100,7 +116,7 @@ def _number(value: float | str | None, other: float | str | None = None) -> str:
 
 
 def difference(row: Row) -> str:
-    """Ours less the paper's, with the relative difference; "same" where they agree as printed."""
+    """Ours less the paper's, also relative; "as printed" where only the paper's rounding differs."""
     if row.paper is None:
         return "–"
     if isinstance(row.paper, str) or isinstance(row.ours, str):
@@ -112,8 +128,18 @@ def difference(row: Row) -> str:
         return "not a number"
     if _number(row.paper, row.ours) == _number(row.ours, row.paper):
         return "same"
+    if _as_printed(row.paper, float(row.ours)):
+        return "as printed"
     relative = f" ({100.0 * change / abs(row.paper):+.3g} %)" if row.paper else ""
     return f"{change:+.2g}{relative}"
+
+
+def _as_printed(paper: float, ours: float) -> bool:
+    """Whether ours, rounded to the digits that the paper prints, is the paper's; whole numbers are exact."""
+    digits = Decimal(repr(float(paper))).as_tuple().exponent
+    if float(paper).is_integer() or not isinstance(digits, int):
+        return False
+    return float(round(Decimal(repr(ours)), -digits)) == float(paper)
 
 
 def _processor() -> str:

@@ -18,7 +18,7 @@ from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries
 from routh.status import MissingExtraError
 from routh.storage import write_text
 
-_INFRASTRUCTURE = {"base", "runner", "report"}
+_INFRASTRUCTURE = {"base", "runner", "report", "table"}
 _ORDER = ("hp23", "hp19", "jw17", "d19")  # papers first, in this order; then whatever else there is
 
 

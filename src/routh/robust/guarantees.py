@@ -11,12 +11,13 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
+from routh.robust.either import least_separation
 from routh.robust.many import worst_of_row
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
 from routh.status import Status
 from routh.validation import integer, real
 
-Conditions = Mapping[str, float | tuple[Wanted, float]]
+Conditions = Mapping[str | tuple[str, ...], float | tuple[Wanted, float]]
 
 
 class Answer(enum.StrEnum):
@@ -103,21 +104,32 @@ def holds(
     ----------
     conditions : a contact's name -> the largest normal velocity with which it may leave, m/s; or any name ->
         (objective, limit), where the objective, as in `worst_case`, must not exceed the limit. The same for
-        all rows of a batch. What is said of a contact that a row does not have stays unknown.
+        all rows of a batch. What is said of a contact that a row does not have stays unknown. Several names
+        in a tuple: at least one of them leaves no faster; one problem only.
     options : of `worst_case`.
 
     Example: ``holds(problem, {"heel": 0.1, "toe": 0.1})``: no foot leaves faster than 0.1 m/s.
+    ``holds(problem, {("heel", "toe"): 0.0})``: heel or toe stays.
     """
     if not conditions:
         raise ValueError("conditions: got none; wanted at least one")
     limits: dict[str, float] = {}
     objectives: dict[str, Wanted] = {}
+    either: dict[str, WorstCase] = {}
     for name, given in conditions.items():
+        if isinstance(name, tuple):
+            if isinstance(given, tuple) or not isinstance(problem, ImpactProblem):
+                raise ValueError(f"conditions[{name!r}]: wanted a speed, m/s, for one problem and no batch")
+            words = " or ".join(name)
+            limits[words] = real(f"conditions[{name!r}]", given)
+            either[words] = least_separation(problem, name, options)
+            continue
         objectives[name], limit = given if isinstance(given, tuple) else (name, given)
         limits[name] = real(f"conditions[{name!r}]", limit)
     if isinstance(problem, ImpactProblem):
         found = {name: worst_case(problem, wanted, **options) for name, wanted in objectives.items()}
-        return _judged(problem, objectives, limits, found, options)
+        judged = _judged(problem, objectives, limits, found, options)
+        return Guarantee(limits, judged.worst | either)
     rows = []
     for k in range(len(problem)):
         found = {name: worst_of_row(problem, k, wanted, options) for name, wanted in objectives.items()}

@@ -109,7 +109,7 @@ def psi(problem: ImpactProblem, facets: int | None = None) -> float:
 
 @dataclass(frozen=True)
 class NetBound:
-    """The constants of Theorem 9: what makes Algorithm 2's answer an epsilon-net, and how many runs it takes."""
+    """The constants of Theorem 9: what makes Algorithm 2's answer an epsilon-net, and after how many runs."""
 
     lipschitz: float  # L of one step, Lemma 7
     separation: float  # m/s, delta(epsilon / (3 psi), v) of Lemma 9: nearly ended runs end in one small step

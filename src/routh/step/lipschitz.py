@@ -17,8 +17,8 @@ MOST_CONTACTS = 4  # 7^4 modes
 def lipschitz_constant(problem: ImpactProblem) -> float:
     """The Lipschitz constant of ``f_q(v, lambda_max)`` in the Euclidean norm, HP23 Lemma 7, in the plane.
 
-    Under Assumption 6 (`routh.step.uniqueness`) a step is a continuous function of ``(v, lambda_max)`` that is
-    linear wherever the contact modes stay the same. Its constant is the largest norm of these linear maps
+    Under Assumption 6 (`routh.step.uniqueness`) a step is a continuous function of ``(v, lambda_max)``, which
+    is linear wherever the contact modes stay the same. Its constant is the largest norm of these linear maps
     over all modes that hold in an open set; others are their common borders. Without Assumption 6 the number
     bounds the step's pieces, and not what a change of solution does.
     """
@@ -45,7 +45,7 @@ def _norm(problem: ImpactProblem, modes: tuple[Mode, ...]) -> float:
 
 
 def _equations(problem: ImpactProblem, modes: tuple[Mode, ...]) -> tuple[Array, Array]:
-    """``A impulse = B (v, lambda_max)``: what the modes say of the impulses, (2 nc, 2 nc), (2 nc, nv + nc)."""
+    """``A impulse = B (v, lambda_max)``: what modes say of the impulses, (2 nc, 2 nc), (2 nc, nv + nc)."""
     nc, nv = problem.nc, problem.nv
     A, B, G = np.eye(2 * nc), np.zeros((2 * nc, nv + nc)), problem.delassus
     for i, (normal, friction) in enumerate(modes):

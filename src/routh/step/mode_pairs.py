@@ -92,7 +92,7 @@ class _Search:
     def impulse(self, which: int, i: int) -> tuple[Array, Array]:
         """Normal impulse and friction of a contact in one solution, as rows over the variables.
 
-        The variable of a normal impulse is ``(1 + mu)`` times it, so that large friction has no large numbers.
+        The variable of a normal impulse is ``(1 + mu)`` times it: large friction has no large numbers.
         """
         unit = np.eye(self.size)
         at = self.problem.nv + 2 * (which * self.problem.nc + i)
@@ -196,16 +196,15 @@ class _Search:
         """What the normals of a contact can do in both solutions; then, for given normals, its friction."""
         if pair is None:
             friction = ANY if self.problem.mu[i] > 0.0 else SMOOTH
-            return list(product([(FREE, SMOOTH), (REST, friction), (FULL, friction)], repeat=2))
+            each = [(FREE, SMOOTH), (REST, friction), (FULL, friction)]
+            return list(product(each, each))
         options = [
             [(normal, f) for f in ((STICK, FORWARDS, BACKWARDS) if friction == ANY else (friction,))]
             for normal, friction in pair
         ]
-        return list(product(*options))
+        return list(product(options[0], options[1]))
 
-    def by_promise(
-        self, i: int, pairs: list[tuple[Mode, Mode]], point: Array
-    ) -> Iterator[tuple[Mode, Mode]]:
+    def by_promise(self, i: int, pairs: list[tuple[Mode, Mode]], point: Array) -> Iterator[tuple[Mode, Mode]]:
         """Pairs of modes of a contact, those first that the point at hand breaks the least."""
 
         def broken(pair: tuple[Mode, Mode]) -> float:
@@ -218,9 +217,7 @@ class _Search:
         """Variables (size,) with the largest difference of the leader's slip; None where there is none."""
         from scipy.optimize import linprog
 
-        parts = [
-            self.pair(i, *chosen[i]) if i in chosen else self.cone(i) for i in range(self.problem.nc)
-        ]
+        parts = [self.pair(i, *chosen[i]) if i in chosen else self.cone(i) for i in range(self.problem.nc)]
         slip = self.velocities[:, 2 * leader + 1]
         total = np.zeros((1, self.size))
         total[0, self.problem.nv :: 2] = 1.0
@@ -232,7 +229,7 @@ class _Search:
         self.programs += 1
         for tolerance, method in ((1e-10, "highs-ds"), (1e-9, "highs"), (1e-7, "highs-ipm")):
             answer = linprog(
-                slip[1] - slip[0], below, limits, zero, np.zeros(len(zero)), bounds=(None, None), method=method,
+                slip[1] - slip[0], below, limits, zero, np.zeros(len(zero)), (None, None), method,
                 options={"presolve": method == "highs", "primal_feasibility_tolerance": tolerance},
             )  # fmt: skip
             if answer.success:  # zero is feasible and impulses are bounded: an optimum exists

@@ -70,7 +70,7 @@ def augmented_figure(trajectory: Trajectory) -> style.Figure:
     for ax, x, label in ((over_time, view.t, "$t$ (s)"), (over_s, view.s, "$s$ (s + N s)")):
         ax.plot(x, view.q[:, _ANGLE], color=style.BLUE, label=r"$\theta$ (rad)")
         ax.plot(x, view.v[:, _ANGLE], color=style.VERMILION, label=r"$\dot{\theta}$ (rad/s)")
-        ax.set_xlabel(label)
+        ax.set(xlabel=label, ylabel=r"$\theta$ (rad), $\dot{\theta}$ (rad/s)")
         ax.legend(loc="upper right")
     _mark_zeno(over_time, trajectory, view.t, "t^*")
     _mark_zeno(over_s, trajectory, view.s, "s^*")
@@ -89,7 +89,7 @@ def draw_rates(ax: style.Axes, trajectory: Trajectory) -> None:
     for c, colour in zip(used, _RATE_COLOURS, strict=False):
         look: style.Look = {"color": colour, "linewidth": 0.9, "baseline": None}
         ax.stairs(view.normal_rate[:, c], view.s, **look, label=_impulse_label(view.contacts[c]))
-    ax.set(xlabel="$s$ (s + N s)", ylim=(-0.03, 1.05))
+    ax.set(xlabel="$s$ (s + N s)", ylabel=r"share of $ds$", ylim=(-0.03, 1.05))
     ax.legend(loc=(0.04, 0.4))
 
 
