@@ -13,17 +13,15 @@ from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_forces
 from routh.kernels.motion.place import make_place
 from routh.kernels.motion.runge_kutta import (
     ALL_STAGES,
-    BEGUN,
     DENSE,
     DONE,
     FIFTH,
-    ROWS,
+    POWERS,
     STAGES,
     TABLEAU_ROWS,
     THIRD,
     UNKNOWN,
     Motion,
-    Y,
 )
 from routh.models.planar import PlanarModel
 from routh.sim.course import Course, Options
@@ -59,10 +57,10 @@ class QuickCourse(Course):
         mode = _mode_arrays(motion)
         y = motion.begin(q, v)
         clock = np.array([t, t, 0.0, end, options.max_step, options.rtol, options.atol])
-        rows = np.zeros((ROWS, len(y)))
-        rows[[Y, BEGUN]] = y
+        slope, tried, way = np.zeros((3, len(y)))
+        room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
         place, found = make_place(model), make_forces(mode, len(v))
-        self._way = Motion(model, mode, _tableau(), clock, rows, place, found)
+        self._way = Motion(model, mode, _tableau(), clock, *room, place, found)
         self._one = _room(motion, 1)
         self.start = self.settle()
 

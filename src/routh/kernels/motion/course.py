@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.motion.forces import FORCE, MISFIT, RUBS, STICKS, UNIT, settle
+from routh.kernels.motion.forces import MISFIT, RUBS, STICKS, settle
 from routh.kernels.motion.place import velocity
 from routh.kernels.motion.runge_kutta import (
     DONE,
     ROUNDING,
-    SLOPE,
     UNKNOWN,
-    WAY,
     Motion,
-    Y,
     advance,
     find_forces,
     interpolate,
@@ -68,9 +65,9 @@ def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
 
     Before the first step the motion stands at its start. False where forces are not known.
     """
-    mode, place, found, rows = motion.mode, motion.place, motion.found, motion.rows
+    mode, place, found = motion.mode, motion.place, motion.found
     nv, m = len(place.free), len(mode.does)
-    y = rows[WAY]
+    y = motion.way
     interpolate(motion, t, y)
     q, v = seen.state[n, 0], seen.state[n, 1]
     for i in range(nv):
@@ -80,14 +77,14 @@ def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
         return False
     for a in range(m):
         for part in range(2):
-            seen.push[n, 0, mode.contacts[a], part] = found.vectors[FORCE, 2 * a + part]
+            seen.push[n, 0, mode.contacts[a], part] = found.force[2 * a + part]
             seen.push[n, 1, mode.contacts[a], part] = y[2 * nv + 2 * a + part]
     if settled:
         for i in range(nv):
-            rows[Y, i], rows[Y, nv + i] = q[i], v[i]
+            motion.y[i], motion.y[nv + i] = q[i], v[i]
         for a in range(2 * nv, len(y)):
-            rows[Y, a] = y[a]
-        write_slope(motion, rows[Y], rows[SLOPE])
+            motion.y[a] = y[a]
+        write_slope(motion, motion.y, motion.slope)
     else:
         _look(motion, v, seen.gap[n], seen.margin[n])
     return True
@@ -152,10 +149,10 @@ def _look(motion: Motion, v: Array, gap: Array, margin: Array) -> None:
     margin[0] = MISFIT - found.residual[0]
     at = 1 + m
     for i in range(m):
-        push, rub = found.vectors[FORCE, 2 * i], found.vectors[FORCE, 2 * i + 1]
-        margin[1 + i] = push / found.vectors[UNIT, i]
+        push, rub = found.force[2 * i], found.force[2 * i + 1]
+        margin[1 + i] = push / found.unit[i]
         if mode.does[i] == STICKS:
-            margin[at] = (mode.friction[i, 0] * push - abs(rub)) / found.vectors[UNIT, i]
+            margin[at] = (mode.friction[i, 0] * push - abs(rub)) / found.unit[i]
             at += 1
     for i in range(m):
         if mode.does[i] == RUBS:

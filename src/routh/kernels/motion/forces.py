@@ -30,9 +30,6 @@ CLOSED, NOTICED = 1e-15, 1e-10  # m: a gap that is none; one whose closing chang
 
 
 SLIDES, STICKS, RUBS = 0, 1, 2  # what a contact of a mode does: without friction, not at all, against it
-# rows of `Forces.vectors`: impulses and forces of the 2 m directions, m units, and unknowns
-FORCE, AT, UNIT, ROOT, WANTED, FOUND, RIGHT, VECTORS = range(8)
-GIVEN, USED, INVERSE, TURNED, DELASSUS, SYSTEMS = range(6)  # of `Forces.systems`
 
 
 class ModeArrays(NamedTuple):
@@ -48,17 +45,27 @@ class ModeArrays(NamedTuple):
 class Forces(NamedTuple):
     """What a mode needs at one state, and scratch; h = 2 m, or 1 where m is 0."""
 
-    vectors: Array  # (VECTORS, h) FORCE in N, UNIT of each contact in N
+    force: Array  # (h,) N
+    at: Array  # (h,) accelerations without forces
+    unit: Array  # (h,) of each contact, N
+    root: Array  # (h,) of each contact, square root of its own response
+    wanted: Array  # (h,) right side of the mode's equations, in units
+    unknowns: Array  # (h,) their solution
+    right: Array  # (h,) right side that is used up
+    given: Array  # (h, h) matrix of the equations
+    used: Array  # (h, h) the same, used up
+    inverse: Array  # (h, h)
+    turned: Array  # (h, h) rotations of `least`
+    delassus: Array  # (h, h) J M^-1 J^T
     acceleration: Array  # (nv,)
     residual: Array  # (1,) share of the mode's equations that cannot be met
     response: Array  # (nv, h) M^-1 J^T
-    systems: Array  # (SYSTEMS, h, h)
 
 
 def make_forces(mode: ModeArrays, nv: int) -> Forces:
     """Room for one state."""
     h = max(2 * len(mode.does), 1)
-    shapes = [(VECTORS, h), (nv,), (1,), (nv, h), (SYSTEMS, h, h)]
+    shapes = [*7 * [(h,)], *5 * [(h, h)], (nv,), (1,), (nv, h)]
     return Forces(*(np.zeros(shape) for shape in shapes))
 
 
@@ -75,12 +82,12 @@ def fill_forces(mode: ModeArrays, place: Place, found: Forces) -> bool:
     if not _unknowns(mode, found, scale):
         return False
     k = len(mode.picked)
-    x = found.vectors[FOUND]
+    x = found.unknowns
     for row in range(2 * m):
         total = 0.0
         for c in range(k):
-            total += mode.columns[row, c] * x[c] * found.vectors[UNIT, mode.picked[c] // 2]
-        found.vectors[FORCE, row] = total
+            total += mode.columns[row, c] * x[c] * found.unit[mode.picked[c] // 2]
+        found.force[row] = total
         for i in range(nv):
             found.acceleration[i] += found.response[i, row] * total
     return True
@@ -99,24 +106,24 @@ def _accelerations(mode: ModeArrays, place: Place, found: Forces) -> float:
             for j in range(nv):
                 value += place.inverse[i, j] * place.J[row, j]
             found.response[i, a] = value
-        found.vectors[AT, a] = total
+        found.at[a] = total
     for a in range(2 * m):
         row = 2 * mode.contacts[a // 2] + a % 2
         for b in range(2 * m):
             total = 0.0
             for i in range(nv):
                 total += place.J[row, i] * found.response[i, b]
-            found.systems[DELASSUS, a, b] = total
+            found.delassus[a, b] = total
     scale = 0.0
     for i in range(m):
-        root = math.sqrt(found.systems[DELASSUS, 2 * i, 2 * i])
-        found.vectors[ROOT, i] = root
+        root = math.sqrt(found.delassus[2 * i, 2 * i])
+        found.root[i] = root
         for part in range(2):
-            scale = max(scale, abs(found.vectors[AT, 2 * i + part]) / root)
+            scale = max(scale, abs(found.at[2 * i + part]) / root)
     if not scale > 0.0:
         scale = 1.0
     for i in range(m):
-        found.vectors[UNIT, i] = scale / found.vectors[ROOT, i]
+        found.unit[i] = scale / found.root[i]
     return scale
 
 
@@ -124,17 +131,17 @@ def _accelerations(mode: ModeArrays, place: Place, found: Forces) -> float:
 def _unknowns(mode: ModeArrays, found: Forces, scale: float) -> bool:
     """Solve the mode's equations, in units, into the vector FOUND; False where it is not known how."""
     k = len(mode.picked)
-    A, used, inverse = found.systems[GIVEN], found.systems[USED], found.systems[INVERSE]
-    wanted, x, G = found.vectors[WANTED], found.vectors[FOUND], found.systems[DELASSUS]
+    A, used, inverse = found.given, found.used, found.inverse
+    wanted, x, G = found.wanted, found.unknowns, found.delassus
     largest = 0.0
     for r in range(k):
-        unit = scale * found.vectors[ROOT, mode.picked[r] // 2]
-        wanted[r] = -found.vectors[AT, mode.picked[r]] / unit
+        unit = scale * found.root[mode.picked[r] // 2]
+        wanted[r] = -found.at[mode.picked[r]] / unit
         for c in range(k):
             total = 0.0
             for row in range(2 * len(mode.does)):
                 total += G[mode.picked[r], row] * mode.columns[row, c]
-            A[r, c] = total * found.vectors[UNIT, mode.picked[c] // 2] / unit
+            A[r, c] = total * found.unit[mode.picked[c] // 2] / unit
             used[r, c] = A[r, c]
             largest = max(largest, abs(A[r, c]))
     if k == 1:
@@ -162,18 +169,18 @@ def _unknowns(mode: ModeArrays, found: Forces, scale: float) -> bool:
 def _share(mode: ModeArrays, found: Forces) -> None:
     """The smallest forces, in N, of contacts that are redundant."""
     k = len(mode.picked)
-    A, scaled, V = found.systems[GIVEN], found.systems[USED], found.systems[TURNED]
-    wanted, x, right = found.vectors[WANTED], found.vectors[FOUND], found.vectors[RIGHT]
+    A, scaled, V = found.given, found.used, found.turned
+    wanted, x, right = found.wanted, found.unknowns, found.right
     most = 0.0
     for i in range(len(mode.does)):
-        most = max(most, found.vectors[UNIT, i])
+        most = max(most, found.unit[i])
     for r in range(k):
         right[r] = wanted[r]
         for c in range(k):
-            scaled[r, c] = A[r, c] * most / found.vectors[UNIT, mode.picked[c] // 2]
+            scaled[r, c] = A[r, c] * most / found.unit[mode.picked[c] // 2]
     least(scaled, V, right, x, k, SINGULAR)
     for c in range(k):
-        x[c] *= most / found.vectors[UNIT, mode.picked[c] // 2]
+        x[c] *= most / found.unit[mode.picked[c] // 2]
 
 
 @kernel
@@ -228,8 +235,8 @@ def _move(mode: ModeArrays, place: Place, found: Forces, moved: Array, rows: int
     ``rows``: m for gaps, k for velocities, of which the mode picks those that vanish.
     """
     _accelerations(mode, place, found)
-    A, V, G = found.systems[USED], found.systems[TURNED], found.systems[DELASSUS]
-    right, x = found.vectors[RIGHT], found.vectors[FOUND]
+    A, V, G = found.used, found.turned, found.delassus
+    right, x = found.right, found.unknowns
     for a in range(rows):
         at = 2 * a if gaps else mode.picked[a]
         contact = mode.contacts[at // 2]

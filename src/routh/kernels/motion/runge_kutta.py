@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.motion.forces import FORCE, Forces, ModeArrays, fill_forces
+from routh.kernels.motion.forces import Forces, ModeArrays, fill_forces
 from routh.kernels.motion.place import Place, fill_place
 from routh.validation import Array
 
@@ -24,9 +24,6 @@ STAGES, ALL_STAGES, POWERS = 12, 16, 7
 FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 ORDER = 8.0
-# of `Motion.rows`: y and dy/dt at the end of a step, y at its beginning, at the end of one that is tried and
-# on the way, dense output, slopes of the stages
-Y, SLOPE, BEGUN, TRIED, WAY, F, K, ROWS = 0, 1, 2, 3, 4, 5, 12, 28
 ROUNDING, SMALLEST = 2.0**-52, 5e-324
 
 
@@ -37,7 +34,13 @@ class Motion(NamedTuple):
     mode: ModeArrays
     tableau: Array  # (TABLEAU_ROWS, ALL_STAGES)
     clock: Array  # (7,)
-    rows: Array  # (ROWS, N)
+    y: Array  # (N,) at the end of a step
+    slope: Array  # (N,) dy/dt there
+    begun: Array  # (N,) y at its beginning
+    tried: Array  # (N,) y at the end of one that is tried
+    way: Array  # (N,) y on the way
+    dense: Array  # (POWERS, N) polynomial of the step
+    stages: Array  # (ALL_STAGES, N) slopes
     place: Place  # of the state last looked at
     found: Forces  # there
 
@@ -81,7 +84,7 @@ def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     for i in range(nv):
         slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
     for a in range(2 * len(motion.mode.does)):
-        slope[2 * nv + a] = found.vectors[FORCE, a]
+        slope[2 * nv + a] = found.force[a]
 
 
 @kernel
@@ -103,20 +106,20 @@ def _slope(motion: Motion, y: Array, slope: Array) -> bool:
 @kernel
 def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
     """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
-    rows, tableau = motion.rows, motion.tableau
-    N = rows.shape[1]
+    tableau = motion.tableau
+    N = len(motion.y)
     if first == 1:
         for i in range(N):
-            rows[K, i] = rows[SLOPE, i]
+            motion.stages[0, i] = motion.slope[i]
     for stage in range(first, end):
         for i in range(N):
             total = 0.0
             for earlier in range(stage):
-                total += tableau[stage, earlier] * rows[K + earlier, i]
-            rows[WAY, i] = rows[Y, i] + h * total
+                total += tableau[stage, earlier] * motion.stages[earlier, i]
+            motion.way[i] = motion.y[i] + h * total
             if stage == STAGES:
-                rows[TRIED, i] = rows[WAY, i]
-        if not _slope(motion, rows[WAY], rows[K + stage]):
+                motion.tried[i] = motion.way[i]
+        if not _slope(motion, motion.way, motion.stages[stage]):
             return False
     return True
 
@@ -124,16 +127,16 @@ def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
 @kernel
 def _error(motion: Motion, h: float) -> float:
     """The error of a step over what is allowed: one is the limit."""
-    rows, tableau, clock = motion.rows, motion.tableau, motion.clock
-    N = rows.shape[1]
+    tableau, clock = motion.tableau, motion.clock
+    N = len(motion.y)
     fifth, third = 0.0, 0.0
     for i in range(N):
-        size = max(abs(rows[Y, i]), abs(rows[TRIED, i]))
+        size = max(abs(motion.y[i]), abs(motion.tried[i]))
         scale = clock[ATOL] + clock[RTOL] * size
         a, b = 0.0, 0.0
         for stage in range(STAGES + 1):
-            a += tableau[FIFTH, stage] * rows[K + stage, i]
-            b += tableau[THIRD, stage] * rows[K + stage, i]
+            a += tableau[FIFTH, stage] * motion.stages[stage, i]
+            b += tableau[THIRD, stage] * motion.stages[stage, i]
         fifth += (a / scale) ** 2
         third += (b / scale) ** 2
     if fifth == 0.0 and third == 0.0:
@@ -144,58 +147,58 @@ def _error(motion: Motion, h: float) -> float:
 @kernel
 def _dense(motion: Motion, h: float) -> None:
     """The polynomial of the step; y and slope move to its end."""
-    rows, tableau = motion.rows, motion.tableau
-    N = rows.shape[1]
+    tableau = motion.tableau
+    N = len(motion.y)
     for i in range(N):
-        change = rows[TRIED, i] - rows[Y, i]
-        rows[BEGUN, i], rows[Y, i] = rows[Y, i], rows[TRIED, i]
-        rows[SLOPE, i] = rows[K + STAGES, i]
-        rows[F, i] = change
-        rows[F + 1, i] = h * rows[K, i] - change
-        rows[F + 2, i] = 2.0 * change - h * (rows[K + STAGES, i] + rows[K, i])
+        change = motion.tried[i] - motion.y[i]
+        motion.begun[i], motion.y[i] = motion.y[i], motion.tried[i]
+        motion.slope[i] = motion.stages[STAGES, i]
+        motion.dense[0, i] = change
+        motion.dense[1, i] = h * motion.stages[0, i] - change
+        motion.dense[2, i] = 2.0 * change - h * (motion.stages[STAGES, i] + motion.stages[0, i])
         for power in range(4):
             total = 0.0
             for stage in range(ALL_STAGES):
-                total += tableau[DENSE + power, stage] * rows[K + stage, i]
-            rows[F + 3 + power, i] = h * total
+                total += tableau[DENSE + power, stage] * motion.stages[stage, i]
+            motion.dense[3 + power, i] = h * total
 
 
 @kernel
 def interpolate(motion: Motion, t: float, y: Array) -> None:
     """The state at a time of the last step; where it stands, before the first."""
-    rows, clock = motion.rows, motion.clock
+    clock = motion.clock
     length = clock[NOW] - clock[BEFORE]
     x = (t - clock[BEFORE]) / length if length > 0.0 else 0.0
     for i in range(len(y)):
         value = 0.0
         for power in range(POWERS):
-            value += rows[F + POWERS - 1 - power, i]
+            value += motion.dense[POWERS - 1 - power, i]
             value *= x if power % 2 == 0 else 1.0 - x
-        y[i] = value + rows[BEGUN, i]
+        y[i] = value + motion.begun[i]
 
 
 @kernel
 def _initial_step(motion: Motion) -> bool:
     """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
-    rows, clock = motion.rows, motion.clock
-    N = rows.shape[1]
+    clock = motion.clock
+    N = len(motion.y)
     left = clock[END] - clock[NOW]
     size, speed = 0.0, 0.0
     for i in range(N):
-        scale = clock[ATOL] + clock[RTOL] * abs(rows[Y, i])
-        size += (rows[Y, i] / scale) ** 2
-        speed += (rows[SLOPE, i] / scale) ** 2
+        scale = clock[ATOL] + clock[RTOL] * abs(motion.y[i])
+        size += (motion.y[i] / scale) ** 2
+        speed += (motion.slope[i] / scale) ** 2
     size, speed = math.sqrt(size / N), math.sqrt(speed / N)
     first = 1e-6 if size < 1e-5 or speed < 1e-5 else 0.01 * size / speed
     first = min(first, left)
     for i in range(N):
-        rows[WAY, i] = rows[Y, i] + first * rows[SLOPE, i]
-    if not _slope(motion, rows[WAY], rows[K + 1]):
+        motion.way[i] = motion.y[i] + first * motion.slope[i]
+    if not _slope(motion, motion.way, motion.stages[1]):
         return False
     change = 0.0
     for i in range(N):
-        scale = clock[ATOL] + clock[RTOL] * abs(rows[Y, i])
-        change += ((rows[K + 1, i] - rows[SLOPE, i]) / scale) ** 2
+        scale = clock[ATOL] + clock[RTOL] * abs(motion.y[i])
+        change += ((motion.stages[1, i] - motion.slope[i]) / scale) ** 2
     change = math.sqrt(change / N) / first
     second = max(1e-6, 1e-3 * first)
     if speed > 1e-15 or change > 1e-15:
