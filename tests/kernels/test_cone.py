@@ -6,7 +6,7 @@ from problems import family_problem
 from routh.friction import facet_directions
 from routh.kernels.algorithm1.cone import cone_step, disc_friction, find_axes, load_cone
 from routh.kernels.algorithm1.sampling import run
-from routh.kernels.algorithm1.work import SINE, SMALL, Draw, load_row, make_work
+from routh.kernels.algorithm1.work import Draw, load_row, make_work
 from routh.kernels.common.arrays import make_rows
 from routh.status import Status
 from routh.step import make_step
@@ -43,7 +43,7 @@ def test_axes_are_those_of_the_tangential_block():
         G, contacts = np.eye(3), make_work(1, 2, 0).contacts
         G[1:, 1:] = A
         find_axes(G, 0, contacts)
-        small, large, cosine, sine = contacts[SMALL : SINE + 1, 0]
+        small, large, cosine, sine = (row[0] for row in contacts[3:])
         axes = np.array([[cosine, -sine], [sine, cosine]])
         np.testing.assert_allclose(axes @ axes.T, np.eye(2), rtol=0, atol=1e-14)
         np.testing.assert_allclose(

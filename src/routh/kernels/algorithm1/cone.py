@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.algorithm1.work import COSINE, FRICTION, LARGE, SINE, SMALL, Work, velocity_after
+from routh.kernels.algorithm1.work import Contacts, Work, velocity_after
 from routh.validation import Array
 
 SWEEPS = 400
@@ -29,7 +29,7 @@ def load_cone(work: Work, nc: int) -> None:
 
 
 @kernel
-def find_axes(G: Array, i: int, contacts: Array) -> None:
+def find_axes(G: Array, i: int, contacts: Contacts) -> None:
     """Eigenvalues of contact i's tangential block, and cosine and sine of the axis of the smaller one."""
     first = 3 * i + 1
     a, b, d = G[first, first], G[first, first + 1], G[first + 1, first + 1]
@@ -44,15 +44,15 @@ def find_axes(G: Array, i: int, contacts: Array) -> None:
         shorter = 0.5 * b / (radius * longer)
         cosine, sine = (longer, shorter) if half >= 0.0 else (shorter, longer)
     # a direction that nothing can move along would have eigenvalue 0: friction does nothing there
-    contacts[SMALL, i] = max(max(small, ROUNDING * large), LEAST)
-    contacts[LARGE, i] = max(large, LEAST)
-    contacts[COSINE, i], contacts[SINE, i] = -sine, cosine
+    contacts.small[i] = max(max(small, ROUNDING * large), LEAST)
+    contacts.large[i] = max(large, LEAST)
+    contacts.cosine[i], contacts.sine[i] = -sine, cosine
 
 
 @kernel
-def disc_friction(contacts: Array, i: int, b0: float, b1: float, radius: float) -> tuple[float, float]:
+def disc_friction(contacts: Contacts, i: int, b0: float, b1: float, radius: float) -> tuple[float, float]:
     """The friction that minimises ``p^T A p / 2 + b^T p`` on a disc, A contact i's tangential block."""
-    a0, a1, cosine, sine = contacts[SMALL, i], contacts[LARGE, i], contacts[COSINE, i], contacts[SINE, i]
+    a0, a1, cosine, sine = contacts.small[i], contacts.large[i], contacts.cosine[i], contacts.sine[i]
     if not radius > 0.0:
         return 0.0, 0.0
     q0, q1 = cosine * b0 + sine * b1, cosine * b1 - sine * b0
@@ -75,10 +75,10 @@ def disc_friction(contacts: Array, i: int, b0: float, b1: float, radius: float) 
 
 @kernel
 def contact_alone(
-    G: Array, contacts: Array, bound: float, i: int, w0: float, w1: float, w2: float
+    G: Array, contacts: Contacts, bound: float, i: int, w0: float, w1: float, w2: float
 ) -> tuple[float, float, float]:
     """Impulse of contact i, whose velocity without it is w: (normal, friction (2))."""
-    first, mu = 3 * i, contacts[FRICTION, i]
+    first, mu = 3 * i, contacts.mu[i]
     if w0 >= 0.0:
         return 0.0, 0.0, 0.0
     low, high = 0.0, bound
@@ -112,14 +112,14 @@ def contact_alone(
 
 
 @kernel
-def cone_gap(nc: int, contacts: Array, bound: Array, p: Array, after: Array) -> float:
+def cone_gap(nc: int, contacts: Contacts, bound: Array, p: Array, after: Array) -> float:
     """Gap of ``lambda_n = clip(lambda_n - y')``, ``lambda_t = proj(lambda_t - t')``; NaN stays NaN."""
     worst = 0.0
     for i in range(nc):
         first = 3 * i
         normal = abs(p[first] - min(max(p[first] - after[first], 0.0), bound[i]))
         q0, q1 = p[first + 1] - after[first + 1], p[first + 2] - after[first + 2]
-        length, radius = math.sqrt(q0 * q0 + q1 * q1), contacts[FRICTION, i] * max(p[first], 0.0)
+        length, radius = math.sqrt(q0 * q0 + q1 * q1), contacts.mu[i] * max(p[first], 0.0)
         shrink = radius / length if length > radius else 1.0
         d0, d1 = p[first + 1] - shrink * q0, p[first + 2] - shrink * q1
         gap = max(normal, math.sqrt(d0 * d0 + d1 * d1))

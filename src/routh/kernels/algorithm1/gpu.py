@@ -13,7 +13,7 @@ import numpy as np
 from routh.compiling import gpu_kernel, on_device
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
-from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, work_shapes
+from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, contacts_of, work_shapes
 from routh.kernels.common.arrays import Outputs, Rows
 from routh.kernels.gpu.events import Sampler, no_corners, same_corners
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, send
@@ -26,7 +26,7 @@ REGISTERS = 64  # of a thread: with more, fewer run at a time (cone, 2^20 robots
 @lru_cache(maxsize=16)
 def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop for at most so many contacts, each sample to its end; no direction: the true cone."""
-    sampled = on_device(run_range)
+    sampled, named = on_device(run_range), on_device(contacts_of)
     given = on_device(same_corners if k > 0 else no_corners)
     # local arrays need a length
     shapes = [tuple(max(1, length) for length in shape) for shape, _ in work_shapes(nc, nt, k)]
@@ -45,7 +45,7 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
         if number < end and wanted[number // draw.n]:
             work = Work(
                 own_array(a, np.float64),
-                own_array(b, np.float64),
+                named(own_array(b, np.float64)),
                 own_array(c, np.float64),
                 own_array(d, np.float64),
                 own_array(e, np.float64),

@@ -9,8 +9,6 @@ from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
 from routh.kernels.algorithm1.work import (
-    BOX,
-    FRICTION,
     PENDING,
     Directions,
     Draw,
@@ -64,7 +62,7 @@ def take_steps(
     n, inputs, total, count = nc * width, work.inputs, work.total, outputs.events[row, sample]
     limit = tolerances.RESIDUAL
     for i in range(nc):
-        if work.contacts[FRICTION, i] > tolerances.HUGE_FRICTION:
+        if work.contacts.mu[i] > tolerances.HUGE_FRICTION:
             limit = tolerances.RESIDUAL_HUGE_FRICTION
         for part in range(width):
             total[width * i + part] = outputs.impulse[row, sample, i, part]
@@ -79,7 +77,7 @@ def take_steps(
         elif taken >= most:
             break
         else:
-            step_bounds(nc, draw.points, key, sample, count, work.contacts[BOX], inputs[n:])
+            step_bounds(nc, draw.points, key, sample, count, work.contacts.box, inputs[n:])
             residual = solve_step(work, directions, nc)
             count += 1
             taken += 1

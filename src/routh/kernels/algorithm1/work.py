@@ -36,6 +36,18 @@ class Samples(NamedTuple):
     residual: Array  # (samples,) the largest of a sample's steps
 
 
+class Contacts(NamedTuple):
+    """Of each contact, (nc,); made by `contacts_of`."""
+
+    mu: Array
+    box: Array  # of lambda_max
+    root: Array  # square root of the effective mass
+    small: Array  # with the true cone: eigenvalues of its tangential block of G
+    large: Array
+    cosine: Array  # and the axis of the smaller one
+    sine: Array
+
+
 class Work(NamedTuple):
     """Scratch of one thread for at most nc contacts, n = nc (1 + nt); a row's problem is copied here.
 
@@ -43,7 +55,7 @@ class Work(NamedTuple):
     """
 
     G: Array  # (n, n) scaled Delassus matrix
-    contacts: Array  # (7, nc), rows named below
+    contacts: Contacts
     inputs: Array  # (n + nc,) contact velocities, then lambda_max
     impulse: Array  # (n,) of one step
     after: Array  # (n,) contact velocities after it
@@ -56,13 +68,16 @@ class Work(NamedTuple):
     place: np.ndarray  # (2 N + 1,) int64
 
 
-# rows of `Work.contacts`: friction coefficient, box of lambda_max, square root of the effective mass; then of
-# the tangential block of G, with the true cone: eigenvalues, cosine and sine of the smaller one's axis
-FRICTION, BOX, ROOT, SMALL, LARGE, COSINE, SINE = range(7)
+def contacts_of(block: Array) -> Contacts:
+    """The rows of a block (7, nc) by name."""
+    return Contacts(block[0], block[1], block[2], block[3], block[4], block[5], block[6])
 
 
 def work_shapes(nc: int, nt: int, k: int) -> tuple[tuple[tuple[int, ...], type], ...]:
-    """Shape and type of each array of `Work`; ``k``: directions of friction, 0 with the true cone."""
+    """Shape and type of each array of `Work`, (7, nc) for `contacts_of`.
+
+    ``k``: directions of friction, 0 with the true cone.
+    """
     n, size = nc * (1 + nt), nc * (3 + k) if k > 0 else 0
     numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
     whole = [(size,), (2 * size + 1,)]
@@ -71,7 +86,8 @@ def work_shapes(nc: int, nt: int, k: int) -> tuple[tuple[tuple[int, ...], type],
 
 def make_work(nc: int, nt: int, k: int) -> Work:
     """Scratch for rows of at most so many contacts."""
-    return Work(*(np.zeros(shape, kind) for shape, kind in work_shapes(nc, nt, k)))
+    arrays: list[Foreign] = [np.zeros(shape, kind) for shape, kind in work_shapes(nc, nt, k)]
+    return Work(arrays[0], contacts_of(arrays[1]), *arrays[2:])
 
 
 @kernel
@@ -83,11 +99,11 @@ def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
         for j in range(n):
             work.G[r, j] = rows.G[row, r, j]
     for i in range(nc):
-        work.contacts[FRICTION, i], work.contacts[BOX, i] = rows.contact[row, MU, i], 1.0
-        work.contacts[ROOT, i] = rows.contact[row, ROOT_MASS, i]
+        work.contacts.mu[i], work.contacts.box[i] = rows.contact[row, MU, i], 1.0
+        work.contacts.root[i] = rows.contact[row, ROOT_MASS, i]
         if draw.boxes.shape[0] > 0:
             given = draw.boxes[min(row, draw.boxes.shape[0] - 1), i]
-            work.contacts[BOX, i] = given / rows.contact[row, IMPULSE, i]
+            work.contacts.box[i] = given / rows.contact[row, IMPULSE, i]
 
 
 @distinct
