@@ -48,6 +48,8 @@ from routh.kernels.space.workspace import (
     POINT,
     PUSH0,
     RATE0,
+    RATE1,
+    RATE2,
     RIGHT,
     ROLE,
     ROW0,
@@ -87,6 +89,7 @@ MOST = 3.0  # times what a step may use up: by how much impulses may leave their
 NEAR_SINGULAR, SINGULAR, MANY, ALWAYS = 1e-3, 1e-7, 8.0, 2.0
 STRAIGHT = 2  # highest power along a straight line: that of work
 POINTS = 16  # of a step in the trace
+RAYS = 8  # Newton steps for the direction to which a slip turns
 
 
 @kernel
@@ -165,6 +168,37 @@ def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[flo
 
 
 @kernel
+def follow_ray(work: SpaceWork, i: int, allowed: float) -> tuple[float, float]:
+    """Contact i, which pushes alone, on along the direction to which its slip turns: (length left, error).
+
+    Next to such a direction a slip that grows or falls slowly is stiff: a series would follow the last bit of
+    turning in steps of a tenth of the slip. The first rates become those of the direction itself, and what is
+    left of the turning is the error; where that is not allowed they stay, and the error is infinite.
+    """
+    values, series, first, at = work.values, work.series, CHANNELS * i, 3 * i
+    g, h = GRAM + at + 1, GRAM + at + 2
+    begin0, begin1, normal = series[first + UNIT0, 0], series[first + UNIT1, 0], series[first + RATE0, 0]
+    length, most = series[first + SIZE, 0], values[MU, i] * normal
+    u0, u1 = begin0, begin1
+    for _ in range(RAYS):
+        d0 = normal * values[g, at] - most * (values[g, at + 1] * u0 + values[g, at + 2] * u1)
+        d1 = normal * values[h, at] - most * (values[h, at + 1] * u0 + values[h, at + 2] * u1)
+        across = u1 * (values[g, at + 1] * u1 - 2.0 * values[g, at + 2] * u0) + values[h, at + 2] * u0 * u0
+        grows = u0 * d0 + u1 * d1
+        pulls = most * across + grows  # at which rate a slip beside the direction turns to it
+        angle = (u0 * d1 - u1 * d0) / pulls if pulls > 0.0 else math.inf
+        if not abs(angle) * length <= allowed:
+            return math.inf, math.inf
+        scale = 1.0 / math.sqrt(1.0 + angle * angle)
+        u0, u1 = scale * (u0 - angle * u1), scale * (u1 + angle * u0)
+        if abs(angle) <= TINY:
+            series[first + RATE1, 0], series[first + RATE2, 0] = -most * u0, -most * u1
+            missed = length * abs(begin0 * u1 - begin1 * u0) / math.sqrt(across)
+            return (-length / grows if grows < 0.0 else math.inf), missed
+    return math.inf, math.inf
+
+
+@kernel
 def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
     """The series of motion on with the rates of its beginning."""
     series, marks = work.series, work.marks
@@ -211,10 +245,10 @@ def trace_points(work: SpaceWork, m: int, h: float) -> None:
 
 
 @kernel
-def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> tuple[float, float]:
+def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> tuple[float, float, float]:
     """Friction takes what is left of a slip, so that velocity and impulse TRY stay one.
 
-    Returns by how much that leaves the cones, see `outside_cones`.
+    Returns by how much that leaves the cones, see `outside_cones`, and the least pivot.
     """
     values, marks = work.values, work.marks
     marks[MOVES, slipping] = ZERO
@@ -234,19 +268,24 @@ def stop_slip(work: SpaceWork, nc: int, m: int, slipping: int) -> tuple[float, f
         values[TRY, at] += z * values[COL0, e]
         values[TRY, at + 1] += z * values[COL1, e]
         values[TRY, at + 2] += z * values[COL2, e]
-    return outside_cones(work, m), least
+    moved, beyond = outside_cones(work, m)
+    return moved, beyond, least
 
 
 @kernel
-def outside_cones(work: SpaceWork, m: int) -> float:
-    """How far the velocity would move, by its energy, without what of TRY is outside its cone."""
-    values = work.values
+def outside_cones(work: SpaceWork, m: int) -> tuple[float, float]:
+    """What of TRY is outside its cone: how far it moves the velocity, by its energy; its largest friction.
+
+    Contacts that squeeze each other may leave their cones by much that moves next to nothing.
+    """
+    values, beyond = work.values, 0.0
     for a in range(m):
         i = work.marks[LIST, a]
         at = 3 * i
         normal = max(values[TRY, at], 0.0)
         friction = math.sqrt(values[TRY, at + 1] ** 2 + values[TRY, at + 2] ** 2)
         share = max(1.0 - values[MU, i] * normal / max(friction, 1e-300), 0.0)
+        beyond = max(beyond, share * friction)
         values[IMPULSE, at] = values[TRY, at] - normal
         values[IMPULSE, at + 1], values[IMPULSE, at + 2] = (
             share * values[TRY, at + 1],
@@ -257,7 +296,7 @@ def outside_cones(work: SpaceWork, m: int) -> float:
         at = 3 * work.marks[LIST, a]
         for row in range(at, at + 3):
             square += values[IMPULSE, row] * effect(work, m, IMPULSE, row)
-    return math.sqrt(max(square, 0.0))
+    return math.sqrt(max(square, 0.0)), beyond
 
 
 @kernel
@@ -326,7 +365,11 @@ def step_curve(
         return GO_ON, -1
     left, slipping, cost, last = math.inf, -1, 0.0, 0.0
     if values[MOVE, MAY_END] > 0.0:
-        left, slipping, cost = look_at_slips(work, nc, m, allowed)
+        if m == 1 and not begins and not fine and marks[MOVES, marks[LIST, 0]] == SLIDE:
+            left, cost = follow_ray(work, marks[LIST, 0], allowed)
+            slipping = marks[LIST, 0] if cost < math.inf else -1
+        if slipping < 0:
+            left, slipping, cost = look_at_slips(work, nc, m, allowed)
         values[GLOBAL, STEPS] += 1.0
     h, clock, alone = min(left, FAR), slipping, m == 1
     if slipping >= 0:  # on with the rates of now, until it vanishes
@@ -353,8 +396,8 @@ def step_curve(
         return CUT_SHORT, -1
     else:
         large = work.series[CHANNELS * slipping + SIZE, 0] > LAST * allowed
-        outside, pivot = stop_slip(work, nc, m, slipping)
-        if pivot < singular:
+        outside, beyond, pivot = stop_slip(work, nc, m, slipping)
+        if pivot < singular or (m > 1 and not fine and beyond > tolerance):
             values[COURSE, STIFF] = ALWAYS if fine else 1.0
             return GO_ON, -1
         if large and outside > MOST * allowed:

@@ -15,6 +15,7 @@ from routh.compiling import apart, kernel
 from routh.kernels.space.advance import CURVED, add_up, check_piece, effects, keep_books, write_trace
 from routh.kernels.space.newton import (
     BASE,
+    BEFORE,
     BEGIN,
     EARLIER,
     FINEST,
@@ -48,7 +49,6 @@ from routh.kernels.space.workspace import (
     BROKEN,
     BUDGET,
     BUDGET_ZERO,
-    CHANGE,
     CUT,
     CUT_SHORT,
     DRIVEN,
@@ -82,17 +82,28 @@ GAMMA = 1.0 - math.sqrt(0.5)
 OFF0 = 0.5 - 1.0 / (6.0 * GAMMA)
 OFF1 = 1.0 / (6.0 * GAMMA * (1.0 - GAMMA)) - (1.0 - GAMMA)
 OFF2 = (2.0 - 3.0 * GAMMA) / (6.0 * (1.0 - GAMMA)) - GAMMA
+WEIGHT1 = 1.0 / (6.0 * GAMMA * (1.0 - GAMMA))  # that quadrature's, of the first stage
+# velocities at the first stage by a parabola through the three rates, less those of the stage; for a contact
+# that sticks by a line through the rates of the stages, since those at the beginning may be of its slip
+PATH0 = GAMMA / 2.0 - GAMMA**2 / 6.0
+PATH1 = GAMMA * (0.5 - GAMMA / 3.0) / (1.0 - GAMMA) - GAMMA
+PATH2 = -(GAMMA**3) / (6.0 * (1.0 - GAMMA))
+STUCK = GAMMA**2 / (2.0 * (1.0 - GAMMA))
 
 SHORTEST, FARTHEST = 1e-10, 1e3  # lengths of a step, and of a piece
 MOST_STEPS = 200.0  # of a piece; then it is cut short, which is always allowed
 GROWS, SHRINKS, SAFETY = 8.0, 0.1, 0.85
-LOCAL = 2.0  # times the tolerance: what one step may miss by its estimate
-UNSURE = 10.0  # times its estimate: what a step reports, since it does not see all of a slip that ends
+LOCAL = 10.0  # times the tolerance: what one step may miss by its estimate
+UNSURE = 2.0  # times its estimate: what a step reports
 PLACED = 1e-6  # an event this near is reached on a straight line
 CREEP = 10.0  # times eps: slips below this are none at the end of a piece
 RESTS = 1e-10  # normal velocities of held contacts below this are none
 FINE = 1e-8  # of its length: what a step may miss where the path is written down
-KINK = 1e-4  # slips above this are followed to their end
+SHORTEST_FINE, MOST_FINE = 1e-5, 4000  # and its shorter steps: their least share of it, how many at most
+KINK, SMALL = 1e-5, 3e-4  # slips above the first are followed to their end, larger ones in shorter steps
+NEARLY, HALFWAY = 0.9, 0.6  # how far to that end a step may go
+HALVINGS = 6  # of a step in which larger ones end, or turn so far that the cosine is below TURNED
+TURNED, KINKED = 0.5, 0.5  # KINKED: times such a slip, what the velocity may be off by
 TINY = 1e-11
 
 
@@ -118,14 +129,30 @@ def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
 
 
 @kernel
+def rests(work: SpaceWork, a: int, eps: float) -> bool:
+    """Whether the contact with place a in LIST does not slip with the velocities SPEED."""
+    t0, t1 = work.stiff[SPEED, 3 * a + 1], work.stiff[SPEED, 3 * a + 2]
+    return t0 * t0 + t1 * t1 <= (CREEP * eps) ** 2
+
+
+@kernel
 def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
-    """What the step misses, in the norm of the energy; what friction corrects at once is left out."""
+    """What the step misses, in the norm of the energy; what friction corrects at once is left out.
+
+    Two things: the quadrature's, and that the rates of the first stage belong to other velocities than those
+    of the path there, where friction turns with the slip.
+    """
     stiff, marks = work.stiff, work.marks
     size = list_wanted(work, m)
     project(work, m, None, STAGE2, GAMMA * h, eps, False)
-    for row in range(3 * m):
-        off = OFF0 * stiff[BEGIN, row] + OFF1 * stiff[STAGE1, row] + OFF2 * stiff[STAGE2, row]
-        stiff[MISSED, row] = h * off
+    for a in range(m):
+        at = 3 * a
+        sticks = rests(work, a, eps)
+        for row in range(at, at + 3):
+            begin, first, second = stiff[BEGIN, row], stiff[STAGE1, row], stiff[STAGE2, row]
+            stiff[MISSED, row] = h * (OFF0 * begin + OFF1 * first + OFF2 * second)
+            beside = STUCK * (first - second) if sticks else PATH0 * begin + PATH1 * first + PATH2 * second
+            stiff[BEFORE, row] = WEIGHT1 * h * h * beside
     e = 0
     for a in range(m):
         i, at, normal = marks[LIST, a], 3 * a, 0.0
@@ -135,12 +162,17 @@ def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
             stiff[NEWTON, e] = (1.0 - n / math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)) * normal
             normal *= work.values[MU, i]
             e += 1
-        d00, d01, d10, d11, _, _, _, _, u0, u1, _, _ = disc(work, None, a, STAGE2, GAMMA * h, eps, False)
-        f0, f1 = stiff[MISSED, at + 1], stiff[MISSED, at + 2]
-        stiff[NEWTON, e], stiff[NEWTON, e + 1] = (
-            d00 * f0 + d01 * f1 - u0 * normal,
-            d10 * f0 + d11 * f1 - u1 * normal,
+        d00, d01, d10, d11, p00, p01, p10, p11, u0, u1, _, _ = disc(
+            work, None, a, STAGE2, GAMMA * h, eps, False
         )
+        t0, t1 = 0.0, 0.0
+        if not rests(work, a, eps):
+            for column in range(3 * m):
+                t0 += stiff[STIFF_ROWS + at + 1, column] * stiff[BEFORE, column]
+                t1 += stiff[STIFF_ROWS + at + 2, column] * stiff[BEFORE, column]
+        f0, f1 = stiff[MISSED, at + 1], stiff[MISSED, at + 2]
+        stiff[NEWTON, e] = d00 * f0 + d01 * f1 - u0 * normal - p00 * t0 - p01 * t1
+        stiff[NEWTON, e + 1] = d10 * f0 + d11 * f1 - u1 * normal - p10 * t0 - p11 * t1
         e += 2
     if not eliminate(work, size):
         return math.inf
@@ -333,6 +365,7 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
     An implicit step goes on beyond the end of a small slip; what it has then is right, the way is not to be
     seen. The short steps end where the step does to its error; an increment of its own makes up for that. It
     may leave the cones, since it is hardly determined how contacts squeeze each other, but moves no more.
+    What cannot be followed in MOST_FINE steps is that increment's.
     """
     stiff, values, marks = work.stiff, work.values, work.marks
     for a in range(m):
@@ -343,14 +376,16 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
             stiff[KEPT_STAGE1, row], stiff[KEPT_STAGE2, row] = stiff[STAGE1, row], stiff[STAGE2, row]
             stiff[GONE, row] = 0.0
     done, length = 0.0, 1e-3 * h
-    while done < h:
-        length = min(length, h - done)
+    for _ in range(MOST_FINE):
+        length = min(max(length, SHORTEST_FINE * h), h - done)
         error = estimate(work, m, length, eps) if both_stages(work, m, length, eps) else math.inf
-        if error > FINE * h and length > 1e-7 * h:
+        if error > FINE * h and length > SHORTEST_FINE * h:
             shorter = SAFETY * math.pow(FINE * h / error, 1.0 / 3.0) if error < math.inf else 0.0
             length *= max(SHRINKS, shorter)
             continue
-        done = h if not done + length < h * (1.0 - 1e-9) else done + length
+        if not error < math.inf:
+            break
+        done += length
         for a in range(m):
             at = 3 * marks[LIST, a]
             for part in range(3):
@@ -363,6 +398,8 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
             at = 3 * marks[LIST, a]
             for part in range(3):
                 values[C, at + part] = stiff[KEPT_C, 3 * a + part] + changed_by(work, m, GONE, at + part, 1.0)
+        if not done < h * (1.0 - 1e-9):
+            break
         length *= min(GROWS, SAFETY * math.pow(FINE * h / max(error, 1e-300), 1.0 / 3.0))
     for a in range(m):
         for part in range(3):
@@ -397,14 +434,41 @@ def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
     for a in range(m):
         for part in range(3):
             stiff[BEGIN, 3 * a + part] = values[RATE, 3 * marks[LIST, a] + part]
-    h = min(0.2 * normal_length(values, nc)[0], 1.0)
-    for a in range(m):  # a slip that ends is a kink
-        at = 3 * marks[LIST, a]
+    values[MOVE, LENGTH] = min(0.2 * normal_length(values, nc)[0], 1.0)
+
+
+@kernel
+def before_kink(work: SpaceWork, m: int) -> float:
+    """The length at which a first slip above KINK nearly ends, by the rates BEGIN."""
+    values, least = work.values, math.inf
+    for a in range(m):
+        at = 3 * work.marks[LIST, a]
         t0, t1 = values[C, at + 1], values[C, at + 2]
-        square, closing = t0 * t0 + t1 * t1, -(t0 * values[CHANGE, at + 1] + t1 * values[CHANGE, at + 2])
-        if closing > 0.0 and square > KINK * KINK:
-            h = min(h, 0.5 * square / closing)
-    values[MOVE, LENGTH] = h
+        square = t0 * t0 + t1 * t1
+        if square > KINK * KINK:
+            closing = -t0 * changed_by(work, m, BEGIN, at + 1, 1.0) - t1 * changed_by(
+                work, m, BEGIN, at + 2, 1.0
+            )
+            if closing > 0.0:
+                least = min(least, (NEARLY if square < SMALL * SMALL else HALFWAY) * square / closing)
+    return least
+
+
+@kernel
+def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
+    """The sum of the slips that end within the step, or turn far: along which way is not followed."""
+    values, missed = work.values, 0.0
+    for a in range(m):
+        at = 3 * work.marks[LIST, a]
+        t0, t1 = values[C, at + 1], values[C, at + 2]
+        e0 = t0 + changed_by(work, m, PUSHED, at + 1, 1.0)
+        e1 = t1 + changed_by(work, m, PUSHED, at + 2, 1.0)
+        before, after = math.sqrt(t0 * t0 + t1 * t1), math.sqrt(e0 * e0 + e1 * e1)
+        if after <= CREEP * eps:
+            missed += before
+        elif t0 * e0 + t1 * e1 < TURNED * before * after:
+            missed += min(before, after)
+    return missed
 
 
 @apart
@@ -417,15 +481,18 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
     eps = min(SMOOTH, 1e-3 * tolerance)
     allowed = LOCAL * tolerance
     h, error, before, solved, turns = values[MOVE, LENGTH], 0.0, math.inf, False, 0
+    h = min(h, before_kink(work, m))
     while True:
         h = min(h, values[GLOBAL, CUT])
         values[GLOBAL, STEPS] += 1.0
         solved = both_stages(work, m, h, eps)
         error = estimate(work, m, h, eps) if solved else math.inf
-        if solved and error <= allowed:
+        missed = solved and turns < HALVINGS and missed_slips(work, m, eps) > 4.0 * KINK
+        if solved and error <= allowed and not missed:
             break
         kink = turns > 0 and error > 0.5 * before  # where a slip ends the error does not fall with h
-        h *= max(SHRINKS, SAFETY * math.pow(allowed / error, 1.0 / 3.0)) if solved and not kink else SHRINKS
+        shorter = SAFETY * math.pow(allowed / max(error, 1e-300), 1.0 / 3.0) if solved and not kink else 0.0
+        h *= max(SHRINKS, min(shorter, 0.5 if missed else 1.0))
         turns, before = turns + 1, error
         if not h > SHORTEST or turns > 60:
             return let_go(work, m), -1
@@ -435,7 +502,7 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
     h, kind, who, solved = place_event(work, nc, m, books, h, eps)
     if not solved:
         return let_go(work, m), -1
-    values[GLOBAL, ERROR] += UNSURE * error
+    values[GLOBAL, ERROR] += UNSURE * error + KINKED * missed_slips(work, m, eps)
     if work.trace.shape[0] > 0:
         write_finely(work, m, h, eps)
     walk(work, nc, m, books, h, who if kind == NORMAL_ZERO else -1)
