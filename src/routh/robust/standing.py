@@ -14,8 +14,11 @@ feet on the ground, whatever its tilt is when it touches; where feet are said to
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,12 +97,47 @@ class Support:
 
 
 def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
-    """The support polygon of a touch-down; a ValueError says what is missing for one.
+    """The support polygon of a touch-down; a ValueError says what is missing for one. See `supports_of`."""
+    found = supports_of([down], unevenness)[0]
+    if isinstance(found, ValueError):
+        raise found
+    return found
+
+
+def supports_of(downs: Sequence[Touchdown], unevenness: float | None = None) -> list[Support | ValueError]:
+    """The support polygons of touch-downs of one body, or what is missing for one.
 
     ``unevenness``: m, by which the height of each foot differs from the model. Two such feet differ by
     sqrt(2) of it from each other, and over the width of the support that leans the body: less is left to the
     point above the edge.
     """
+    footings = [_footing(down) for down in downs]
+    known = [one for one in footings if isinstance(one, _Footing)]
+    made = iter(_supports(known, unevenness) if known else ())
+    return [one if isinstance(one, ValueError) else next(made) for one in footings]
+
+
+class _Footing(NamedTuple):
+    """What a body stands on, before its edges are looked at."""
+
+    down: Touchdown
+    names: list[str]  # of the contacts that carry
+    points: Array  # (k, 3) m, world
+    hull: list[int]  # which of them are corners, counter-clockwise
+    normal: Array  # (3,)
+    gravity: Array  # (3,)
+    level: bool
+    sinking: float
+
+
+def _footing(down: Touchdown) -> _Footing | ValueError:
+    try:
+        return _stand(down)
+    except ValueError as error:
+        return error
+
+
+def _stand(down: Touchdown) -> _Footing:
     up = _ground_normal(down)
     seen, carrying = down.seen, down.carrying
     first = int(np.argmin(seen.dist))
@@ -113,7 +151,7 @@ def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
     _check_plane(points - seen.dist[carrying, None] * up, up)
     normal, plane = _plane(points, up, names)
     gravity = _turned(down.gravity, up, normal)
-    pull = float(np.sqrt(gravity @ gravity))
+    pull = math.sqrt(gravity @ gravity)
     if not pull > 0.0 or -gravity @ normal <= 0.0:
         raise ValueError(
             f"gravity: got {down.gravity.tolist()}, which does not pull the body onto the ground; wanted one "
@@ -122,40 +160,49 @@ def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
     hull = hull_of(points @ plane.T)
     first_corner = hull.index(min(hull))  # so that the edges of like bodies come in the same order
     hull = hull[first_corner:] + hull[:first_corner]
-    ends = [*hull[1:], hull[0]]
-    corners = points[hull]
-    e = points[ends] - corners
-    e /= np.sqrt(_dots(e, e))[:, None]
-    arm = down.com - corners
-    across, force = arm - e * _dots(e, arm)[:, None], gravity - e * (e @ gravity)[:, None]
-    strength = np.sqrt(_dots(force, force))
-    above = -force / strength[:, None]
-    outward = _crosses(e, above)
-    inertia = _dots(e @ down.inertia, e) + down.mass * _dots(across, across)
-    left = np.arctan2(-_dots(across, outward), _dots(across, above))  # rad to the point above the edge
-    if unevenness:
-        left = left - math.sqrt(2.0) * unevenness / _widths(points, corners, e)
-    rise = 2.0 * np.sqrt(_dots(across, across)) * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
-    # the angular momentum about the edge is e . (l + arm x p) = e . l + (e x arm) . p
-    rate = (e @ down.momentum[3:] + _crosses(e, arm) @ down.momentum[:3]) / inertia[:, None]
     flat = -float((down.com - points.mean(axis=0)) @ gravity) / pull
     lowest = down.points[first] - seen.dist[first] * up
     now = -float((down.com - lowest) @ down.gravity) / pull
-    leaning = float(np.linalg.norm(_cross(normal, gravity))) / pull
-    return Support(
-        tuple((names[a], names[b]) for a, b in zip(hull, ends, strict=True)),
-        corners,
-        e,
-        outward,
-        inertia,
-        down.mass * strength * rise,
-        rate,
-        carrying,
-        normal,
-        gravity,
-        leaning < 1e-3,
-        max(down.mass * pull * (now - flat), 0.0),
+    level = math.hypot(*_cross(normal, gravity).tolist()) < 1e-3 * pull
+    return _Footing(
+        down, names, points, hull, normal, gravity, level, max(down.mass * pull * (now - flat), 0.0)
     )
+
+
+def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Support]:
+    """The edges of all at once."""
+    counts = [len(one.hull) for one in footings]
+    state = np.repeat(np.arange(len(footings)), counts)
+    corners = np.concatenate([one.points[one.hull] for one in footings])
+    e = np.concatenate([one.points[[*one.hull[1:], one.hull[0]]] for one in footings]) - corners
+    e /= np.sqrt(_dots(e, e))[:, None]
+    gravity = np.array([one.gravity for one in footings])[state]
+    mass = np.array([one.down.mass for one in footings])[state]
+    arm = np.array([one.down.com for one in footings])[state] - corners
+    across, force = arm - e * _dots(e, arm)[:, None], gravity - e * _dots(e, gravity)[:, None]
+    strength = np.sqrt(_dots(force, force))
+    above = -force / strength[:, None]
+    outward = _crosses(e, above)
+    own = np.array([one.down.inertia for one in footings])[state]
+    inertia = np.einsum("ei,eij,ej->e", e, own, e) + mass * _dots(across, across)
+    left = np.arctan2(-_dots(across, outward), _dots(across, above))  # rad to the point above the edge
+    cuts = np.cumsum(counts)[:-1]
+    if unevenness:
+        turned = zip(footings, np.split(corners, cuts), np.split(e, cuts), strict=True)
+        widths = np.concatenate([_widths(one.points, a, along) for one, a, along in turned])
+        left = left - math.sqrt(2.0) * unevenness / widths
+    rise = 2.0 * np.sqrt(_dots(across, across)) * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
+    # the angular momentum about the edge is e . (l + arm x p) = (e x arm) . p + e . l
+    momentum = np.array([one.down.momentum for one in footings])[state]
+    rate = np.einsum("ei,eiv->ev", np.hstack([_crosses(e, arm), e]), momentum) / inertia[:, None]
+    edges = (corners, e, outward, inertia, mass * strength * rise, rate)
+    found = []
+    for one, (first, last) in zip(footings, pairwise([0, *np.cumsum(counts).tolist()]), strict=True):
+        ends = tuple((one.names[a], one.names[b]) for a, b in pairwise([*one.hull, one.hull[0]]))
+        at, along, out, about, barriers, rates = (array[first:last] for array in edges)
+        feet = (one.down.carrying, one.normal, one.gravity, one.level, one.sinking)
+        found.append(Support(ends, at, along, out, about, barriers, rates, *feet))
+    return found
 
 
 def _ground_normal(down: Touchdown) -> Array:

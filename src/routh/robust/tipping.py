@@ -28,7 +28,7 @@ from routh.models.touchdown import Touchdown
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
-from routh.robust.standing import Support, support_of
+from routh.robust.standing import Support, supports_of
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import Outcomes
@@ -393,7 +393,7 @@ def _answers(
     model: object, qpos: Array, downs: Sequence[Touchdown | ValueError], asked: _Asked
 ) -> tuple[list[Tipping | ValueError], np.ndarray]:
     """The answer of each touch-down, or why there is none; and a status for each, (n,)."""
-    posed = [down if isinstance(down, ValueError) else _posed(down, asked) for down in downs]
+    posed = _posed(downs, asked)
     known = [one for one in posed if isinstance(one, _Posed)]
     answers: list[Tipping] = []
     if known:
@@ -413,29 +413,45 @@ def _answers(
     return found, status
 
 
-def _posed(down: Touchdown, asked: _Asked) -> _Posed | ValueError:
-    closing = down.closing()
-    counting = np.flatnonzero(closing <= asked.window)
+def _posed(downs: Sequence[Touchdown | ValueError], asked: _Asked) -> list[_Posed | ValueError]:
+    """Which contacts count and what the body stands on; or what is wrong with a state."""
+    met = [down for down in downs if isinstance(down, Touchdown)]
+    supports = iter(supports_of(met, asked.unevenness))
+    usual = iter(_are_usual(met))
+    found: list[_Posed | ValueError] = []
+    for down in downs:
+        if isinstance(down, ValueError):
+            found.append(down)
+            continue
+        support, known, counting = next(supports), next(usual), np.flatnonzero(down.closing() <= asked.window)
+        if isinstance(support, ValueError):
+            found.append(support)
+        elif not len(counting):
+            first, wanted = float(down.closing().min()), f"wanted one within {asked.window:g} s"
+            error = f"window: the first contact closes after {first:g} s; {wanted}"
+            found.append(NoContactError(error, down.v, down.basis))
+        else:
+            found.append(_Posed(down, support, counting) if known else _checked(down, support, counting))
+    return found
+
+
+def _are_usual(downs: Sequence[Touchdown]) -> list[bool]:
+    """Whether the numbers of a touch-down are of a size that no check is needed for."""
+    sizes = np.array(
+        [(abs(d.M).max(), abs(d.v).max(), abs(d.seen.J).max(), abs(d.seen.mu).max()) for d in downs]
+    )
+    sizes = sizes.reshape(-1, 4)
+    usual = (sizes[:, :3] > 1e-50).all(axis=1) & (sizes < 1e50).all(axis=1)
+    return list(map(bool, np.atleast_1d(usual)))
+
+
+def _checked(down: Touchdown, support: Support, counting: np.ndarray) -> _Posed | ValueError:
+    """What an `ImpactProblem` has against the numbers of a touch-down."""
     try:
-        support = support_of(down, asked.unevenness)
-        if not _is_usual(down):
-            down.impact(counting, np.zeros(len(counting)))  # says what is wrong with its numbers
+        down.impact(counting, np.zeros(len(counting)))
     except ValueError as error:
         return error
-    if not len(counting):
-        return NoContactError(
-            f"window: the first contact closes after {float(closing.min()):g} s; wanted one within "
-            f"{asked.window:g} s",
-            down.v,
-            down.basis,
-        )
     return _Posed(down, support, counting)
-
-
-def _is_usual(down: Touchdown) -> bool:
-    """Whether the numbers of a touch-down are of a size that no check is needed for."""
-    sizes = [float(np.abs(array).max()) for array in (down.M, down.v, down.seen.J, down.seen.mu)]
-    return all(1e-50 < size < 1e50 for size in sizes[:3]) and sizes[3] < 1e50
 
 
 def _restitutions(every: Sequence[Array], given: float | None) -> tuple[list[Array], list[str]]:
