@@ -106,6 +106,8 @@ def test_the_report_is_one_page_with_everything_inside(good, tmp_path):
     assert "it &lt;broke&gt;" in page
     assert "-0.25 (-50 %)" in page
     assert "<p>Second.</p>" in page
+    assert "Every statement, with its verdict" in page
+    assert "no stacks above 20 spheres" in page  # what quick leaves out
     data = json.loads((tmp_path / "data" / "good.json").read_text())
     assert data["rows"][0] == {"quantity": "half & half", "paper": 0.5, "ours": 0.25, "why": "it <is> less"}
 

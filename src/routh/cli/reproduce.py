@@ -31,14 +31,16 @@ def list_exhibits(output: Output) -> int:
 
 
 def list_statements(output: Output) -> int:
-    """The table of every statement of the papers with its verdict, and nothing else; the exit code."""
-    table = plain_table("*|where", "statement", "verdict", "shown by", "why")
+    """Every statement of the papers with its verdict, and nothing else; the exit code."""
     found = statements()
     for paper, said in found.items():
+        output.show(f"[bold]{paper}[/bold]: {counted(said)}")
         for one in said:
-            place = f"{paper} {one.where}"
-            table.add_row(*map(for_rich, (place, one.says, str(one.verdict), one.by, one.because)))
-    output.show(table)
+            where, says, by, because = map(for_rich, (one.where, one.says, one.by, one.because))
+            output.show(
+                f"[cyan]{where}[/cyan]: {says}: [bold]{one.verdict}[/bold]{because and '; ' + because}"
+            )
+            output.show(f"  [dim]{by}[/dim]")
     output.emit([{"paper": paper, **asdict(one)} for paper, said in found.items() for one in said])
     return 0
 
