@@ -37,6 +37,12 @@ def test_products_and_sums_are_not_fused_and_everything_is_one_function():
     assert ".target sm_90" in text
 
 
+def test_what_is_named_stays_a_function_of_its_own():
+    text = GpuKernel(_adds, called=(product_and_sum,)).ptx((FLOATS, FLOATS), 90, 64)
+    assert "call" in text
+    assert "product_and_sum" in text
+
+
 def test_where_it_is_allowed_they_are_fused():
     fused = on_device(product_and_sum, fast=("contract",))
 

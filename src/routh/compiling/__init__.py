@@ -163,12 +163,14 @@ def on_device(
     return rebuilt(function, make, made)
 
 
-def gpu_kernel(entry: Plain, *, registers: int | None = None) -> Foreign:
+def gpu_kernel(entry: Plain, *, registers: int | None = None, called: tuple[Foreign, ...] = ()) -> Foreign:
     """A function that each thread of a launch runs once: ``made[blocks, threads](*arguments)``.
 
-    ``registers``: most of a thread; with fewer, more threads run at a time. See `routh.compiling.threads`.
+    ``registers``: most of a thread; with fewer, more threads run at a time. ``called``: kernels that stay
+    functions of their own, while all others become part of the entry; those that are large and called from
+    several places, which would take NVIDIA's compiler long. See `routh.compiling.threads`.
     """
-    return import_module("routh.compiling.ptx").GpuKernel(entry, registers=registers)
+    return import_module("routh.compiling.ptx").GpuKernel(entry, registers=registers, called=called)
 
 
 def find_cuda() -> Foreign:

@@ -28,7 +28,7 @@ from routh.compiling.translator.calls import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
 
-LARGE = 8000  # lines of a program on which LLVM spends less: a sixth of its time, and they run no slower
+LARGE = 8000  # lines of a program on which LLVM spends less: a third of its time, and they run no slower
 _LINKING = threading.RLock()
 _LINKED: dict[str, _Linked] = {}  # by key
 _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
@@ -189,7 +189,7 @@ def emitted(text: str) -> bytes:
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
     module.verify()
-    effort = 2 if text.count("\n") > LARGE else 3
+    effort = 1 if text.count("\n") > LARGE else 3
     options = llvm.create_pipeline_tuning_options(speed_level=effort)
     options.slp_vectorization = True
     options.loop_vectorization = options.loop_unrolling = effort == 3

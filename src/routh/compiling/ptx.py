@@ -1,8 +1,9 @@
 """The GPU's door: the programs of the CPU as PTX by LLVM's own backend, launched by NVIDIA's driver.
 
-Nothing is fused or reordered unless a mark says so, so that samples have the CPU's bits. All functions become
-part of the entry and no loop is unrolled: threads of a warp go different ways, and fetching code takes longer
-than running it. The driver makes machine code of PTX, and keeps that by itself.
+Nothing is fused or reordered unless a mark says so, so that samples have the CPU's bits. All functions, but
+those that `gpu_kernel` is told to call, become part of the entry, and no loop is unrolled: threads of a warp
+go different ways, and fetching code takes longer than running it. The driver makes machine code of PTX, and
+keeps that by itself.
 """
 
 from __future__ import annotations
@@ -42,11 +43,14 @@ class GpuKernel:
 
     made: ClassVar[list[GpuKernel]] = []  # all of the process, for tests that compile every one
 
-    def __init__(self, entry: Plain, *, registers: int | None = None) -> None:
+    def __init__(
+        self, entry: Plain, *, registers: int | None = None, called: tuple[Foreign, ...] = ()
+    ) -> None:
         self.py_func: Foreign = entry
         self.options: dict[str, Foreign] = {}
         self.name = entry.__qualname__.split(".")[0].strip("_")
         self.registers = registers
+        self.called = tuple(one.py_func.__code__ for one in called)  # of copies, too
         self._made: dict[tuple[Foreign, ...], Foreign] = {}
         self.__doc__ = entry.__doc__
         GpuKernel.made.append(self)
@@ -70,7 +74,9 @@ class GpuKernel:
             code = self._kept(key, lambda: emitted(self.simulation(kinds, key)))
             return gpu().load(link(code, f"routh.{key}"))
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
-        key = self._key(kinds, machine_words(), chip, threads, self.registers)
+        key = self._key(
+            kinds, machine_words(), chip, threads, self.registers, [code.co_qualname for code in self.called]
+        )
         return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
 
     def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
@@ -88,7 +94,7 @@ class GpuKernel:
 
     def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
         """The program for arguments of these kinds, in NVIDIA's language."""
-        program = GpuProgram()
+        program = GpuProgram(self.called)
         name, _ = program.function(self, kinds)
         text = program.text()
         for line in text.splitlines():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+from types import CodeType
 
 import numpy as np
 
@@ -105,12 +106,16 @@ class Simulated(OnGpu):
 
 
 class GpuProgram(Program):
-    """An entry and all that it calls; on a GPU all of it becomes one function, whose loops stay loops."""
+    """An entry and all that it calls; on a GPU all but ``called`` becomes one function."""
 
     statements: Foreign = OnGpu
 
+    def __init__(self, called: tuple[CodeType, ...] = ()) -> None:
+        super().__init__()
+        self._called = called
+
     def _attributes(self, kernel: Foreign, lines: int) -> str:
-        return "alwaysinline "
+        return "noinline " if kernel.py_func.__code__ in self._called else "alwaysinline "
 
 
 class SimulatedProgram(Program):

@@ -17,6 +17,7 @@ from routh.compiling.threads import own_array, thread_count, thread_number
 from routh.kernels.common.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.gpu.plane import Patterns, PlaneLauncher
+from routh.kernels.space import newton
 from routh.kernels.space import sample as space_sample
 from routh.kernels.space.workspace import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, padded, prepare_row
@@ -124,7 +125,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
             if wanted[number // draw.n]:
                 sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
 
-    return gpu_kernel(entry, registers=REGISTERS)
+    return gpu_kernel(entry, registers=REGISTERS, called=(newton.solve,) if curved else ())
 
 
 def make_gpu_outputs(
