@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
@@ -312,3 +312,18 @@ def test_jammed_contacts_end_with_a_status_at_a_bounded_cost():
     outcomes = draw(wedge, 50)
     assert set(outcomes.status_counts()) <= {Status.SOLVED, Status.JAMMED}
     assert outcomes.events.max() < 300
+
+
+@given(problems(nts=(1,)))
+@settings(max_examples=20)
+def test_velocity_that_changes_costs_energy(problem):
+    """HP23 Lemma 12: where kinetic energy is constant, so is the velocity.
+
+    On a straight piece energy is a parabola with the curvature of |dv|^2 that does not rise at its end.
+    """
+    outcomes = draw(problem, 4, seed=5)
+    for i in np.flatnonzero(outcomes.status == Status.SOLVED):
+        path = outcomes.path(int(i))
+        moved = np.linalg.norm(np.diff(path.v, axis=0) @ problem.cholesky, axis=1) / problem.speed
+        lost = -np.diff([problem.kinetic_energy(v) for v in path.v]) / problem.kinetic_energy()
+        assert np.all(lost >= moved**2 * (1.0 - 1e-6) - 1e-9)

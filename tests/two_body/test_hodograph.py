@@ -79,3 +79,23 @@ def test_slip_resumes_along_the_centrifugal_direction():
     end = course.sliding[-1]
     assert np.linalg.norm(end) > 0.05
     np.testing.assert_allclose(end / np.linalg.norm(end), found.vectors[found.centrifugal][0], atol=1e-9)
+
+
+def test_a_hodograph_stays_between_two_invariant_directions():
+    """JW17 section 4: until slip vanishes, its direction crosses none."""
+    told = 0
+    for seed in range(60):
+        W, v, mu = contact(seed)
+        angles = np.asarray(two_body.invariant_directions(W, mu).angles)
+        course = two_body.hodograph(W, v, mu, 0.5).sliding
+        speed = np.linalg.norm(course, axis=1)
+        gone = np.flatnonzero(speed < 1e-3 * speed[0])
+        course = course[: gone[0]] if len(gone) else course
+        direction = np.unwrap(np.arctan2(course[:, 1], course[:, 0]))
+        away = np.angle(np.exp(1j * (direction[0] - angles)))  # of the start, in (-pi, pi]
+        turned = direction - direction[0]
+        ahead, behind = (-away[away < 0]).min(initial=np.inf), away[away >= 0].min(initial=np.inf)
+        assert turned.max() <= ahead + 1e-6
+        assert -turned.min() <= behind + 1e-6
+        told += np.ptp(turned) > 0.05
+    assert told > 20
