@@ -32,6 +32,18 @@ def test_go_and_json(routh_command):
     assert told["picture"] is None
 
 
+def test_no_limit_is_told_where_nothing_tips(routh_command, tmp_path):
+    """A flat plate stays whatever the speed: the end of what was looked at is no limit."""
+    plate = tmp_path / "plate.xml"
+    plate.write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/><body pos="0 0 1">
+      <freejoint/><geom name="a plate with a long name" type="box" size="0.5 0.5 0.02"/></body></worldbody>
+      </mujoco>""")
+    code, out, _ = routh_command("tip", plate, "--drop", 1.0, "--speed", 0.5, "--samples", 16)
+    assert code == 0
+    assert "Safe" not in out
+    assert Path("plate-tip.png").stat().st_size > 10_000
+
+
 def test_rates_and_bad_input(routh_command, tmp_path):
     code, out, _ = routh_command("tip", LANDER, "--drop", 0.5, "--roll-rate", 12.0, "--no-picture")
     assert code == 4

@@ -109,12 +109,19 @@ def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequ
 
 
 def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
-    """The largest safe speed sideways at this drop, and down at this sideways speed, m/s."""
+    """The largest safe speed sideways at this drop, and down at this sideways speed, m/s.
+
+    Not where the region ends before an outcome tips.
+    """
     if region is None:
         return {}
     drop = 1.0 if landed.drop is None else landed.drop
-    found = {"speed": region.largest_speed(drop), "drop": region.largest_drop(landed.speed)}
-    return {name: value for name, value in found.items() if value < region.fastest}
+    found = {
+        "speed": (region.largest_speed(drop), drop),
+        "drop": (region.largest_drop(landed.speed), landed.speed),
+    }
+    ends = 0.999 * region.fastest
+    return {name: value for name, (value, other) in found.items() if np.hypot(value, other) < ends}
 
 
 def limits_line(limits: dict[str, float], landed: Landed) -> str:

@@ -14,6 +14,7 @@ from routh.viz import style
 from routh.viz.plotting import drawn_by, plot
 
 _RIM = np.linspace(0.0, 2.0 * np.pi, 25)[:-1]
+_LINE = 36  # letters that a title has room for
 _MOST_VERTICES = 400  # of a mesh: its hull needs no more
 
 
@@ -45,9 +46,9 @@ def draw_turning(tip: Tipping, ax: style.Axes) -> None:
     ax.axhspan(-0.06 * size, 0.0, color=style.GROUND, zorder=0.5)
     ax.plot(0.0, 0.0, "^", color=style.BLACK, markersize=4, zorder=3.2)
     verdict = "turns over" if tip.can_tip else "stays"
-    ax.set_title(
-        f"{verdict}: {tip.ratio:.2f} of the critical rate\nover {for_matplotlib(' - '.join(tip.edge))}"
-    )
+    between = " - " if sum(map(len, tip.edge)) <= _LINE else "\n- "  # another title stands beside this one
+    over = between.join(for_matplotlib(name) for name in tip.edge)
+    ax.set_title(f"{verdict}: {tip.ratio:.2f} of the critical rate\nover {over}")
     ax.set_aspect("equal")
     ax.margins(0.06)
     ax.set(xlabel="across the edge (m)", ylabel="height (m)")
@@ -139,12 +140,12 @@ def draw_region(
     down = np.outer(np.cos(region.angle), total)
     shown = np.ma.masked_invalid(np.clip(ratios, 0.0, 2.0))
     image = ax.pcolormesh(across, down, shown, cmap="RdYlBu_r", vmin=0.0, vmax=2.0, shading="gouraud")
-    inside = np.minimum(limit, top)
+    inside = np.where(limit < region.fastest, limit, np.nan)  # where none tips nothing is known of a limit
     ax.plot(inside * np.sin(region.angle), inside * np.cos(region.angle), color=style.BLACK, linewidth=1.4)
     if drop is not None and speed is not None:
         ax.plot(speed, drop, "X", color=style.BLACK, markersize=7, markeredgecolor="white", zorder=4)
     ax.set(xlabel="sideways speed (m/s)", ylabel="speed down (m/s)", xlim=(0.0, None), ylim=(0.0, None))
-    ax.set_title("no outcome that was drawn tips below the line")
+    ax.set_title(f"no outcome that was drawn tips{' below the line' if len(bounded) else ''}")
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("worst rate over the critical one", size=ax.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
@@ -164,7 +165,7 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
 def region_point(tip: Tipping) -> tuple[float, float]:
     """The speeds of the centre of mass at the touch: down and sideways, m/s."""
     down = tip.down
-    velocity = down.momentum[:3] @ down.problem.v / down.mass
+    velocity = down.momentum[:3] @ down.v / down.mass
     along = down.gravity / np.linalg.norm(down.gravity)
     falling = float(velocity @ along)
     return falling, float(np.linalg.norm(velocity - falling * along))
