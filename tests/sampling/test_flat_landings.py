@@ -73,3 +73,30 @@ def test_friction_in_a_direction_in_which_nothing_moves():
     outcomes = routh.sample(problem, 128, seed=5)
     assert outcomes.status_counts() == {routh.Status.SOLVED: 128}
     assert outcomes.error.max() < 1e-3
+
+
+def test_a_contact_that_jams_does_not_move_by_its_rounding():
+    """Pushing against its own friction moves nothing; with a rate of 1e-16 it pushed with 5e6."""
+    Jn = [
+        [-0.09690772417788673, -1.2544988167833884],
+        [0.4026886344708361, -1.7978506397619347],
+        [0.5483464765265502, -0.8261831895519711],
+    ]
+    Jt = [
+        [[-0.9079325671126208, 0.7793959317082243], [-0.2648406701470259, -1.9463334283212708]],
+        [[0.29219434296222285, -0.3294967350104792], [-1.323888505936254, 1.0841909730066255]],
+        [[0.7238803924072333, -1.2041336007508177], [0.10606083490095206, -0.583490289211104]],
+    ]
+    v, mu = [-0.6575825884734794, 0.7316435164317516], [2.0, 0.2, 0.0]
+    change = [
+        [[-2.417923658094179, 1.126677248976681], [0.5309193682558835, -0.2393730192109644]],
+        [[0.400618297500626, -2.764102991696972], [1.9315196676039545, 1.7901331439550063]],
+        [[1.0885933149167228, -0.22942847469277547], [-2.0458667236710912, 0.7477017217568711]],
+    ]
+    M = [[1.0, 4.2800482396919065e-17], [4.2800482396919065e-17, 0.9999999999999999]]
+    problem = routh.ImpactProblem(M, Jn, Jt, mu, v, restitution=0.6)
+    for step in (1e-5, 1e-6, 1e-9, -1e-7, -1e-11):
+        moved = problem.replace(Jt=problem.Jt + step * np.array(change))
+        outcomes = routh.sample(moved, 40, seed=3, friction="polyhedral", facets=6)
+        assert outcomes.status[20] == 0
+        assert np.abs(outcomes.impulse[20]).max() < 100.0

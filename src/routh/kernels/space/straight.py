@@ -8,6 +8,7 @@ from routh.compiling import kernel
 from routh.kernels.space.workspace import (
     CHANGE,
     CORNER,
+    DRIVEN,
     FREE,
     HELD,
     MOVES,
@@ -29,6 +30,7 @@ from routh.validation import Array
 
 NOTHING = 1e-11  # velocities below this share of the speed are rounding of some dozens of pieces
 STILL = 1e-10  # slip rates below this share of the largest rate are the sweeps' rounding
+JAMS_BY = 1e-3  # of that: normal rates of a contact whose friction undoes its own push
 
 
 @kernel
@@ -125,7 +127,10 @@ def settle(work: SpaceWork, nc: int, corners: Corners) -> None:
     for i in range(nc):
         at = 3 * i
         marks[MOVES, i] = marks[SLIP, i]
-        if marks[ROLE, i] == HELD and values[RATE, at] > 0.0:
+        # a contact that pushes against its own friction without moving (it jams) has a rate of rounding, too
+        if (marks[ROLE, i] == HELD and values[RATE, at] > 0.0) or (
+            marks[SLIP, i] == ZERO and marks[ROLE, i] == DRIVEN and abs(values[CHANGE, at]) <= JAMS_BY * still
+        ):
             values[CHANGE, at] = 0.0
         if marks[ROLE, i] == FREE or marks[SLIP, i] == NO_FRICTION or marks[SLIP, i] == SLIDE:
             continue
