@@ -23,6 +23,7 @@ PARTS = (
     "bits",
     "slow",
     "dependent",
+    "landings",
     "models",
     "archives",
     "folders",
@@ -43,6 +44,10 @@ def options(arguments):
     parser.add_argument("--bits", type=int, default=10**4, help="impacts compared bit by bit")
     parser.add_argument("--slow", type=int, default=100, help="impacts with condition 1e5, for each sampler")
     parser.add_argument("--dependent", type=int, default=1000, help="exact sets of nearly dependent rows")
+    parser.add_argument("--landings", type=int, default=200, help="samples of each family of landings")
+    parser.add_argument(
+        "--landing", action="append", help="one of them, by the start of its name; repeatable"
+    )
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--folders", type=int, default=10**4, help="tampered folders of studies")
@@ -84,6 +89,9 @@ def attack(given):
             yield part("slow").attack(method, friction, number(given.slow), given.seed, given.processes)
     if "dependent" in only:
         yield part("dependent").attack(number(given.dependent), given.seed, given.processes)
+    if "landings" in only:
+        for name in part("landings").chosen(given.landing):
+            yield part("landings").attack(name, number(given.landings), given.seed)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed, given.device)
     if "notebooks" in only:

@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,14 +35,16 @@ from routh.step import make_step
         ["--only", "bits", "--bits", "10", "--seed", "2"],
         ["--only", "slow", "--slow", "1"],
         ["--only", "dependent", "--dependent", "9", "--seed", "1"],
+        ["--only", "landings", "--landings", "60", "--landing", "crate at 1e-3", "--landing", "boxes, e 0.3"],
         ["--only", "interrupts", "--interrupts", "2"],
         ["--only", "notebooks", "--interrupts", "2"],
     ],
     ids=lambda a: a[1],
 )
 def test_nothing_gets_through(arguments, capsys):
-    if "models" in arguments:
+    if {"models", "landings"} & set(arguments):
         pytest.importorskip("mujoco")
+    if "models" in arguments:
         pytest.importorskip("pinocchio")
     if "dependent" in arguments:
         pytest.importorskip("ppl")
@@ -56,6 +59,31 @@ def test_nothing_gets_through(arguments, capsys):
     slow = ("took", "did not end before it was interrupted")
     wrong = [line for line in table.splitlines() if line.startswith("wrong:")]
     assert [line for line in wrong if not any(word in line for word in slow)] == [], table
+
+
+def test_an_answer_of_failed_samples_is_noticed():
+    """That it hides how few are solved, and that one of the others had a say."""
+    landings = pytest.importorskip("attacking.landings", exc_type=ImportError)
+    outcomes = routh.sample(routh.systems.impact("box-drop"), 64, seed=1)
+    assert landings.misleading(outcomes) == ""
+    assert not any(landings.broken_laws(outcomes, range(2)))
+    v, status = outcomes.v.copy(), outcomes.status.copy()
+    v[0], status[0] = 30.0 * v[0], Status.NUMERICAL
+    failed = replace(outcomes, v=v, status=status)
+    assert landings.misleading(failed) == ""
+
+    class Hiding:
+        """Outcomes as they were once told: all of them, and nothing of those that failed."""
+
+        problem, solved, v, ambiguity = failed.problem, failed.solved, failed.v, 30.0
+
+        def __init__(self, first):
+            self.answer = lambda: first
+
+    assert landings.misleading(Hiding("Not ambiguous.")).startswith("98.4% solved, but the answer begins")
+    assert landings.misleading(Hiding("Only 63 of 64 samples are solved.")) == "ambiguity 30"
+    wrong = replace(outcomes, v=v)  # energy is gained, and it says SOLVED
+    assert landings.broken_laws(wrong, range(0))[0].startswith("total ")
 
 
 def test_the_watch_sees_what_is_opened_in_other_processes(tmp_path):
