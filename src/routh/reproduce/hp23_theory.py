@@ -23,6 +23,8 @@ ASSUMPTION_6 = {
     "box-wall": None,
     "ramone": "violated",
     "disk-stack": None,
+    "rimless-wheel": None,  # HP19's two
+    "pushing": None,
 }
 EPSILON, STEPS, NET = 0.1, 2, 0.01
 DISKS = "disk-stack-5kg"
