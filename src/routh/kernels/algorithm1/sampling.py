@@ -39,9 +39,9 @@ def run_rows(
     outputs.status[:] = PENDING
     left = seconds_left(deadline)
     run_slices(len(rows.nc) * draw.n, lambda: make_work(nc, nt, k), draw_slice, threads=threads, budget=left)
-    late = outputs.status == PENDING  # the velocity is that before, still
-    outputs.impulse[late], outputs.events[late], outputs.residual[late] = 0.0, 0, 0.0
-    outputs.status[late] = Status.OUT_OF_TIME
+    unended = outputs.status == PENDING  # the velocity is that before, still
+    outputs.impulse[unended], outputs.events[unended], outputs.residual[unended] = 0.0, 0, 0.0
+    outputs.status[unended] = Status.OUT_OF_TIME
 
 
 def run(

@@ -300,12 +300,12 @@ def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
             size = max(size, abs(A[e, f]))
         for f in range(m + 1):
             A[e, f] /= size
-    for turn in range(2):
+    for pass_number in range(2):
         for e in range(m):
             at, moves = width * own.whose[e], False
             for part in range(width):
                 moves = moves or (own.columns[e, part] != 0.0 and rate[at + part] != 0.0)
-            if moves == (turn == 0):
+            if moves == (pass_number == 0):
                 take_equation(A, own.pivots, e, m)
     for e in range(m):
         own.whole[e] = 0.0

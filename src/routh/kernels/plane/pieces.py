@@ -114,11 +114,11 @@ def cut_short(
     for a in range(n):
         work.unknown[a] = a
     word = event_word(key, COORDINATE)
-    for turn in range(n):
-        pick = turn + wide(((word >> B48) * np.uint64(n - turn)) >> B16)
+    for first in range(n):
+        pick = first + wide(((word >> B48) * np.uint64(n - first)) >> B16)
         word *= GOLDEN
         a = work.unknown[pick]
-        work.unknown[pick] = work.unknown[turn]
+        work.unknown[pick] = work.unknown[first]
         count, cut = 0, 0.0
         ca, da, ea = work.now[a], rates[at, n + a], rates[then, n + a]
         if not (da * ca < 0.0 or ea * ca < 0.0 or da * ea < 0.0):

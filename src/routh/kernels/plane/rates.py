@@ -32,7 +32,7 @@ NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
 CODES, SLIPS = 1, 3  # see `PlaneWork.known`
 MENDS = 8  # changes of the pattern before held contacts and edges are given up
 ROUNDING = 1e-11  # rates below this share of what adds up to them are zero
-TURN = wide(3000)  # numbers of an event from this on draw the order of turns
+SHUFFLE = wide(3000)  # numbers of an event from this on draw the order of contacts that are alike
 SAME = 1e-9  # contacts whose data differ by less than this are alike
 KINDS = wide(2048)  # of contacts with one role, see `order_contacts`
 ANY_ORDER = np.uint64(0)  # see `draw_order`
@@ -135,7 +135,7 @@ def draw_order(work: PlaneWork, nc: int, key: np.uint64) -> np.uint64:
         while end < nc and work.kind[work.order[end]] == kind:
             end += 1
         while begin < end - 1 and kind >= 0:
-            pick = begin + int((end - begin) * event_number(key, TURN + begin))
+            pick = begin + int((end - begin) * event_number(key, SHUFFLE + begin))
             other = work.order[pick]
             work.order[pick] = work.order[begin]
             work.order[begin] = other
@@ -159,7 +159,7 @@ def are_alike(work: PlaneWork, nc: int) -> bool:
 def rates_of_pattern(work: PlaneWork, nc: int, at: int) -> bool:
     """Rates and changes, ``known[at]``, of the roles, weights and slips as they stand; NOISE of changes.
 
-    False where some rates can stand for others: the last ones in the order of turns are zero.
+    False where some rates can stand for others: the last ones in `order` are zero.
     """
     rates = work.known
     n = 2 * nc

@@ -31,7 +31,7 @@ from routh.validation import Array
 
 HOLD, JOIN = 0.3, 0.05  # a contact at y = 0 is held, or may be driven, with these probabilities
 ALONE, FACE = 0.97, 0.985  # one contact alone; else some of them; else (beyond the second) all that may
-UNUSUAL = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
+SLIPS_ANYWAY = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
 ON_EDGE = 0.7  # a contact without slip that is left alone pushes on the edge of its cone
 
 STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
@@ -40,7 +40,7 @@ NOWHERE = wide(-1)  # no place in use
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
 FREELY, IN_TURN, TOGETHER = 0, 1, 2
 
-NAMED, ORDERED = 16, 10  # contacts whose pattern fits into 64 bits; with an order of turns
+NAMED, ORDERED = 16, 10  # contacts whose pattern fits into 64 bits; with a drawn order
 NOTHING, PUSHES, HANGS = 0.0, 1.0, 2.0  # of a pattern: rates where anything pushes; they hang on the order
 TABLE_BITS = 12
 LOW, FIELD, SCALE = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
@@ -85,7 +85,7 @@ def choose_roles(
         work.role[i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
             # later on few patterns, which are known from before, are worth more than many
-            drawn = phase == FREELY or pattern < UNUSUAL
+            drawn = phase == FREELY or pattern < SLIPS_ANYWAY
             drive(work, i, HELD, wide(3.0 * float(word >> B32) * SCALE) - 1 if drawn else STUCK)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
             drive(work, i, DRIVEN, STUCK)
