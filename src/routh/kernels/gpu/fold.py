@@ -1,6 +1,6 @@
 """What samples on the GPU say, found there: only small tables are copied.
 
-Each thread goes through samples as far apart as there are threads and keeps its own sums, smallest and largest
+Each thread goes through samples as far apart as there are threads, keeps its own sums, smallest and largest
 values; a second kernel folds those of many threads into a few, and the host the rest. The order is always the
 same, so equal samples give equal sums.
 """
