@@ -9,6 +9,7 @@ import random
 import shutil
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 from attacking.archives import mutated
@@ -130,8 +131,11 @@ def broken(folder, rng, mark, kept):
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     victim = rng.choice(files)
     data = victim.read_bytes()
-    whole = victim.suffix == ".npz" and data[:2] == b"PK"
-    victim.write_bytes(mutated(data, rng) if whole else data[: rng.randrange(len(data) + 1)] + b"\xff")
+    try:
+        changed = mutated(data, rng) if victim.suffix == ".npz" else b""
+    except zipfile.BadZipFile:  # it was broken before
+        changed = b""
+    victim.write_bytes(changed or data[: rng.randrange(len(data) + 1)] + b"\xff")
 
 
 def linked(folder, rng, mark, kept):
