@@ -87,7 +87,7 @@ class SweepRequest:
         str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
     ] = "local"
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None
-    samples: Samples = 4096
+    samples: Samples = 256
     seed: options.Seed = 0
     budget: options.Budget = None
 
