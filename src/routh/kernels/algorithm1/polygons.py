@@ -6,7 +6,7 @@ from routh import tolerances
 from routh.compiling import apart, inlined, kernel
 from routh.kernels.algorithm1.lemke import lemke
 from routh.kernels.algorithm1.work import Work, velocity_after
-from routh.kernels.common.small_linear import solve
+from routh.kernels.common.small_linear import solve_linear
 from routh.validation import Array
 
 PIVOTS_PER_ROW = 20
@@ -108,15 +108,11 @@ def refine(work: Work, directions: Array, nc: int, rough: float) -> float:
             basis[count] = basis[row]
             count += 1
     for row in range(count):
-        largest, own = 0.0, basis[row] - size
+        own = basis[row] - size
         for column in range(count):
             T[row, column] = work.W[own, basis[column] - size]
-            largest = max(largest, abs(T[row, column]))
-        scale = 1.0 / largest if largest > 0.0 else 1.0  # rows of very different size, as friction makes them
-        for column in range(count):
-            T[row, column] *= scale
-        T[row, count] = -work.q[own] * scale
-    solve(T, count)
+        T[row, count] = -work.q[own]
+    solve_linear(T, count)
     read_impulses(work, directions, nc, count, count)
     velocity_after(n, work.G, work.inputs, work.impulse, work.after)
     residual = step_residual(work, directions, nc)

@@ -107,30 +107,6 @@ def _product(A: Array, p: int, q: int, n: int) -> float:
 
 
 @kernel
-def solve(A: Array, n: int) -> None:
-    """Solve A[:n, :n] x = A[:n, n] by Gauss and Jordan with row pivoting; x replaces the right side.
-
-    A singular system gives numbers that are not finite, or huge.
-    """
-    for column in range(n):
-        best = column
-        for i in range(column + 1, n):
-            if abs(A[i, column]) > abs(A[best, column]):
-                best = i
-        if best != column:
-            for j in range(column, n + 1):
-                A[best, j], A[column, j] = A[column, j], A[best, j]
-        inverse = 1.0 / A[column, column] if A[column, column] != 0.0 else 1e300
-        for j in range(column, n + 1):
-            A[column, j] *= inverse
-        for i in range(n):
-            factor = A[i, column]
-            if i != column and factor != 0.0:
-                for j in range(column, n + 1):
-                    A[i, j] -= factor * A[column, j]
-
-
-@kernel
 def solve_linear(A: Array, m: int) -> bool:
     """Gauss with row pivoting for the rows A (m, m + 1); the last column becomes the solution.
 
