@@ -282,6 +282,12 @@ def test_the_exit_code_is_told_although_nobody_reads(tmp_path, crate):
     assert (done.returncode, done.stderr) == (3, "")
 
 
+def test_that_there_is_no_result_is_told_although_nobody_reads(tmp_path):
+    words = ("run", "rocking-block", "--no-picture", "--samples", "20", "--max-steps", "1", "--step", "1e-6")
+    done = closed_at_once(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_command):
     words = ("run", "rocking-block", "--no-picture", "--samples", "200")
     code, out, _ = routh_command(*words, "--max-steps", "2")

@@ -33,9 +33,8 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _say_interrupted()
-        if (
-            stop.code == Exit.WITHOUT_RESULT and not unread and output_is_forgotten()
-        ):  # Rich's way with ``--help | head``
+        own = isinstance(stop.code, Exit)  # else it is Rich's way with ``--help | head``
+        if stop.code == 1 and not own and not unread and output_is_forgotten():
             sys.exit(0)
         raise
     except Exception as error:
