@@ -28,7 +28,7 @@ from routh.compiling.translator.calls import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
 
-LARGE = 8000  # lines of a program on which LLVM spends less: a third of its time, and they run no slower
+LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
 _LINKING = threading.RLock()
 _LINKED: dict[str, _Linked] = {}  # by key
 _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
