@@ -102,8 +102,8 @@ FINE = 1e-8  # of its length: what a step may miss where the path is written dow
 SHORTEST_FINE, MOST_FINE = 1e-5, 4000  # and its shorter steps: their least share of it, how many at most
 KINK, SMALL = 1e-5, 3e-4  # slips above the first are followed to their end, larger ones in shorter steps
 NEARLY, HALFWAY = 0.9, 0.6  # how far to that end a step may go
-HALVINGS = 6  # of a step in which larger ones end, or turn so far that the cosine is below TURNED
-TURNED, KINKED = 0.5, 0.5  # KINKED: times such a slip, what the velocity may be off by
+HALVINGS = 6  # of a step in which larger ones end, or turn far
+TURNS, KINKED = 0.1, 0.5  # KINKED: times what `missed_slips` finds, what the velocity may be off by
 TINY = 1e-11
 
 
@@ -456,7 +456,7 @@ def before_kink(work: SpaceWork, m: int) -> float:
 
 @kernel
 def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
-    """The sum of the slips that end within the step, or turn far: along which way is not followed."""
+    """The sum of the slips that end within the step, and of shares of those that turn: angle cubed."""
     values, missed = work.values, 0.0
     for a in range(m):
         at = 3 * work.marks[LIST, a]
@@ -466,8 +466,9 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
         before, after = math.sqrt(t0 * t0 + t1 * t1), math.sqrt(e0 * e0 + e1 * e1)
         if after <= CREEP * eps:
             missed += before
-        elif t0 * e0 + t1 * e1 < TURNED * before * after:
-            missed += min(before, after)
+        else:
+            cosine = (t0 * e0 + t1 * e1) / max(before * after, 1e-300)
+            missed += TURNS * min(before, after) * math.pow(max(2.0 - 2.0 * cosine, 0.0), 1.5)
     return missed
 
 
