@@ -99,3 +99,13 @@ def test_a_contact_that_jams_does_not_move_by_its_rounding():
         outcomes = routh.sample(moved, 40, seed=3, friction="polyhedral", facets=6)
         assert outcomes.status[20] == 0
         assert np.abs(outcomes.impulse[20]).max() < 100.0
+
+
+def test_a_slip_across_which_nothing_moves_has_no_error():
+    """A soft foot's pads: along one tangent nothing moves, so turning that way is no error of anything."""
+    Jn = np.array([[0.0, -1.0, 1.0, 0.1], [0.0, -1.0, 1.0, -0.1]])
+    Jt = np.array([[[1e-15, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.1 * k]] for k in (1.0, -1.0)])
+    problem = routh.ImpactProblem(np.eye(4), Jn, Jt, 0.2, [0.3, -0.3, -1.0, 0.5])
+    outcomes = routh.sample(problem, 64, seed=1)
+    assert np.all(outcomes.status == 0)
+    assert outcomes.error.max() < 1e-3

@@ -193,7 +193,9 @@ def follow_ray(work: SpaceWork, i: int, allowed: float) -> tuple[float, float]:
         u0, u1 = scale * (u0 - angle * u1), scale * (u1 + angle * u0)
         if abs(angle) <= TINY:
             series[first + RATE1, 0], series[first + RATE2, 0] = -most * u0, -most * u1
-            missed = length * abs(begin0 * u1 - begin1 * u0) / math.sqrt(across)
+            inertia = values[g, at + 1] + values[h, at + 2]  # nothing turns where nothing moves that way
+            unit = math.sqrt(across if across > DEPENDENT * inertia else inertia)
+            missed = length * abs(begin0 * u1 - begin1 * u0) / unit
             return (-length / grows if grows < 0.0 else math.inf), missed
     return math.inf, math.inf
 

@@ -438,19 +438,27 @@ def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
 
 
 @kernel
+def slip_unit(work: SpaceWork, i: int) -> float:
+    """What a slip of contact i is divided by to tell how far, by its energy, its end moves the velocity."""
+    g = GRAM + 3 * i
+    return math.sqrt(max(0.5 * (work.values[g + 1, 3 * i + 1] + work.values[g + 2, 3 * i + 2]), 1e-300))
+
+
+@kernel
 def before_kink(work: SpaceWork, m: int) -> float:
     """The length at which a first slip above KINK nearly ends, by the rates BEGIN."""
     values, least = work.values, math.inf
     for a in range(m):
-        at = 3 * work.marks[LIST, a]
+        i = work.marks[LIST, a]
+        at, unit = 3 * i, slip_unit(work, i)
         t0, t1 = values[C, at + 1], values[C, at + 2]
         square = t0 * t0 + t1 * t1
-        if square > KINK * KINK:
-            closing = -t0 * changed_by(work, m, BEGIN, at + 1, 1.0) - t1 * changed_by(
-                work, m, BEGIN, at + 2, 1.0
-            )
+        if square > (KINK * unit) ** 2:
+            closing = -t0 * changed_by(work, m, BEGIN, at + 1, 1.0)
+            closing -= t1 * changed_by(work, m, BEGIN, at + 2, 1.0)
             if closing > 0.0:
-                least = min(least, (NEARLY if square < SMALL * SMALL else HALFWAY) * square / closing)
+                share = NEARLY if square < (SMALL * unit) ** 2 else HALFWAY
+                least = min(least, share * square / closing)
     return least
 
 
@@ -459,16 +467,17 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
     """The sum of the slips that end within the step, and of shares of those that turn: angle cubed."""
     values, missed = work.values, 0.0
     for a in range(m):
-        at = 3 * work.marks[LIST, a]
+        i = work.marks[LIST, a]
+        at, unit = 3 * i, slip_unit(work, i)
         t0, t1 = values[C, at + 1], values[C, at + 2]
         e0 = t0 + changed_by(work, m, PUSHED, at + 1, 1.0)
         e1 = t1 + changed_by(work, m, PUSHED, at + 2, 1.0)
         before, after = math.sqrt(t0 * t0 + t1 * t1), math.sqrt(e0 * e0 + e1 * e1)
         if after <= CREEP * eps:
-            missed += before
+            missed += before / unit
         else:
             cosine = (t0 * e0 + t1 * e1) / max(before * after, 1e-300)
-            missed += TURNS * min(before, after) * math.pow(max(2.0 - 2.0 * cosine, 0.0), 1.5)
+            missed += TURNS * min(before, after) / unit * math.pow(max(2.0 - 2.0 * cosine, 0.0), 1.5)
     return missed
 
 
