@@ -15,6 +15,10 @@ settings.register_profile(
 )
 settings.load_profile("routh")
 
+# A shell's background jobs, and their children, ignore Ctrl-C: the tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # NaN must be refused or counted before it meets arithmetic: which operations warn depends on the machine.
 NAN_TESTS = ("nan", "not_finite", "finite", "no_number", "numbers_that")
 
@@ -37,14 +41,6 @@ def ticking(monkeypatch):
     """
     ticks = itertools.count()
     monkeypatch.setattr(time, "monotonic", lambda: 0.05 * next(ticks))
-
-
-@pytest.fixture
-def interruptible():
-    """Processes started here hear of Ctrl-C; a shell's background jobs, and their children, ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

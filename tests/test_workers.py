@@ -160,7 +160,6 @@ def test_an_error_in_the_middle_of_large_messages(tmp_path, method):
     assert "In a process:" in err
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["alone", "group"])
 def test_ctrl_c_in_the_middle_of_large_messages(tmp_path, method, send):

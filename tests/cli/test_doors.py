@@ -177,7 +177,6 @@ LONG = {
 }
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("command", "after"), [(k, 0.7 + 0.5 * i) for i, k in enumerate(LONG)])
 def test_an_interrupt_ends_a_command(tmp_path, command, after):
     """Wherever it is: importing, compiling, in compiled code, drawing."""

@@ -57,7 +57,7 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-@pytest.mark.usefixtures("nothing_told", "interruptible")
+@pytest.mark.usefixtures("nothing_told")
 def test_families_compiled_are_counted(routh_command, monkeypatch):
     monkeypatch.setattr(precompile, "FAMILIES", {"first": lambda: 0, "second": interrupt, "third": interrupt})
     code, _, err = routh_command("precompile")
@@ -81,7 +81,6 @@ def test_exhibits_made_are_counted(routh_command, tmp_path, monkeypatch, more, t
     )
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_points_stored_are_counted(tmp_path):
     """Every one of them is there for the next run."""
     over = "mu=0:1:30000"
