@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("numba", exc_type=ImportError)  # it wants an llvmlite of its own
+
 SCRIPT = """
 import json, os, sys
 import numba, numpy as np

@@ -9,7 +9,7 @@ from routh.kernels.common import random, small_linear
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.plane import sample as plane
 
-numba = pytest.importorskip("numba")
+numba = pytest.importorskip("numba", exc_type=ImportError)  # it wants an llvmlite of its own
 
 
 def by_numba(kernel):
