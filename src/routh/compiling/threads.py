@@ -13,19 +13,19 @@ from routh.compiling.foreign import Foreign
 
 def thread_number() -> int:
     """The number of this thread among all threads of the launch, from 0 on."""
-    raise NotImplementedError("outside of a GPU kernel")
+    raise RuntimeError("called outside of a GPU kernel")
 
 
 def thread_count() -> int:
     """How many threads the launch has."""
-    raise NotImplementedError("outside of a GPU kernel")
+    raise RuntimeError("called outside of a GPU kernel")
 
 
 def own_array(shape: Foreign, kind: DTypeLike) -> Foreign:
     """An array of this thread alone, which holds anything at first; its shape is a constant."""
-    raise NotImplementedError("outside of a GPU kernel")
+    raise RuntimeError("called outside of a GPU kernel")
 
 
 def add_atomically(array: Foreign, place: int, number: int) -> int:
     """Add to an element that other threads add to, too; what it was before."""
-    raise NotImplementedError("outside of a GPU kernel")
+    raise RuntimeError("called outside of a GPU kernel")
