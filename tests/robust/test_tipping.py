@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from landers import FEET, GYRATION, HEIGHT, MASS, SPAN, URDF, flat, lander
+from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, SPAN, URDF, flat, lander
 
 from routh.models.dropping import touchdowns
 from routh.models.mujoco import problem
@@ -86,6 +86,16 @@ def test_uneven_feet_lean_the_body():
     )
     assert leaning.ratio > 1.03 * flat_one.ratio
     assert tipping(lander(), q, v, unevenness=0.2).ratio == np.inf  # it would fall where it stands
+
+
+def test_an_uneven_foot_may_close_within_the_window():
+    q, v = flat(0.3, 0.6)
+    tilt = 0.01  # rad: the far feet are 4 mm up and close after 6.7 ms
+    q[3:5] = np.cos(0.5 * tilt), np.sin(0.5 * tilt)
+    q[2] += SPAN * np.sin(tilt) + (HEIGHT - RADIUS) * (np.cos(tilt) - 1.0)
+    assert len(tipping(lander(), q, v).counting) == 2
+    assert len(tipping(lander(), q, v, unevenness=0.0005).counting) == 2  # they would need 1 mm
+    assert len(tipping(lander(), q, v, unevenness=0.001).counting) == 4
 
 
 def test_the_worst_outcome_tips_in_mujoco_and_a_slower_one_does_not():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -138,12 +139,17 @@ class Touchdown:
     def _closing(self) -> Array:
         return self.closing(self.v)
 
-    def closing(self, v: Array | None = None) -> Array:
-        """When each contact closes at a velocity of the problem (default: its own), (nc,) s."""
-        if v is None:
+    def closing(self, v: Array | None = None, unevenness: float | None = None) -> Array:
+        """When each contact closes at a velocity of the problem (default: its own), (nc,) s.
+
+        ``unevenness``: m, by which the height of each foot differs from the model; two of them differ by
+        sqrt(2) of it, so a foot may close earlier by as much.
+        """
+        if v is None and not unevenness:
             return self._closing
-        times = time_to_contact(self.seen.dist, self.seen.J[:, 0] @ v)
-        return np.where(self.seen.dist <= 2.0 * TOUCHING, 0.0, times)
+        dist = self.seen.dist - math.sqrt(2.0) * (unevenness or 0.0)
+        times = time_to_contact(dist, self.seen.J[:, 0] @ (self.v if v is None else v))
+        return np.where(dist <= 2.0 * TOUCHING, 0.0, times)
 
     def velocity(self, drop: float, motion: Motion) -> Array:
         """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
@@ -159,7 +165,7 @@ class Touchdown:
         first = int(np.argmin(dist))
         up = self.ups.sum(axis=0) / max(len(dist), 1)
         apart = self.points - self.points[first]
-        across = apart - np.outer(apart @ up, up / max(float(up @ up), 1e-300))
+        across = apart - (apart @ up)[:, None] * (up / max(float(up @ up), 1e-300))
         level = np.sqrt(np.einsum("ij,ij->i", across, across))
         rounding = SAME * max(float(level.max(initial=0.0)), 1e-3)
         return np.flatnonzero(dist - dist[first] <= SLOPE * level + rounding)

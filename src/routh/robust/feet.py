@@ -51,7 +51,7 @@ def standing_problem(
     if isinstance(down, ValueError):
         raise down
     support = support_of(down, unevenness)
-    counting = np.flatnonzero(down.closing() <= landing.window)
+    counting = np.flatnonzero(down.closing(unevenness=unevenness) <= landing.window)
     elastic = restitution_at(down, counting, restitution_given(restitution))
     return StandingProblem(down.impact(counting, elastic), support)
 

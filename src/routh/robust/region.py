@@ -172,7 +172,7 @@ def safe_region(
         raise found
     uneven = None if unevenness is None else real("unevenness", unevenness, at_least=0.0)
     support = support_of(found, uneven)
-    begins, problems, places = _cases(found, angle, around, window, top, elastic)
+    begins, problems, places = _cases(found, angle, around, window, uneven, top, elastic)
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
     slope = np.full(begins.shape, -np.inf)
@@ -191,6 +191,7 @@ def _cases(
     angle: Array,
     heading: Array,
     window: float,
+    unevenness: float | None,
     fastest: float,
     restitution: float | None,
 ) -> tuple[Array, list[ImpactProblem], list[tuple[int, int, int]]]:
@@ -201,7 +202,7 @@ def _cases(
     for i, a in enumerate(angle):
         for j, psi in enumerate(heading):
             v = down.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))
-            closing = down.closing(v)  # s, at 1 m/s
+            closing = down.closing(v, unevenness)  # s, at 1 m/s
             joins = np.where(closing > 0.0, closing / max(window, 1e-300), 0.0)  # from this speed on, m/s
             speeds = np.unique(joins[joins < fastest])
             for m, speed in enumerate(speeds):

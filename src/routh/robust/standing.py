@@ -25,7 +25,7 @@ import numpy as np
 from routh.models.touchdown import SAME, SLOPE, Touchdown
 from routh.validation import Array
 
-_PARALLEL = 0.01  # rad between normals up to which the ground is one plane
+_PARALLEL_COSINE = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
 _LEVEL = 1e-3  # share of the support's size up to which its points are on one plane of the ground
 _THIN = 1e-3  # width over length below which a support is a line
 
@@ -160,7 +160,7 @@ def _stand(down: Touchdown) -> _Footing:
     hull = hull_of(points @ plane.T)
     first_corner = hull.index(min(hull))  # so that the edges of like bodies come in the same order
     hull = hull[first_corner:] + hull[:first_corner]
-    flat = -float((down.com - points.mean(axis=0)) @ gravity) / pull
+    flat = -float((down.com - points.sum(axis=0) / len(points)) @ gravity) / pull
     lowest = down.points[first] - seen.dist[first] * up
     now = -float((down.com - lowest) @ down.gravity) / pull
     level = math.hypot(*_cross(normal, gravity).tolist()) < 1e-3 * pull
@@ -206,10 +206,11 @@ def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Su
 
 
 def _ground_normal(down: Touchdown) -> Array:
-    mean = down.ups.mean(axis=0)
-    up: Array = mean / max(float(np.linalg.norm(mean)), 1e-300)
-    worst = int(np.argmin(down.ups @ up))
-    if not down.ups[worst] @ up > np.cos(_PARALLEL):
+    mean = down.ups.sum(axis=0)
+    up: Array = mean / max(math.hypot(*mean.tolist()), 1e-300)
+    along = down.ups @ up
+    worst = int(along.argmin())
+    if not along[worst] > _PARALLEL_COSINE:
         raise ValueError(
             f"ground: the normal at {down.seen.names[worst]} is {down.ups[worst].round(3).tolist()}, "
             f"those of all contacts have the mean {up.round(3).tolist()}; wanted ground that is one plane"
@@ -220,23 +221,23 @@ def _ground_normal(down: Touchdown) -> Array:
 def _check_plane(ground: Array, up: Array) -> None:
     """Points of the ground (k, 3) must lie on one plane."""
     heights = ground @ up
-    size = float(np.linalg.norm(np.ptp(ground, axis=0)))
-    if np.ptp(heights) > _LEVEL * size:
+    apart = float(heights.max() - heights.min())
+    size = math.hypot(*(ground.max(axis=0) - ground.min(axis=0)).tolist())
+    if apart > _LEVEL * size:
         raise ValueError(
-            f"ground: the contacts stand at heights that differ by {np.ptp(heights):.3g} m; wanted ground "
-            "that is one plane"
+            f"ground: the contacts stand at heights {apart:.3g} m apart; wanted ground that is one plane"
         )
 
 
 def _plane(points: Array, up: Array, names: list[str]) -> tuple[Array, Array]:
     """The normal of the plane nearest to the points (k, 3), upwards, and two unit vectors in it (2, 3)."""
-    _, widths, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    _, widths, axes = np.linalg.svd(points - points.sum(axis=0) / len(points), full_matrices=False)
     if not widths[1] > _THIN * widths[0]:
         raise ValueError(
             f"support: {', '.join(names)} are on one line or at one point; wanted contacts that span an area"
         )
     normal: Array = _cross(axes[0], axes[1])
-    normal = normal * np.sign(normal @ up)
+    normal = normal if normal @ up >= 0.0 else -normal
     return normal, np.array([axes[0], _cross(normal, axes[0])])
 
 
@@ -257,7 +258,7 @@ def _widths(points: Array, corners: Array, e: Array) -> Array:
 
 def hull_of(points: Array) -> list[int]:
     """The corners of the convex hull of points (k, 2), counter-clockwise, without points on its edges."""
-    least = SAME * float(np.ptp(points, axis=0).max()) ** 2
+    least = SAME * float((points.max(axis=0) - points.min(axis=0)).max()) ** 2
     places = points.tolist()  # for some numbers lists are faster than arrays
     order = sorted(range(len(places)), key=places.__getitem__)
 

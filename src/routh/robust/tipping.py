@@ -324,9 +324,9 @@ def tipping(
     prove : bound the worst outcome about each edge by a cone program (some 10 ms an edge); without it only by
         energy and momentum, which costs nothing and is looser.
     stiffness : of one contact, N/m, instead of the model's own spring; says how long a contact lasts.
-    unevenness : m, by which the height of each foot differs from the model: the body then stands leaning by
-        sqrt(2) of it over the width of its support. None: it stands flat, and 2 mm are taken for the
-        right model here (`Tipping.regime`).
+    unevenness : m, by which the height of each foot differs from the model: a foot may then close earlier by
+        sqrt(2) of it, and the body stands leaning by as much over the width of its support. None: it
+        stands flat, and 2 mm are taken for the right model here (`Tipping.regime`).
     options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
 
@@ -423,7 +423,8 @@ def _posed(downs: Sequence[Touchdown | ValueError], asked: _Asked) -> list[_Pose
         if isinstance(down, ValueError):
             found.append(down)
             continue
-        support, known, counting = next(supports), next(usual), np.flatnonzero(down.closing() <= asked.window)
+        support, known = next(supports), next(usual)
+        counting = np.flatnonzero(down.closing(unevenness=asked.unevenness) <= asked.window)
         if isinstance(support, ValueError):
             found.append(support)
         elif not len(counting):

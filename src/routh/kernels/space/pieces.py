@@ -76,10 +76,9 @@ JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; time
 
 
 @kernel
-def drop_idle(work: SpaceWork, nc: int) -> bool:
+def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
     """Leave held contacts that need no push alone; whether no driven contact would push while separating."""
     values, marks = work.values, work.marks
-    still = STILL * largest_rate(values, nc)
     for i in range(nc):
         if marks[ROLE, i] == HELD and not values[RATE, 3 * i] > 0.0:
             marks[ROLE, i] = FREE
@@ -186,9 +185,10 @@ def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, toler
 def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | None) -> bool:
     """What pushes and where it slips, after the rates are known; whether they can be."""
     values = work.values
-    if not drop_idle(work, nc):
+    still = STILL * largest_rate(values, nc)
+    if not drop_idle(work, nc, still):
         return False
-    settle(work, nc, corners)
+    settle(work, nc, corners, still)
     values[MOVE, PUSHING] = list_pushing(work, nc)
     values[MOVE, TAKEN], values[MOVE, MAY_END] = 0.0, 1.0
     if values[COURSE, PIECE] == 0.0:

@@ -169,9 +169,9 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
             return -1.0, size
         d0, d1, d2 = normal - r0, f0 - r1, f1 - r2
         values[RATE, at], values[RATE, at + 1], values[RATE, at + 2] = normal, f0, f1
+        g = GRAM + at
         for row in range(3 * nc):
-            g = GRAM + row
-            values[CHANGE, row] += values[g, at] * d0 + values[g, at + 1] * d1 + values[g, at + 2] * d2
+            values[CHANGE, row] += values[g, row] * d0 + values[g + 1, row] * d1 + values[g + 2, row] * d2
         change = max(change, max(abs(d0), max(abs(d1), abs(d2))))
     return change, size
 
@@ -210,12 +210,15 @@ def refresh(work: SpaceWork, nc: int) -> bool:
     """CHANGE afresh from RATE: increments gather rounding; whether it is finite."""
     values, finite = work.values, True
     for row in range(3 * nc):
-        g, value = GRAM + row, 0.0
-        for i in range(nc):
-            if work.marks[ROLE, i] != FREE:
-                at = 3 * i
-                value += values[g, at] * values[RATE, at]
-                value += values[g, at + 1] * values[RATE, at + 1] + values[g, at + 2] * values[RATE, at + 2]
-        values[CHANGE, row] = value
-        finite = finite and math.isfinite(value)
+        values[CHANGE, row] = 0.0
+    for i in range(nc):
+        if work.marks[ROLE, i] != FREE:
+            at = 3 * i
+            r0, r1, r2 = values[RATE, at], values[RATE, at + 1], values[RATE, at + 2]
+            g = GRAM + at  # the matrix is symmetric, and a row lies side by side
+            for row in range(3 * nc):
+                values[CHANGE, row] += values[g, row] * r0
+                values[CHANGE, row] += values[g + 1, row] * r1 + values[g + 2, row] * r2
+    for row in range(3 * nc):
+        finite = finite and math.isfinite(values[CHANGE, row])
     return finite

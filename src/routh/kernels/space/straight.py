@@ -82,8 +82,9 @@ def classify(work: SpaceWork, nc: int, corners: Corners) -> None:
             marks[SLIP, i] = ZERO if values[MU, i] > 0.0 else NO_FRICTION
             continue
         marks[SLIP, i] = SLIDE if values[MU, i] > 0.0 else NO_FRICTION
-        values[SLIDE0, i], values[SLIDE1, i] = t0 / length, t1 / length
-        if corners is not None and marks[SLIP, i] == SLIDE:
+        if corners is None:
+            values[SLIDE0, i], values[SLIDE1, i] = t0 / length, t1 / length
+        elif marks[SLIP, i] == SLIDE and marks[ROLE, i] != FREE:
             choose_corner(work, corners, i)
 
 
@@ -116,14 +117,13 @@ def largest_rate(values: Array, nc: int) -> float:
 
 
 @kernel
-def settle(work: SpaceWork, nc: int, corners: Corners) -> None:
+def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
     """MOVES of the contacts that push, and CHANGE made exact where they stick or follow a wall.
 
     MOVES is ZERO (sticks), WALL (follows the wall CORNER) or SLIDE (in the sector CORNER, or along the
-    direction of slip with the disc).
+    direction of slip with the disc). ``still``: slip rates below are rounding.
     """
     values, marks = work.values, work.marks
-    still = STILL * largest_rate(values, nc)
     for i in range(nc):
         at = 3 * i
         marks[MOVES, i] = marks[SLIP, i]

@@ -58,7 +58,7 @@ def touchdowns(
         take_environment(state, data)
     mujoco.mj_kinematics(model, state)
     root = free_root(model, state)
-    look = _Look(workspace(model, 0.0), _Names(model))
+    look = _Look(model)
     for q, v in zip(qpos, qvel, strict=True):
         try:
             if not (np.isfinite(q).all() and np.isfinite(v).all()):
@@ -82,11 +82,25 @@ class _Names(dict[int, str]):
         return name
 
 
+class _Springs(dict[bytes, tuple[Array, Array]]):
+    """Time constants and damping ratios of contacts by their ``solref``: most states have the same."""
+
+    def __init__(self, model: MjModel) -> None:
+        super().__init__()
+        safe = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_REFSAFE)
+        self._timestep = float(model.opt.timestep) if safe else 0.0
+
+    def __missing__(self, solref: bytes) -> tuple[Array, Array]:
+        self[solref] = found = spring_of(np.frombuffer(solref).reshape(-1, 2), timestep=self._timestep)
+        return found
+
+
 class _Look:
     """Where to look for contacts: farther than needed, since to change that takes longer than to look."""
 
-    def __init__(self, own: Workspace, names: _Names) -> None:
-        self._own, self._reach, self.names = own, 0.0, names
+    def __init__(self, model: MjModel) -> None:
+        self._own, self._reach = workspace(model, 0.0), 0.0
+        self.names, self.springs = _Names(model), _Springs(model)
 
     def within(self, reach: float) -> Workspace:
         """The workspace, with margins of at least ``reach`` m."""
@@ -136,7 +150,7 @@ def _touchdown(
         mass_matrix(near.model, near.data),
         np.array(data.qvel),
         motion,
-        _seen(near, root, motion, look.names),
+        _seen(near, root, motion, look),
         reach=reach,
         equality=equality_rows(near),
         gravity=np.array(model.opt.gravity),
@@ -145,10 +159,10 @@ def _touchdown(
     )
 
 
-def _seen(near: Near, root: FreeRoot, motion: RootMotion, names: _Names) -> Seen:
+def _seen(near: Near, root: FreeRoot, motion: RootMotion, look: _Look) -> Seen:
     """Contacts of the robot with what does not move, as `routh.models.mujoco.contacts.contact_rows` makes
     them, joints held."""
-    model, contact = near.model, near.data.contact
+    contact = near.data.contact
     geoms = np.array(contact.geom).reshape(-1, 2)
     ours = root.geoms[geoms]  # flexible bodies have no geom: -1
     outer = (ours[:, 0] & root.still[geoms[:, 1]]) | (ours[:, 1] & root.still[geoms[:, 0]])
@@ -158,11 +172,10 @@ def _seen(near: Near, root: FreeRoot, motion: RootMotion, names: _Names) -> Seen
     sliding = np.array(contact.friction)[kept, :2] * (np.asarray(contact.dim)[kept, None] >= 3)
     mu = sliding.max(axis=1, initial=0.0)
     J = second[:, None, None] * rigid_jacobians(pos, frame, motion)
-    J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
-    safe = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_REFSAFE)
-    solref = np.array(contact.solref)[kept]
-    springs = spring_of(solref, timestep=float(model.opt.timestep) if safe else 0.0)
-    pairs = [(names[a], names[b]) for a, b in geoms[kept].tolist()]
+    if (sliding != mu[:, None]).any():  # friction differs by direction
+        J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
+    springs = look.springs[np.array(contact.solref)[kept].tobytes()]
+    pairs = [(look.names[a], look.names[b]) for a, b in geoms[kept].tolist()]
     named = [f"{b}/{a}" for a, b in pairs]
     return Seen(
         named, pairs, np.array(contact.dist)[kept], pos, frame, second[:, None] * frame[:, 0], J, mu, *springs
