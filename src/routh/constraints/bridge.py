@@ -12,13 +12,15 @@ from routh.constraints.holonomic import StateConstraint
 from routh.constraints.mass import SparseMass
 from routh.constraints.system import ConstrainedSystem
 from routh.constraints.types import Bilateral, Contact, Unilateral
-from routh.models.base import Model, State
+from routh.models.base import Model, SpringRows, SpringyModel, State
 from routh.models.spatial.model import SpatialModel
 from routh.validation import Array, DenseOrSparse, Options
 
 #: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
 SPARSE_NV = 96
+#: m, of the springs that press bounded rows: so little that they hold no energy
+_PRESSED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def from_model(
     deformation: ArrayLike | None = None,
     earlier: ConstrainedSystem | None = None,
 ) -> ConstrainedSystem:
-    """The step of a model from a state: its contacts, then the given constraints.
+    """The step of a model from a state: its contacts, its own spring-dampers, then the given constraints.
 
     Parameters
     ----------
@@ -80,7 +82,12 @@ def from_model(
     deformation : (nc, nt), of the tangential springs.
     earlier : a system of the same model, whose factored mass matrix is taken where the mass is the same.
     """
-    f = -model.bias(state.q, state.v, u)
+    own: list[SpringRows] = []
+    if isinstance(model, SpringyModel):
+        f, own = model.step_terms(state, dt, u)
+    else:
+        f = -model.bias(state.q, state.v, u)
+    f = sum((rows.constant @ rows.G for rows in own if rows.constant is not None), start=f)
     if force is not None:
         f = f + np.asarray(force, dtype=np.float64)
     mass, jacobians = model.mass, model.jacobians
@@ -94,8 +101,36 @@ def from_model(
         yields: Options = vars(compliance.at(gaps))
         also: Options = {"deformation": deformation, "nt": model.nt, "name": "contacts"}
         rows.append(Contact(Jn, Jt, gaps, mu=mu, bias=bias, **yields, **also))
+    rows += [_of_model(spring, model.nt) for spring in own]
     rows += [constraint.at(state) for constraint in constraints]
     return ConstrainedSystem(_reused(mass(state.q), earlier), f, state.v, rows, dt)
+
+
+def _of_model(rows: SpringRows, nt: int) -> Bilateral | Unilateral | Contact:
+    """A model's own spring-dampers as constraints.
+
+    Bounded ones are the friction of contacts that nothing moves, pressed by as much as they may push.
+    """
+    if rows.kind != "bounded":
+        make = Bilateral if rows.kind == "both ways" else Unilateral
+        springs: Options = {"stiffness": rows.stiffness, "damping": rows.damping, "bias": rows.bias}
+        return make(rows.G, rows.phi, **springs, name=rows.name)
+    n, nv = rows.G.shape
+    limit = np.zeros(n) if rows.limit is None else rows.limit
+    Jt, deformation, bias = np.zeros((n, nt, nv)), np.zeros((n, nt)), np.zeros((n, 1 + nt))
+    Jt[:, 0], deformation[:, 0], bias[:, 1] = rows.G, rows.phi, rows.bias
+    return Contact(
+        np.zeros((n, nv)),
+        Jt,
+        np.full(n, -_PRESSED),
+        mu=1.0,
+        stiffness=limit / _PRESSED,
+        tangential_stiffness=rows.stiffness,
+        tangential_damping=rows.damping,
+        deformation=deformation,
+        bias=bias,
+        name=rows.name,
+    )
 
 
 def _reused(mass: DenseOrSparse, earlier: ConstrainedSystem | None) -> DenseOrSparse:

@@ -81,6 +81,41 @@ def check_contacts(contacts: Sequence[ContactDefinition], bodies: Sequence[str])
         seen.add(contact.name)
 
 
+@dataclass(frozen=True, eq=False)
+class SpringRows:
+    """Spring-dampers that a model has beside its contacts, at one state: n rows of one kind.
+
+    Each pushes along its row of ``G`` with ``-stiffness phi - damping dphi/dt`` of the end of a step.
+    """
+
+    name: str  # of the group, in trajectories
+    kind: str  # "both ways"; "one way": never pulls; "bounded": with a force of at most ``limit``
+    G: Array  # (n, nv)
+    phi: Array  # (n,) m or rad
+    stiffness: Array  # (n,) N/m
+    damping: Array | None  # (n,) N s/m; None: as hard as friction that sticks
+    bias: Array  # (n,) m/s^2: the rate at the end of a step is G v + dt bias
+    limit: Array | None = None  # (n,) N, of "bounded" rows
+    constant: Array | None = None  # (n,) N along the rows of G, beside the spring
+
+
+@runtime_checkable
+class SpringyModel(Protocol):
+    """A `Model` with spring-dampers of its own, which `routh.step_through` solves for."""
+
+    @property
+    def not_elastic(self) -> tuple[str, ...]:
+        """Groups whose springs are in the model's potential, or are no springs of the mechanism."""
+
+    def step_terms(
+        self, state: State, dt: float, u: ArrayLike | None = None
+    ) -> tuple[Array, list[SpringRows]]:
+        """All forces (nv,) but those of contacts and spring-dampers, and the spring-dampers."""
+
+    def check_events(self) -> None:
+        """Raise or warn where the model holds what only `routh.step_through` follows."""
+
+
 @runtime_checkable
 class Model(Protocol):
     """A mechanism with unilateral contacts: HP23 (9), (10), (12).

@@ -10,7 +10,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.laws import ImpactLaw, SetValued
-from routh.models.base import Model, State, fitting_state
+from routh.models.base import Model, SpringyModel, State, fitting_state
 from routh.models.simultaneity import Simultaneity
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.run import Run, RunSettings
@@ -87,6 +87,8 @@ def simulate(
     spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)
     together = Simultaneity(window=window, gap=gap)
     closed = tolerances.CLOSED_GAP if gap is None else real("gap", gap, above=0.0)
+    if isinstance(model, SpringyModel):
+        model.check_events()
     start = checked_state(model, state, closed)
     rng = np.random.Generator(
         np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])

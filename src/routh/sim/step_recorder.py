@@ -6,7 +6,7 @@ import numpy as np
 
 from routh.constraints import Bilateral, ConstrainedSystem, ConstraintForces, Contact
 from routh.constraints.types import Constraint
-from routh.models.base import Model, State
+from routh.models.base import Model, SpringyModel, State
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
 from routh.validation import Array, Options
@@ -17,6 +17,7 @@ class StepRecorder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.elsewhere = model.not_elastic if isinstance(model, SpringyModel) else ()
         self.rows: list[Options] = []
         self.events: list[Event] = []
         self.closed = np.zeros(len(model.contacts), dtype=bool)
@@ -49,7 +50,7 @@ class StepRecorder:
         names = [item.name for item in items]
         energies = {
             "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
-            "elastic": sum(map(elastic_energy, items)),
+            "elastic": sum(elastic_energy(item) for item in items if item.name not in self.elsewhere),
         }
         if hasattr(self.model, "potential"):
             energies["potential"] = self.model.potential(now.q)

@@ -73,7 +73,7 @@ def step_through(
     _check_names(model, constraints)
     recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
-    now, last = fitting_state(model, state), None
+    now, last, inputs = fitting_state(model, state), None, None
     for step in range(steps):
         if time.monotonic() >= deadline:
             recorder.stop(now.t, "the time allowed by budget= ran out")
@@ -89,7 +89,7 @@ def step_through(
         recorder.count(last)
         now = State(model.integrate(now.q, last.v, h), last.v, state.t + (step + 1) * h)  # D19 (36)
         memory = None if memory is None else last.deformations[0][:, 1:]
-    recorder.sample(now, build(now, deformation=memory), last)
+    recorder.sample(now, build(now, u=inputs, deformation=memory), last)
     return recorder.trajectory()
 
 

@@ -1,4 +1,4 @@
-"""A MuJoCo model as a model of `routh.simulate`: rigid contacts in place of MuJoCo's soft ones."""
+"""A MuJoCo model for `routh.simulate` and `routh.step_through`: rigid contacts in place of soft ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.base import ContactInfo, SpringRows, State, impact_problem
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
+from routh.models.mujoco.springs import Springs, equality_names, refuse
 from routh.models.mujoco.touching import Places, Touch, tangents, touches
-from routh.models.robot import restitution_of, tell_unrepresented
+from routh.models.robot import listed, restitution_of, tell_unrepresented
 from routh.models.robot_batch import SIDES
 from routh.models.spatial.rotations import cross, skew
 from routh.problem import ImpactProblem
@@ -36,6 +37,11 @@ class MujocoModel:
     robot that moves in one plane has planar contacts. What is not represented is named in an
     `UnrepresentedWarning`.
 
+    `routh.step_through` also follows equality constraints, friction of joints and tendons, and limits of
+    tendons and ball joints; it solves for them, for springs and dampers and for servos at the end of each
+    step, however stiff they are (see `routh.models.mujoco.springs`). ``rows`` names them. `routh.simulate`
+    refuses equality constraints and names in a warning what else it leaves out.
+
     Parameters
     ----------
     model : MjModel; it is copied.
@@ -43,7 +49,12 @@ class MujocoModel:
     limits : whether limits of hinges and slides count as contacts.
     self_contacts : whether links of one robot can touch each other; where a file has collision shapes that
         overlap as they are, they must not.
+    rigid : for `routh.step_through`: whether equality constraints, friction of joints and limits of tendons
+        are as hard as steel (1e10 N/m), or yield under a load as their ``solref`` and ``solimp`` say.
     """
+
+    #: groups of ``rows`` whose springs are in `potential`, or are no springs of the mechanism
+    not_elastic = ("springs", "actuators", "limited actuators")
 
     def __init__(
         self,
@@ -52,21 +63,31 @@ class MujocoModel:
         restitution: float | Mapping[str, float] = 0.0,
         limits: bool = True,
         self_contacts: bool = True,
+        rigid: bool = True,
     ) -> None:
         mujoco = engine()
-        _refuse(model)
+        refuse(model)
         own = copy.copy(model)
+        self._springs = Springs(model, rigid)
+        self.equalities = equality_names(model)
+        self.rows = self._springs.rows_by_name()
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.mujoco, self._data = own, mujoco.MjData(own)
         self._last: bytes = b""
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
-        found, notes = touches(own, self_contacts)
+        flags, bits = int(model.opt.disableflags), mujoco.mjtDisableBit
+        off = [
+            flags & (int(bits.mjDSBL_CONSTRAINT) | int(bit))
+            for bit in (bits.mjDSBL_CONTACT, bits.mjDSBL_LIMIT)
+        ]
+        found, notes = ([], []) if off[0] else touches(own, self_contacts)
         self._plane = _plane_of_motion(own, self._data)
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         self._places = Places(own, self._touches)
-        limited = [joint for joint in single_joints(own) if limits and joint.limited]
+        count = limits and not _off(model, "LIMIT")
+        limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
         self._limit_qpos = np.array([joint.qpos for joint, _ in ends], dtype=int)
         self._limit_dof = np.array([joint.dof for joint, _ in ends], dtype=int)
@@ -81,7 +102,7 @@ class MujocoModel:
         given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
         elastic = restitution_of(given, [names])[0]
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
-        self.unrepresented = (*notes, *_notes(own))
+        self.unrepresented = tuple(notes)
         tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:
@@ -105,6 +126,22 @@ class MujocoModel:
         data.ctrl[:] = real_array("u", u, [(self.nu,)], f"shape ({self.nu},), MuJoCo's ctrl")
         mujoco.mj_fwdActuation(self.mujoco, data)
         return np.asarray(bias - data.qfrc_actuator)
+
+    def step_terms(
+        self, state: State, dt: float, u: ArrayLike | None = None
+    ) -> tuple[Array, list[SpringRows]]:
+        """All forces (nv,) but those of contacts and spring-dampers, and the spring-dampers."""
+        return self._springs.terms(state, dt, u)
+
+    def check_events(self) -> None:
+        """Raise or warn where the model holds what only `routh.step_through` follows."""
+        self._refuse_equalities("`routh.simulate`", "`routh.step_through`")
+        left = {
+            "friction in joints (frictionloss)": "joint friction",
+            "limits of tendons and balls": "limits",
+        }
+        told = [f"{what}: {listed(self.rows[group])}" for what, group in left.items() if group in self.rows]
+        tell_unrepresented("motion", told)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
@@ -157,7 +194,15 @@ class MujocoModel:
 
         ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
         """
+        self._refuse_equalities("the impact of a `MujocoModel`", "`routh.models.mujoco.problem`")
         return impact_problem(self, state, window=window, gap=gap)
+
+    def _refuse_equalities(self, what: str, other: str) -> None:
+        if self.equalities:
+            raise ModelError(
+                f"model: has equality constraints ({listed(self.equalities)}), which {what} cannot follow; "
+                f"wanted none, or {other}"
+            )
 
     def _at(self, q: ArrayLike) -> None:
         """Bring the workspace to a configuration; nothing is done where it is there already."""
@@ -250,25 +295,11 @@ class MujocoModel:
         return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"
 
 
-def _refuse(model: MjModel) -> None:
-    """Raise where the equations of motion are not those of rigid bodies with contacts."""
-    kinds = (("neq", "equality constraints"), ("na", "actuators with states"), ("nflex", "flexible bodies"))
-    for field, what in kinds:
-        if getattr(model, field, 0):
-            raise ModelError(f"model: has {what}, which `routh.simulate` cannot follow; wanted none")
-
-
-def _notes(model: MjModel) -> list[str]:
-    """What the model holds and the motion leaves out."""
-    notes = []
-    if np.any(np.asarray(model.dof_frictionloss) > 0.0):
-        notes.append("friction in joints (frictionloss)")
-    if model.ntendon and np.any(model.tendon_limited):
-        notes.append("limits of tendons")
-    ball = int(engine().mjtJoint.mjJNT_BALL)
-    if any(model.jnt_limited[j] and int(model.jnt_type[j]) == ball for j in range(model.njnt)):
-        notes.append("limits of ball joints")
-    return notes
+def _off(model: MjModel, what: str) -> bool:
+    """Whether the model's options switch contacts or limits off."""
+    bits = engine().mjtDisableBit
+    wanted = int(bits.mjDSBL_CONSTRAINT) | int(getattr(bits, f"mjDSBL_{what}"))
+    return bool(int(model.opt.disableflags) & wanted)
 
 
 def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:

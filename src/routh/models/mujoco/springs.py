@@ -1,0 +1,434 @@
+"""What a MuJoCo model holds beside bodies and contacts, as spring-dampers that a step can solve for.
+
+Equality constraints, friction of joints and tendons, limits of tendons and ball joints are read from MuJoCo's
+own rows (``efc_J``, ``efc_pos``); springs and dampers of joints and tendons and servos (actuators whose force
+falls with length or velocity) from the model. What is stiff is thereby solved for at the end of a step
+instead of being evaluated at its start. Motors, fluid, gravity compensation and whatever else is no linear
+spring stay forces at the start of the step, from MuJoCo.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.base import SpringRows, State
+from routh.models.mujoco.contacts import joint_names
+from routh.models.mujoco.engine import engine, widen
+from routh.status import ModelError
+from routh.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+_FAR = 1e10  # m or rad: every limit has its rows, however far away
+_STIFF, _DAMPED = 1e10, 1.0  # N/m and N s/m (N m/rad, N m s/rad) of rows that are to be rigid: steel's
+_STEP = 1e-4  # share of a unit of motion in differences of rows along a velocity
+_ROWS = {"mjEQ_CONNECT": 3, "mjEQ_WELD": 6, "mjEQ_JOINT": 1, "mjEQ_TENDON": 1}
+
+
+def refuse(model: MjModel) -> None:
+    """Raise where a state has more than positions and velocities, or bodies are no rigid ones."""
+    mujoco = engine()
+    if getattr(model, "nflex", 0):
+        raise ModelError("model: has flexible bodies (flex); wanted rigid bodies only")
+    kinds = {int(getattr(mujoco.mjtEq, name)) for name in _ROWS}
+    for i in range(model.neq):
+        if int(model.eq_type[i]) not in kinds:
+            raise ModelError(
+                f"{_name(model.equality(i), 'equality', i)}: is an equality constraint of type "
+                f"{int(model.eq_type[i])}; wanted connect, weld, joint or tendon"
+            )
+    delays = getattr(model, "actuator_delay", np.zeros(model.nu))
+    for i in range(len(model.actuator_dyntype)):
+        name = _name(model.actuator(i), "actuator", i)
+        if int(model.actuator_dyntype[i]) != int(mujoco.mjtDyn.mjDYN_NONE):
+            raise ModelError(
+                f"{name}: is an actuator with a state of its own (activation); wanted one without dyntype"
+            )
+        if delays[i]:
+            raise ModelError(f"{name}: is an actuator with a delay of {delays[i]:g} s; wanted none")
+    for owner, word in (("jnt", "joint"), ("tendon", "tendon")):
+        yields = np.flatnonzero(np.asarray(getattr(model, f"{owner}_plasticadr", -1)) >= 0)
+        if len(yields):
+            i = int(yields[0])
+            named = _name(getattr(model, word)(i), word, i)
+            raise ModelError(f"{named}: is a {word} with a plastic spring (springyield); wanted none")
+
+
+def equality_names(model: MjModel) -> tuple[str, ...]:
+    """The active equality constraints by name; those that have none are numbered."""
+    active = np.flatnonzero(model.eq_active0)
+    return tuple(_name(model.equality(int(i)), "equality", int(i)) for i in active)
+
+
+class Springs:
+    """The spring-dampers of a model, in groups, and MuJoCo's forces without them.
+
+    Parameters
+    ----------
+    model : MjModel; it is copied.
+    rigid : whether equality constraints, friction of joints and limits are as hard as steel; else they are
+        the springs and dampers that yield under a steady load as MuJoCo's ``solref`` and ``solimp`` do.
+    """
+
+    def __init__(self, model: MjModel, rigid: bool = True) -> None:
+        mujoco, own = engine(), copy.copy(model)
+        bits = mujoco.mjtDisableBit
+        own.opt.disableflags |= int(bits.mjDSBL_CONTACT) | int(bits.mjDSBL_REFSAFE)
+        widen(own, _FAR)
+        single = np.isin(own.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
+        own.jnt_limited[single] = 0  # these are the model's contacts
+        self.model, self.rigid = own, rigid
+        self._joints, self._tendons, self._servos = _Joints(own), _Tendons(own), _Servos(own)
+        self._key, self.names = _layout(own)
+        self.data = mujoco.MjData(own)
+        self._bends = bool(len(self._key) or self._tendons.names or self._servos.names)
+        kinds = mujoco.mjtConstraint
+        self._balls = self._key[:, 0] == int(kinds.mjCNSTR_LIMIT_JOINT)
+        slips = int(kinds.mjCNSTR_FRICTION_DOF), int(kinds.mjCNSTR_FRICTION_TENDON)
+        self._groups = (
+            ("equality", "both ways", self._key[:, 0] == int(kinds.mjCNSTR_EQUALITY)),
+            ("joint friction", "bounded", np.isin(self._key[:, 0], slips)),
+            ("limits", "one way", self._key[:, 0] > max(slips)),
+        )
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "data"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, data=engine().MjData(state["model"]))
+
+    def rows_by_name(self) -> dict[str, tuple[str, ...]]:
+        """Groups as trajectories name them -> what each row of them belongs to."""
+        named = {group: tuple(np.array(self.names, dtype=object)[which]) for group, _, which in self._groups}
+        own = {"springs": self._joints.names + self._tendons.names}
+        for bounded, group in ((False, "actuators"), (True, "limited actuators")):
+            own[group] = tuple(np.array(self._servos.names, dtype=object)[self._servos.bounded == bounded])
+        return {group: names for group, names in (named | own).items() if names}
+
+    def terms(self, state: State, dt: float, u: ArrayLike | None) -> tuple[Array, list[SpringRows]]:
+        """All forces (nv,) but those of the spring-dampers, and the spring-dampers."""
+        q, v = state.q, state.v
+        bias = self._bend(q, v)
+        G, phi = self._geometry(q)
+        rows = self._constraints(G, phi, bias)
+        springs = slice(len(self._key), len(self._key) + len(self._joints.names) + len(self._tendons.names))
+        if springs.stop > springs.start:
+            K = np.concatenate([self._joints.K, self._tendons.stiffness(phi[springs])])
+            B = np.concatenate([self._joints.B, self._tendons.B])
+            rows.append(SpringRows("springs", "both ways", G[springs], phi[springs], K, B, bias[springs]))
+        force = self._forces(v, u)
+        if u is not None and self._servos.names:
+            at = slice(springs.stop, None)
+            rows += self._servos.rows(G[at], phi[at], bias[at], self._ctrl(u), dt)
+        return force, rows
+
+    def _constraints(self, G: Array, phi: Array, bias: Array) -> list[SpringRows]:
+        data, count = self.data, len(self._key)
+        K, B = np.full(count, _STIFF), np.full(count, _DAMPED)
+        if not self.rigid:
+            # at rest MuJoCo's force is -(k d r + b dr/dt) / R with the impedance d; efc_D is 1 / R
+            order, there = self._order()
+            k, b, d, _ = np.asarray(data.efc_KBIP).reshape(-1, 4).T
+            K[there], B[there] = (k * d * data.efc_D)[order], (b * data.efc_D)[order]
+        found = []
+        for name, kind, which in self._groups:
+            if not which.any():
+                continue
+            here = np.flatnonzero(which)
+            if kind != "bounded":
+                found.append(SpringRows(name, kind, G[here], phi[here], K[here], B[here], bias[here]))
+                continue
+            limit = np.array([self._most(*key) for key in self._key[here, :2]])
+            none = np.zeros(len(here))
+            damping = None if self.rigid else B[here]
+            found.append(SpringRows(name, kind, G[here], none, none, damping, bias[here], limit))
+        return found
+
+    def _most(self, kind: int, index: int) -> float:
+        of_tendon = kind == int(engine().mjtConstraint.mjCNSTR_FRICTION_TENDON)
+        return float((self.model.tendon_frictionloss if of_tendon else self.model.dof_frictionloss)[index])
+
+    def _order(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of MuJoCo's rows come in our order, and which of ours they are: it leaves out empty ones."""
+        data = self.data
+        keys = np.column_stack([data.efc_type[: data.nefc], data.efc_id[: data.nefc]])
+        order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable
+        if len(order) == len(self._key):
+            return order, np.arange(len(order))
+        numbers: dict[tuple[int, ...], int] = {}
+        ours = {tuple(key): i for i, key in enumerate(self._key.tolist())}
+        there = []
+        for key in map(tuple, keys[order].tolist()):
+            numbers[key] = numbers.get(key, -1) + 1
+            there.append(ours[*key, numbers[key]])
+        return order, np.array(there, dtype=int)
+
+    def _geometry(self, q: Array) -> tuple[Array, Array]:
+        """All rows (n, nv) and deformations (n,) at a configuration; those of servos are lengths."""
+        data, model = self.data, self.model
+        data.qpos[:] = q
+        engine().mj_fwdPosition(model, data)
+        count = len(self._key)
+        G, phi = np.zeros((count, model.nv)), np.zeros(count)
+        if count:
+            order, there = self._order()
+            G[there] = data.efc_J.reshape(-1, model.nv)[order]
+            phi[there] = data.efc_pos[order]
+        blocks = [(G, phi), self._joints.at(data), self._tendons.at(data), self._servos.at(data)]
+        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+
+    def _bend(self, q: Array, v: Array) -> Array:
+        """Half of ``dG/dt v`` of all rows, by differences along v.
+
+        Over a step a deformation changes by ``h G v + h^2/2 dG/dt v``: so rows that bend drift by the third
+        power of the step. With the whole, which is right for rates, they would by the second.
+        """
+        size = float(np.abs(v).max(initial=0.0))
+        if not self._bends or size == 0.0:
+            return np.zeros(len(self._key) + sum(len(p.names) for p in self._parts))
+        ends = []
+        for step in (_STEP / size, -_STEP / size):
+            moved = np.array(q)
+            engine().mj_integratePos(self.model, moved, v, step)
+            ends.append(self._geometry(moved)[0] @ v)
+        bend = np.asarray((ends[0] - ends[1]) * (size / (4.0 * _STEP)))
+        bend[: len(self._key)][self._balls] = 0.0  # the axis of a ball that is hardly turned may be any
+        return bend
+
+    @property
+    def _parts(self) -> tuple[_Joints, _Tendons, _Servos]:
+        return self._joints, self._tendons, self._servos
+
+    def _forces(self, v: Array, u: ArrayLike | None) -> Array:
+        mujoco, data = engine(), self.data
+        data.qvel[:] = v
+        mujoco.mj_fwdVelocity(self.model, data)
+        force = data.qfrc_passive - data.qfrc_bias
+        if u is not None:
+            data.ctrl[:] = real_array("u", u, [(self.model.nu,)], f"shape ({self.model.nu},), MuJoCo's ctrl")
+            mujoco.mj_fwdActuation(self.model, data)
+            force = force + data.qfrc_actuator
+        return np.asarray(force)
+
+    def _ctrl(self, u: ArrayLike) -> Array:
+        """The inputs within their ranges."""
+        ctrl, model = np.array(u, dtype=np.float64), self.model
+        if int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_CLAMPCTRL):
+            return ctrl
+        low, high = model.actuator_ctrlrange.T
+        free = ~np.asarray(model.actuator_ctrllimited, dtype=bool)
+        return np.clip(ctrl, np.where(free, -np.inf, low), np.where(free, np.inf, high))
+
+
+class _Joints:
+    """Linear springs and dampers of joints, taken out of the model: one row per velocity."""
+
+    def __init__(self, model: MjModel) -> None:
+        mujoco = engine()
+        flags = int(model.opt.disableflags)
+        bits = mujoco.mjtDisableBit  # before MuJoCo 3.4 or so one flag for both
+        spring, damper = (getattr(bits, n, getattr(bits, "mjDSBL_PASSIVE", 0)) for n in _PASSIVE)
+        joint = np.asarray(model.dof_jntid)
+        straight = _plain(model, "jnt_stiffnesspoly")[joint] & (not flags & int(spring))
+        K = np.where(straight, np.asarray(model.jnt_stiffness)[joint], 0.0)
+        B = np.where(
+            _plain(model, "dof_dampingpoly") & (not flags & int(damper)), np.asarray(model.dof_damping), 0.0
+        )
+        self.dof = np.flatnonzero((K > 0.0) | (B > 0.0))
+        self.K, self.B = K[self.dof], B[self.dof]
+        self.names = tuple(joint_names(model)[joint[dof]] for dof in self.dof)
+        model.jnt_stiffness[joint[K > 0.0]] = 0.0
+        model.dof_damping[B > 0.0] = 0.0
+        self.G = np.eye(model.nv)[self.dof]
+        self.model = model
+        self._stretched = np.flatnonzero(np.isin(joint, joint[K > 0.0]))
+
+    def at(self, data: MjData) -> tuple[Array, Array]:
+        stretch = np.zeros(self.model.nv)
+        if len(self._stretched):
+            # MuJoCo's own difference of configurations, per unit of time
+            engine().mj_differentiatePos(self.model, stretch, 1.0, self.model.qpos_spring, data.qpos)
+        return self.G, stretch[self.dof]
+
+
+_PASSIVE = ("mjDSBL_SPRING", "mjDSBL_DAMPER")
+
+
+class _Tendons:
+    """Linear springs and dampers of tendons, taken out of the model."""
+
+    def __init__(self, model: MjModel) -> None:
+        straight = _plain(model, "tendon_stiffnesspoly") & _plain(model, "tendon_dampingpoly")
+        K = np.where(straight, np.asarray(model.tendon_stiffness), 0.0)
+        B = np.where(straight, np.asarray(model.tendon_damping), 0.0)
+        self.index = np.flatnonzero((K > 0.0) | (B > 0.0))
+        self.K, self.B = K[self.index], B[self.index]
+        self.names = tuple(_name(model.tendon(int(i)), "tendon", int(i)) for i in self.index)
+        model.tendon_stiffness[self.index] = 0.0
+        model.tendon_damping[self.index] = 0.0
+        self.model = model
+        low, high = np.asarray(model.tendon_lengthspring)[self.index].T
+        self.slack = low < high  # these pull or push only beyond a range of lengths
+
+    def stiffness(self, phi: Array) -> Array:
+        """(n,), of deformations whose last n are those of the tendons."""
+        return np.where(self.slack & (phi[len(phi) - len(self.K) :] == 0.0), 0.0, self.K)
+
+    def at(self, data: MjData) -> tuple[Array, Array]:
+        if not len(self.index):
+            return np.zeros((0, self.model.nv)), np.zeros(0)
+        low, high = self.model.tendon_lengthspring[self.index].T
+        length = data.ten_length[self.index]
+        G = _dense(self.model, data, "ten_J", self.model.ntendon)[self.index]
+        return G, length - np.clip(length, low, high)
+
+
+class _Servos:
+    """Actuators with a force ``gain ctrl + b0 + b1 length + b2 velocity``, b1 and b2 not above zero."""
+
+    def __init__(self, model: MjModel) -> None:
+        mujoco = engine()
+        gain, bias = np.asarray(model.actuator_gainprm), np.asarray(model.actuator_biasprm)
+        self.index = np.array([i for i in range(len(gain)) if _is_servo(model, i)], dtype=int)
+        self.names = tuple(_name(model.actuator(int(i)), "actuator", int(i)) for i in self.index)
+        place = np.asarray(getattr(model, "actuator_ctrladr", np.arange(model.nu)))
+        self.input, self.gain = place[self.index], gain[self.index, 0]
+        self.constant, self.K, self.B = bias[self.index, 0], -bias[self.index, 1], -bias[self.index, 2]
+        limited = np.asarray(model.actuator_forcelimited, dtype=bool)[self.index]
+        low, high = np.asarray(model.actuator_forcerange)[self.index].T
+        self.low, self.high = np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
+        for k, i in enumerate(self.index):
+            joint = int(model.actuator_trnid[i, 0])
+            if _on_joints(model)[i] and model.jnt_actfrclimited[joint]:
+                ends = np.sort(np.asarray(model.jnt_actfrcrange[joint]) / model.actuator_gear[i, 0])
+                self.low[k], self.high[k] = max(self.low[k], ends[0]), min(self.high[k], ends[1])
+                model.jnt_actfrclimited[joint] = 0
+        self.bounded = np.isfinite(self.low) | np.isfinite(self.high)
+        model.actuator_gainprm[self.index] = 0.0
+        model.actuator_biasprm[self.index] = 0.0
+        model.actuator_gaintype[self.index] = int(mujoco.mjtGain.mjGAIN_FIXED)
+        self.model = model
+
+    def at(self, data: MjData) -> tuple[Array, Array]:
+        if not len(self.index):
+            return np.zeros((0, self.model.nv)), np.zeros(0)
+        G = _dense(self.model, data, "actuator_moment", len(self.model.actuator_dyntype))
+        return G[self.index], np.array(data.actuator_length[self.index])
+
+    def rows(self, G: Array, length: Array, bend: Array, ctrl: Array, dt: float) -> list[SpringRows]:
+        """The servos without limits of force, and those with."""
+        push = self.gain * ctrl[self.input] + self.constant
+        ends = np.where(self.bounded, self.low, 0.0), np.where(self.bounded, self.high, 0.0)
+        middle, half = (ends[0] + ends[1]) / 2.0, (ends[1] - ends[0]) / 2.0
+        found = []
+        for bounded, name in ((False, "actuators"), (True, "limited actuators")):
+            here = np.flatnonzero(self.bounded == bounded)
+            if not len(here):
+                continue
+            K, B, wanted = self.K[here], self.B[here], push[here] - middle[here]
+            # a constant force is a spring that is stretched, or a damper that is moved
+            phi = np.where(K > 0.0, length[here] - wanted / np.where(K > 0.0, K, 1.0), 0.0)
+            moved = np.where(K > 0.0, 0.0, -wanted / (dt * np.where(B > 0.0, B, 1.0)))
+            kind = "bounded" if bounded else "both ways"
+            rows = SpringRows(name, kind, G[here], phi, K, B, bend[here] + moved, half[here], middle[here])
+            found.append(rows)
+        return found
+
+
+def _is_servo(model: MjModel, i: int) -> bool:
+    mujoco = engine()
+    b1, b2 = model.actuator_biasprm[i, 1:3]
+    linear = int(model.actuator_gaintype[i]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+    linear &= int(model.actuator_biastype[i]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    linear &= int(getattr(model, "actuator_ctrlnum", np.ones(model.nu))[i]) == 1
+    linear &= int(getattr(model, "actuator_outnum", np.ones(model.nu))[i]) == 1
+    linear &= bool(b1 <= 0.0 and b2 <= 0.0 and min(b1, b2) < 0.0)
+    off = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    off |= int(model.opt.disableactuator) & (1 << int(model.actuator_group[i]))
+    ends = np.asarray(model.actuator_forcerange[i])
+    one_sided = bool(model.actuator_forcelimited[i]) and not np.all(np.isfinite(ends))
+    return bool(linear) and not off and not one_sided and not _clamped_with_others(model, i)
+
+
+def _clamped_with_others(model: MjModel, i: int) -> bool:
+    """Whether a joint or tendon limits the sum of this actuator's force and that of others."""
+    on_joint = _on_joints(model)
+    limited = np.asarray(model.jnt_actfrclimited, dtype=bool)
+    if on_joint[i]:
+        joint = int(model.actuator_trnid[i, 0])
+        alone = int(np.sum(on_joint & (np.asarray(model.actuator_trnid)[:, 0] == joint))) == 1
+        return bool(limited[joint]) and not (alone and on_joint.all())
+    if np.any(getattr(model, "tendon_actfrclimited", False)):
+        return True
+    return bool(limited.any())
+
+
+def _on_joints(model: MjModel) -> np.ndarray:
+    """Which actuators drive a joint directly."""
+    kinds = engine().mjtTrn
+    return np.isin(model.actuator_trntype, (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)))
+
+
+def _layout(model: MjModel) -> tuple[np.ndarray, tuple[str, ...]]:
+    """MuJoCo's constraint rows by type, number and place, (n, 3), sorted; and what they belong to."""
+    mujoco, joints = engine(), joint_names(model)
+    kinds, flags, bits = mujoco.mjtConstraint, int(model.opt.disableflags), mujoco.mjtDisableBit
+    sizes = {int(getattr(mujoco.mjtEq, name)): size for name, size in _ROWS.items()}
+    tendons = [_name(model.tendon(i), "tendon", i) for i in range(model.ntendon)]
+    found: list[tuple[int, int, int, str]] = []
+
+    def add(kind: int, index: int, name: str, rows: int = 1) -> None:
+        found.extend((int(kind), index, k, name) for k in range(rows))
+
+    if not flags & int(bits.mjDSBL_EQUALITY):
+        for i in map(int, np.flatnonzero(model.eq_active0)):
+            name = _name(model.equality(i), "equality", i)
+            add(kinds.mjCNSTR_EQUALITY, i, name, sizes[int(model.eq_type[i])])
+    if not flags & int(bits.mjDSBL_FRICTIONLOSS):
+        for i in map(int, np.flatnonzero(model.dof_frictionloss)):
+            add(kinds.mjCNSTR_FRICTION_DOF, i, joints[int(model.dof_jntid[i])])
+        for i in map(int, np.flatnonzero(model.tendon_frictionloss)):
+            add(kinds.mjCNSTR_FRICTION_TENDON, i, tendons[i])
+    if not flags & int(bits.mjDSBL_LIMIT):
+        for i in map(int, np.flatnonzero(model.jnt_limited)):  # of ball joints
+            add(kinds.mjCNSTR_LIMIT_JOINT, i, joints[i])
+        for i in map(int, np.flatnonzero(model.tendon_limited)):
+            add(kinds.mjCNSTR_LIMIT_TENDON, i, tendons[i], 2)
+    if flags & int(bits.mjDSBL_CONSTRAINT):
+        found = []
+    key = np.array([row[:3] for row in found], dtype=int).reshape(-1, 3)
+    order = np.lexsort(key.T[::-1])
+    return key[order], tuple(found[i][3] for i in order)
+
+
+def _plain(model: MjModel, field: str) -> np.ndarray:
+    """Where a polynomial of MuJoCo 4 has no terms beyond the linear one; everywhere before."""
+    owner = {"jnt": model.njnt, "dof": model.nv, "tendon": model.ntendon}[field.split("_")[0]]
+    poly = getattr(model, field, None)
+    return np.ones(owner, dtype=bool) if poly is None else ~np.any(np.asarray(poly) != 0.0, axis=1)
+
+
+def _dense(model: MjModel, data: MjData, field: str, rows: int) -> Array:
+    """A Jacobian that MuJoCo keeps dense or sparse, by version, as (rows, nv)."""
+    values = np.asarray(getattr(data, field))
+    prefix = {"ten_J": "ten_J_", "actuator_moment": "moment_"}[field]
+    owner = next((o for o in (data, model) if hasattr(o, f"{prefix}rownnz")), None)
+    if values.ndim == 2 or owner is None:
+        return values.reshape(rows, model.nv)
+    counts, starts, columns = (
+        np.asarray(getattr(owner, prefix + name)).ravel() for name in ("rownnz", "rowadr", "colind")
+    )
+    full = np.zeros((rows, model.nv))
+    for i in range(rows):
+        here = slice(starts[i], starts[i] + counts[i])
+        full[i, columns[here]] = values[here]
+    return full
+
+
+def _name(item: object, word: str, index: int) -> str:
+    return str(getattr(item, "name", "")) or f"{word}{index}"
