@@ -203,7 +203,8 @@ class ImpactProblem(Drawable):
     def contact_velocity(self, v: ArrayLike | None = None) -> Array:
         """Contact velocities ``J v``, normal first: (..., nc, 1 + nt) for v (..., nv); default: before."""
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
-        return np.einsum("ijk,...k->...ij", self.J, velocity)
+        flat = velocity @ self.J.reshape(-1, self.nv).T
+        return np.asarray(flat.reshape(*velocity.shape[:-1], self.nc, 1 + self.nt))
 
     @overload
     def kinetic_energy(self, v: None = None) -> float: ...
@@ -212,7 +213,8 @@ class ImpactProblem(Drawable):
     def kinetic_energy(self, v: ArrayLike | None = None) -> float | Array:
         """``v^T M v / 2`` in joule for v (..., nv); default: before."""
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
-        return 0.5 * np.sum((velocity @ self.cholesky) ** 2, axis=-1)
+        turned = velocity @ self.cholesky
+        return 0.5 * np.einsum("...i,...i->...", turned, turned)
 
     def apply(self, impulse: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Velocity after contact impulses (..., nc, 1 + nt), normal first: ``v + M^-1 J^T impulse``."""

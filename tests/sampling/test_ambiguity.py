@@ -11,10 +11,23 @@ from routh.sampling import measure_ambiguity
 from routh.sampling.ambiguity import as_functional, farthest_pair
 
 
+@pytest.mark.parametrize("d", [1, 2, 4, 9])
+def test_many_samples_at_the_same_places_cost_few_pairs(d):
+    rng = np.random.default_rng(d)
+    atoms, few = rng.normal(size=(30, d)), rng.normal(scale=0.9, size=(1500, d))
+    points = np.concatenate([atoms[rng.integers(30, size=2**15)] + 1e-17 * rng.normal(size=(2**15, d)), few])
+    distance, i, j, exact, _ = farthest_pair(points, pairs=2**22)  # of 2^29
+    different = np.concatenate([atoms, few])
+    apart = np.linalg.norm(different[:, None] - different, axis=2)
+    assert exact
+    assert distance == pytest.approx(apart.max(), rel=1e-12)
+    assert distance == np.linalg.norm(points[i] - points[j])
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
-    st.integers(1, 400),
+    st.sampled_from([1, 2, 30, 400, 2000]),
     st.integers(1, 6),
     st.sampled_from(["ball", "sphere", "atoms", "corner"]),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Unpack
 
 import numpy as np
@@ -30,6 +31,17 @@ class Comparison:
     sequential: dict[str, ImpactResult] = field(default_factory=dict)  # "A, B, ..." -> result
     simultaneous: tuple[ImpactResult, ...] = ()
     all_simultaneous: bool = True  # whether `simultaneous` holds every solution
+
+    @cached_property
+    def ends(self) -> Array:
+        """The velocities (k, nv) of the solved samples."""
+        solved = self.outcomes.solved
+        return self.outcomes.v if solved.all() else self.outcomes.v[solved]
+
+    @cached_property
+    def projected(self) -> dict[object, Array]:
+        """What pictures have computed of `ends` by now, by what it is: panels share their axes."""
+        return {}
 
     @property
     def problem(self) -> ImpactProblem:

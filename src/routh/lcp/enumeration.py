@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,10 +67,16 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
     n = len(q)
     if np.all(q >= -tolerances.RESIDUAL):
         yield np.zeros(n)
+    places = 1 << np.arange(n)[::-1]  # the first variable is the highest digit
+    bases = np.arange(2**n - 1, 0, -1)  # and so those of one size come in the order of their variables
+    if 2**n > MOST_SINGULAR:
+        bases = bases[~_seen_singular(W, bases, places)]
+    chosen = (bases[:, None] & places) > 0
+    sizes = np.count_nonzero(chosen, axis=1)
     for size in range(1, n + 1):
-        subsets = combinations(range(n), size)
-        while chunk := list(islice(subsets, _CHUNK)):
-            rows = np.array(chunk)  # (m, size)
+        subsets = np.nonzero(chosen[sizes == size])[1].reshape(-1, size)
+        for start in range(0, len(subsets), _CHUNK):
+            rows = subsets[start : start + _CHUNK]  # (m, size)
             blocks = W[rows[:, :, None], rows[:, None, :]]
             rights = -q[rows]
             # a zero row with a right side cannot be met
@@ -86,6 +92,20 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
                 z = np.zeros(n)
                 z[row] = np.maximum(value, 0.0)
                 yield z
+
+
+def _seen_singular(W: Array, bases: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Bases (m,) with a row or column of zeros, or two equal or opposite rows: most, with friction."""
+    found = np.zeros(len(bases), dtype=bool)
+    for i, place in enumerate(places):
+        for entries in (W[i], W[:, i]):
+            found |= (bases & place > 0) & (bases & places[entries != 0.0].sum() == 0)
+        for j in range(i):
+            for differ in (W[i] != W[j], W[i] != -W[j]):
+                if np.count_nonzero(differ) <= len(places) // 2:
+                    both = place | places[j]
+                    found |= (bases & both == both) & (bases & places[differ].sum() == 0)
+    return found
 
 
 def _is_regular(blocks: Array) -> np.ndarray:

@@ -16,6 +16,8 @@ from routh.validation import Array, integer, real_array
 # Pairs of outcomes that the search for the diameter may look at: a second or so.
 _PAIR_BUDGET = 2**28
 _BLOCK = 1024
+_CELLS = 512  # of the grid that tells points which belong to no farthest pair
+_SAME = 1e-13  # of the diameter: points this near to each other are one
 
 Direction = ArrayLike | str | tuple[int | str, ArrayLike]
 
@@ -85,10 +87,9 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
         return Ambiguity(nan, nan, False, nan, (0, 0), direction, nan, modes)
     points = outcomes.v[rows] @ problem.cholesky  # kinetic-energy norm made Euclidean, (k, nv)
     centred = points - points.mean(axis=0)
-    _, values, axes = np.linalg.svd(centred, full_matrices=False)
-    diameter, i, j, exact, upper = farthest_pair(centred @ axes.T)
-    direction = np.linalg.solve(problem.cholesky.T, axes[0])
-    total = float((values**2).sum())
+    squares, axes = np.linalg.eigh(centred.T @ centred)  # the largest last
+    diameter, i, j, exact, upper = farthest_pair(centred)
+    direction = np.linalg.solve(problem.cholesky.T, axes[:, -1])
     moving = diameter > tolerances.SAME_VELOCITY * problem.scaling.speed
     modes = outcomes.modes[rows]
     return Ambiguity(
@@ -98,7 +99,7 @@ def measure_ambiguity(outcomes: Sampled) -> Ambiguity:
         upper=upper,
         pair=(int(rows[i]), int(rows[j])),
         direction=_oriented(direction) if moving else np.zeros(problem.nv),
-        explained=float(values[0] ** 2 / total) if moving else 0.0,
+        explained=float(squares[-1] / squares.sum()) if moving else 0.0,
         mode_probability=np.stack([(modes == mode).mean(axis=0) for mode in range(3)], axis=1),
     )
 
@@ -143,20 +144,32 @@ def principal(outcomes: Sampled, k: int | None = None) -> Principal:
 def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, int, int, bool, float]:
     """Distance and indices of the two points (n, d) farthest apart, whether that is exact, an upper bound.
 
-    At most ``pairs`` are looked at.
+    At most ``pairs`` are looked at. Exact means: but for rounding (`_SAME` of the distance).
 
-    Points that are nearer than the best pair so far to every corner of the box around all others belong to no
-    farther pair, which leaves few. They are taken from the outside in: by the triangle inequality through the
-    centre, a pair can beat the best one only if its two radii add up to more.
+    Many samples end at the same place: one of each is looked at. Of the others, only those in cells that are
+    far enough from some other cell can belong to a farther pair. The few that are left are taken from the
+    outside in: by the triangle inequality through the centre, a pair can beat the best one only if its two
+    radii add up to more.
     """
-    kept, turned = np.arange(len(points)), _principal(points)
-    best, first, second = _two_sweeps(turned)
-    for _ in range(3):
-        near = _reach(turned[kept]) < best
-        if not near.any():
-            break
-        kept = kept[~near | (kept == first) | (kept == second)]
-    spots = turned[kept]
+    turned = _principal(points)
+    best, first, second = _extremes(turned)
+    kept = np.arange(len(points))
+    if len(kept) > _BLOCK and best > 0.0:
+        kept = np.flatnonzero(_distinct(turned, _SAME * best))
+        for _ in range(4):
+            if len(kept) <= _BLOCK:
+                break
+            spots = turned[:, kept]
+            found, i, j = _extremes(spots)
+            if found > best:
+                best, first, second = found, int(kept[i]), int(kept[j])
+            near = ~_in_far_cells(spots, best * (1.0 + _SAME))
+            if 8 * np.count_nonzero(near) < len(kept):
+                break
+            kept = kept[~near]
+    if len(kept) == 0:  # nothing is farther apart than the best pair
+        kept = np.array([first, second])
+    spots = turned[:, kept].T
     centre = 0.5 * (spots.min(axis=0) + spots.max(axis=0))
     radii = np.linalg.norm(spots - centre, axis=1)
     order = np.argsort(-radii, kind="stable")
@@ -181,16 +194,62 @@ def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, i
 
 
 def _principal(points: Array) -> Array:
-    """The points (n, d) about their mean in their principal axes, in which boxes around them are tight."""
-    centred = points - points.mean(axis=0)
+    """Points (n, d) about their mean in their principal axes, where boxes around them are tight: (d, n)."""
+    centred = points - np.full(len(points), 1.0 / len(points)) @ points
     _, axes = np.linalg.eigh(centred.T @ centred)
-    return np.asarray(centred @ axes)
+    return np.ascontiguousarray(axes.T @ centred.T)
 
 
-def _reach(points: Array) -> Array:
-    """Upper bounds (n,) on the distance of each point to any other: the farthest corner of their box."""
-    far = np.maximum(points - points.min(axis=0), points.max(axis=0) - points)
-    return np.linalg.norm(far, axis=1) * (1.0 + 1e-12)
+def _extremes(spots: Array) -> tuple[float, int, int]:
+    """A far pair to start with: of the points (d, n) that are farthest along the axes."""
+    ends = np.unique(np.concatenate([spots.argmin(axis=1), spots.argmax(axis=1)]))
+    distance = _distances(spots[:, ends].T, spots[:, ends].T)
+    i, j = np.unravel_index(int(np.argmax(distance)), distance.shape)
+    return float(np.linalg.norm(spots[:, ends[i]] - spots[:, ends[j]])), int(ends[i]), int(ends[j])
+
+
+def _distinct(spots: Array, same: float) -> np.ndarray:
+    """Points (d, n) less those within ``same``, in every coordinate, of one that stays: (n,) bool."""
+    mixed = np.random.default_rng(0).normal(size=len(spots)) @ spots  # equal where points are
+    low, high = mixed.min(), mixed.max()
+    if not high > low:
+        return np.ones(spots.shape[1], dtype=bool)
+    count = spots.shape[1]
+    shelf = ((mixed - low) * (2.0 * count / (high - low))).astype(np.intp)
+    latest = np.empty(2 * count + 1, dtype=np.intp)
+    latest[shelf] = np.arange(count)
+    stays = latest[shelf]  # one of those on the same shelf
+    twin = stays != np.arange(count)
+    for row in spots:
+        twin &= np.abs(row - row[stays]) <= same
+    return ~twin
+
+
+def _in_far_cells(spots: Array, best: float) -> np.ndarray:
+    """Points (d, n) whose cell of a grid has another one that reaches beyond ``best`` from it, (n,) bool."""
+    low, size = spots.min(axis=1), np.ptp(spots, axis=1)
+    parts = np.ones(len(spots), dtype=np.int64)
+    while 2 * parts.prod() <= _CELLS:
+        parts[np.argmax(size / parts)] *= 2
+    cell = np.zeros(spots.shape[1], dtype=np.intp)
+    for k in range(len(spots)):
+        if parts[k] == 1 or size[k] == 0.0:
+            continue
+        place = ((spots[k] - low[k]) * (parts[k] / size[k])).astype(np.intp)
+        cell = cell * parts[k] + np.minimum(place, parts[k] - 1)
+    bottom, top = np.full((len(spots), _CELLS), np.inf), np.full((len(spots), _CELLS), -np.inf)
+    for k, row in enumerate(spots):
+        np.minimum.at(bottom[k], cell, row)
+        np.maximum.at(top[k], cell, row)
+    used = np.flatnonzero(np.isfinite(bottom[0]))
+    bottom, top = bottom[:, used], top[:, used]
+    apart = np.zeros((len(used), len(used)))  # squares of the largest distances between boxes
+    for lows, highs in zip(bottom, top, strict=True):
+        reach = highs[:, None] - lows
+        apart += np.maximum(reach, reach.T) ** 2
+    far = np.zeros(_CELLS, dtype=bool)
+    far[used] = (apart > best**2).any(axis=1)
+    return np.asarray(far[cell])
 
 
 def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
@@ -234,19 +293,6 @@ def _names_contact(direction: object) -> bool:
         and isinstance(direction[0], (str, int))
         and isinstance(direction[1], (Sequence, np.ndarray))
     )
-
-
-def _two_sweeps(points: Array) -> tuple[float, int, int]:
-    """A far pair to start with: the point farthest from the outermost one, and so on for a few rounds."""
-    first, second, best = 0, 0, -1.0
-    current = 0
-    for _ in range(4):
-        distance = np.linalg.norm(points - points[current], axis=1)
-        other = int(np.argmax(distance))
-        if distance[other] > best:
-            best, first, second = float(distance[other]), max(current, other), min(current, other)
-        current = other
-    return best, first, second
 
 
 def _distances(left: Array, right: Array) -> Array:

@@ -30,6 +30,7 @@ ALIKE = 0.95
 
 _SPREAD_PAIRS = 2**24  # pairs looked at for the spread of one contact: a tenth of a second
 _MOST_CONTACTS = 3  # contacts named in a sentence
+_COUNTED_CONTACTS = 10  # up to here combinations of modes are counted in a table of all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,57 +259,103 @@ def make_answer(
     if len(v) == 0:
         return Answer(float("nan"), None, (), rounding)
     places = np.arange(len(v)) if rows is None else rows
-    velocity = problem.contact_velocity(v)
-    _, i, j, _, _ = farthest_pair((v - v.mean(axis=0)) @ problem.cholesky)
-    apart = np.abs(velocity[i] - velocity[j]).argmax()
+    velocity = _by_contact(problem, v)
+    _, i, j, _, _ = farthest_pair(v @ problem.cholesky)
+    apart = np.abs(velocity[..., i] - velocity[..., j]).argmax()
     # which of many alike samples come out is a matter of last bits: their order must not be
     pair = tuple(
         _one(problem, v[k], modes[k], int(places[k]))
-        for k in sorted((i, j), key=lambda k: (*modes[k], velocity[k].flat[apart], k))
+        for k in sorted((i, j), key=lambda k: (*modes[k], velocity[..., k].flat[apart], k))
     )
     score = float(np.linalg.norm((v[i] - v[j]) @ problem.cholesky)) / problem.scaling.speed
-    contacts = [_range(problem, velocity[:, k], modes[:, k], k) for k in range(problem.nc)]
+    contacts = [_range(problem, velocity[k], modes[:, k], k) for k in range(problem.nc)]
     return Answer(score, (pair[0], pair[1]), tuple(contacts), rounding, len(v) == 1 and not whole)
 
 
 def contact_modes(problem: ImpactProblem, v: Array, threshold: float = 0.0) -> np.ndarray:
-    """What each contact does, (n, nc) int8 of `ContactMode`, for velocities (n, nv).
+    """What each contact does, (..., nc) int8 of `ContactMode`, for velocities (..., nv).
 
     A contact at rest moves by less than ``threshold``, a share of the speed before (`Scaling.velocity`).
     """
-    least = max(tolerances.STICK, real("threshold", threshold, at_least=0.0))
-    scaled = problem.contact_velocity(v) / problem.scaling.velocity[:, None]
-    moving = np.linalg.norm(scaled[..., 1:], axis=-1) > least
-    mode = np.where(moving, ContactMode.SLIDES, ContactMode.STICKS)
-    return np.where(scaled[..., 0] > least, ContactMode.SEPARATES, mode).astype(np.int8)
+    velocity = np.asarray(v, dtype=np.float64)
+    found = _modes(problem, _by_contact(problem, velocity.reshape(-1, problem.nv)), threshold)
+    return found.reshape(*velocity.shape[:-1], problem.nc)
 
 
-def merged_modes(problem: ImpactProblem, v: Array, threshold: float) -> np.ndarray:
+def _by_contact(problem: ImpactProblem, v: Array) -> Array:
+    """Contact velocities (nc, 1 + nt, n) of velocities (n, nv): each one's values in a row."""
+    rows = problem.J.reshape(-1, problem.nv) @ v.T
+    return rows.reshape(problem.nc, 1 + problem.nt, -1)
+
+
+def _modes(problem: ImpactProblem, velocity: Array, threshold: float) -> np.ndarray:
+    """`contact_modes` of contact velocities (nc, 1 + nt, n)."""
+    least = max(tolerances.STICK, real("threshold", threshold, at_least=0.0)) * problem.scaling.velocity
+    found = np.empty((velocity.shape[2], problem.nc), dtype=np.int8)
+    for i, (normal, *tangents) in enumerate(velocity):
+        mode = np.where(_length(tangents) > least[i], ContactMode.SLIDES, ContactMode.STICKS)
+        mode[normal > least[i]] = ContactMode.SEPARATES
+        found[:, i] = mode
+    return found
+
+
+def _length(rows: Sequence[Array]) -> Array:
+    """Of vectors whose coordinates stand in one or two rows (n,)."""
+    return np.abs(rows[0]) if len(rows) == 1 else np.hypot(rows[0], rows[1])
+
+
+def merged_modes(
+    problem: ImpactProblem, v: Array, threshold: float, fine: np.ndarray | None = None
+) -> np.ndarray:
     """Contact modes (n, nc) in which combinations that differ by less than ``threshold`` are one.
 
     A combination is another one if *all* its outcomes are, once velocities below ``threshold`` (a share of
     the speed before) count as zero: a rare "slides" at 1e-6 becomes "sticks", but a foot that lifts at any
-    speed from 0 upwards keeps its row, and so does the outcome in which it rests.
+    speed from 0 upwards keeps its row, and so does the outcome in which it rests. ``fine``: the modes
+    (n, nc) themselves, where they are known.
     """
-    fine, coarse = contact_modes(problem, v), contact_modes(problem, v, threshold)
+    velocity = _by_contact(problem, v)
+    fine, coarse = (
+        _modes(problem, velocity, 0.0) if fine is None else fine,
+        _modes(problem, velocity, threshold),
+    )
     if threshold <= tolerances.STICK or len(v) == 0:
         return fine
-    (rows, row), (_, other) = combinations(fine), combinations(coarse)
-    lowest, highest = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
-    np.minimum.at(lowest, row, other)
-    np.maximum.at(highest, row, other)
-    single = (lowest == highest)[row]
-    return np.where(single[:, None], coarse, fine)
+    (rows, row), (others, other) = combinations(fine), combinations(coarse)
+    single = numbers_beside(row, other, len(rows), len(others)) == 1
+    return np.where(single[row][:, None], coarse, fine)
 
 
 def combinations(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different rows (k, nc) of modes (n, nc), and which of them each row is, (n,)."""
+    if modes.shape[1] <= _COUNTED_CONTACTS:
+        code = _code(modes)
+        seen = np.flatnonzero(np.bincount(code, minlength=1))
+        number = np.zeros(3 ** modes.shape[1], dtype=np.intp)
+        number[seen] = np.arange(len(seen))
+        return (seen[:, None] // 3 ** np.arange(modes.shape[1]) % 3).astype(np.int8), number[code]
     width = 30  # contacts whose modes are the digits of one number
-    parts = [modes[:, k : k + width] for k in range(0, modes.shape[1], width)]
-    codes = np.stack([part.astype(np.int64) @ 3 ** np.arange(part.shape[1]) for part in parts], axis=1)
+    codes = np.stack([_code(modes[:, k : k + width]) for k in range(0, modes.shape[1], width)], axis=1)
     one = codes.shape[1] == 1
     found = np.unique(codes[:, 0] if one else codes, axis=0, return_index=True, return_inverse=True)
     return modes[found[1]], found[2].ravel()
+
+
+def _code(modes: np.ndarray) -> np.ndarray:
+    """Modes (n, nc) as the digits of one number each, (n,), the first one the least."""
+    code = np.zeros(len(modes), dtype=np.int64)
+    for column in modes.T[::-1]:
+        code *= 3
+        code += column
+    return code
+
+
+def numbers_beside(first: np.ndarray, second: np.ndarray, firsts: int, seconds: int) -> np.ndarray:
+    """How many different numbers of ``second`` (n,) stand beside each one of ``first`` (n,): (firsts,)."""
+    pairs = first * seconds + second
+    if firsts * seconds <= max(len(pairs), 2**16):
+        return np.count_nonzero(np.bincount(pairs, minlength=firsts * seconds).reshape(firsts, -1), axis=1)
+    return np.bincount(np.unique(pairs) // seconds, minlength=firsts)
 
 
 def _one(problem: ImpactProblem, v: Array, modes: np.ndarray, index: int) -> OneOutcome:
@@ -317,14 +364,17 @@ def _one(problem: ImpactProblem, v: Array, modes: np.ndarray, index: int) -> One
 
 
 def _range(problem: ImpactProblem, velocity: Array, modes: np.ndarray, contact: int) -> ContactRange:
-    """Of one contact: velocities (n, 1 + nt) and modes (n,)."""
-    speed = np.where(modes == ContactMode.SEPARATES, velocity[:, 0], np.linalg.norm(velocity[:, 1:], axis=1))
-    seen = {}
-    for mode in (ContactMode.STICKS, ContactMode.SLIDES, ContactMode.SEPARATES):
-        found = speed[modes == mode]
-        if len(found):
-            seen[mode.word] = (float(found.min()), float(found.max()))
-    distance = farthest_pair(velocity, pairs=_SPREAD_PAIRS)[0]
+    """Of one contact: velocities (1 + nt, n) and modes (n,)."""
+    speed = np.where(modes == ContactMode.SEPARATES, velocity[0], _length(list(velocity[1:])))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    np.minimum.at(low, modes.astype(np.intp), speed)
+    np.maximum.at(high, modes.astype(np.intp), speed)
+    seen = {
+        mode.word: (float(low[mode]), float(high[mode]))
+        for mode in (ContactMode.STICKS, ContactMode.SLIDES, ContactMode.SEPARATES)
+        if low[mode] <= high[mode]
+    }
+    distance = farthest_pair(velocity.T, pairs=_SPREAD_PAIRS)[0]
     scale = float(problem.scaling.velocity[contact])
     return ContactRange(
         problem.names[contact], problem.velocity_units[contact], seen, scale, distance / scale

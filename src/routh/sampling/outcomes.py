@@ -35,11 +35,12 @@ from routh.sampling.answers import (
     make_answer,
     merged_modes,
     nothing_approaches,
+    numbers_beside,
 )
 from routh.status import Status
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal, percent
-from routh.validation import Array, Options, real_array
+from routh.validation import Array, Options, real, real_array
 
 DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
@@ -47,6 +48,7 @@ _FORMAT = 1
 _PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
 _ARRAYS = ("v", "impulse", "steps", "status", "residual")
 _OPTIONAL = ("stored", "returned", "error")
+_OK = np.array([code in set(Status) and Status(code).ok for code in range(max(Status) + 1)])  # by status
 
 
 @dataclass(frozen=True)
@@ -222,18 +224,34 @@ class Outcomes(Drawable, Tabular):
         table = np.stack([counts, low, high], axis=1)
         if threshold <= tolerances.STICK:
             return mode_rows(modes, table, len(self))
-        _, fine = combinations(self.modes[rows])
-        merged = np.unique(np.stack([which, fine]), axis=1)[0]
-        return mode_rows(modes, table, len(self), np.bincount(merged, minlength=len(modes)))
+        finest, fine = combinations(self.modes[rows])
+        return mode_rows(modes, table, len(self), numbers_beside(which, fine, len(modes), len(finest)))
 
     def merged_modes(self, threshold: float) -> np.ndarray:
         """`modes` in which combinations that differ by less than ``threshold`` are one, (n, nc) int8.
 
         Judged by the solved samples; see `routh.sampling.answers.merged_modes`.
         """
-        found = self.modes.copy()
-        found[self.solved] = merged_modes(self.problem, self.v[self.solved], threshold)
-        return found
+        if real("threshold", threshold, at_least=0.0) <= tolerances.STICK:
+            return self.modes
+        if threshold not in self._merged:
+            solved = self.solved
+            if solved.all():  # no copies
+                found = merged_modes(self.problem, self.v, threshold, self.modes)
+            else:
+                found = self.modes.copy()
+                found[solved] = merged_modes(self.problem, self.v[solved], threshold, found[solved])
+            self._merged[threshold] = found
+        return self._merged[threshold]
+
+    @cached_property
+    def _merged(self) -> dict[float, np.ndarray]:
+        """What `merged_modes` found, by the threshold: answers, tables and pictures ask for the same."""
+        return {}
+
+    @cached_property
+    def _answers(self) -> dict[float, Answer]:
+        return {}
 
     def answer(self, threshold: float = SAME_MODE) -> Answer:
         """How ambiguous the impact is, between which two outcomes, and which contact is least certain.
@@ -241,12 +259,18 @@ class Outcomes(Drawable, Tabular):
         Made of the solved samples; where they are too few, it says so first. ``threshold``: a share of the
         speed before, see `summary`.
         """
+        if threshold not in self._answers:
+            self._answers[threshold] = self._answer(threshold)
+        return self._answers[threshold]
+
+    def _answer(self, threshold: float) -> Answer:
         counts = self.status_counts()
         if set(counts) == {Status.NO_IMPACT}:
             return nothing_approaches(self.problem, self.rounding)
-        rows = np.flatnonzero(self.solved)
-        modes = self.merged_modes(threshold)[rows]
-        found = make_answer(self.problem, self.v[rows], modes, rows, rounding=self.rounding)
+        rows, v, modes = np.flatnonzero(self.solved), self.v, self.merged_modes(threshold)
+        if len(rows) < len(v):
+            v, modes = v[rows], modes[rows]
+        found = make_answer(self.problem, v, modes, rows, rounding=self.rounding)
         failed = {status: count for status, count in counts.items() if not status.ok}
         return replace(
             found, samples=len(self), failed=failed, drawn={"nt": self.problem.nt, **self.settings}
@@ -357,13 +381,12 @@ def with_jams(found: Outcomes) -> Outcomes:
 
 def are_outcomes(status: np.ndarray) -> np.ndarray:
     """Where statuses (...) are those of outcomes: solved, or nothing to solve."""
-    return np.isin(status, [int(one) for one in Status if one.ok])
+    return np.asarray(_OK[status])
 
 
 def status_counts(status: np.ndarray) -> dict[Status, int]:
     """How many samples ended with which status."""
-    codes, counts = np.unique(status, return_counts=True)
-    return {Status(int(code)): int(count) for code, count in zip(codes, counts, strict=True)}
+    return {Status(code): int(count) for code, count in enumerate(np.bincount(status.ravel())) if count}
 
 
 def check_arrays(arrays: dict[str, np.ndarray], wanted: dict[str, tuple[tuple[int, ...], str]]) -> None:

@@ -19,13 +19,23 @@ def density_image(
     Each point is drawn as a disc of ``radius`` cells, so that a set without area can be seen.
     """
     left, right, bottom, top = extent
-    counts, _, _ = np.histogram2d(y, x, bins=shape, range=((bottom, top), (left, right)))
-    spread = _largest_in_disc(counts, radius)
+    counts = np.bincount(
+        _cells(y, bottom, top, shape[0]) * (shape[1] + 2) + _cells(x, left, right, shape[1]),
+        minlength=(shape[0] + 2) * (shape[1] + 2),
+    )
+    inside = counts.reshape(shape[0] + 2, shape[1] + 2)[1:-1, 1:-1]  # less what lies outside
+    spread = _largest_in_disc(inside.astype(np.float64), radius)
     image = np.full(shape, np.nan)
     seen = spread > 0
     if seen.any():
         image[seen] = FAINTEST + (1.0 - FAINTEST) * np.log1p(spread[seen]) / np.log1p(spread.max())
     return image
+
+
+def _cells(values: Array, low: float, high: float, count: int) -> np.ndarray:
+    """The cells (n,), 1 to ``count``, that values lie in; before and behind them 0 and ``count + 1``."""
+    place = (values - low) * (count / (high - low)) + 1.0
+    return np.fmin(np.fmax(place, 0.0), count + 1.0).astype(np.intp)
 
 
 def _largest_in_disc(counts: Array, radius: int) -> Array:

@@ -167,7 +167,7 @@ def panels_of_most_interest(problem: ImpactProblem, v: Array) -> list[Panel]:
     seen: set[Axis] = set()
     kept = []
     for panel in sorted(candidates, key=lambda panel: -shown[panel]):
-        varying = {axis for axis in panel if not is_still(problem, axis, v)}
+        varying = {axis for axis in panel if not is_still(problem, axis, axis.values(problem, v))}
         if varying - seen or (panel[0].contact != panel[1].contact and len(varying) == 2):
             kept.append(panel)
             seen |= varying
@@ -184,9 +184,9 @@ def extent(problem: ImpactProblem, axis: Axis, values: Array) -> tuple[float, fl
     return middle - reach, middle + reach
 
 
-def is_still(problem: ImpactProblem, axis: Axis, v: Array) -> bool:
-    """Whether a velocity of (n, nv) differs by rounding only, which is not worth a picture."""
-    return bool(np.ptp(axis.values(problem, v)) <= _STILL * axis.size(problem))
+def is_still(problem: ImpactProblem, axis: Axis, values: Array) -> bool:
+    """Whether values (n,) of an axis differ by rounding only, which is not worth a picture."""
+    return bool(np.ptp(values) <= _STILL * axis.size(problem))
 
 
 def _some(v: Array) -> Array:

@@ -216,6 +216,7 @@ def lay_out(fig: Figure) -> None:
     if engine is not None:
         engine.execute(fig)
         fig.set_layout_engine("none")
+        fig.set_layout_engine(None)  # not even a placeholder, for which every file would be drawn twice
 
 
 def legend_below(fig: Figure, axes: Sequence[Axes] | np.ndarray, *, columns: int = 4) -> None:

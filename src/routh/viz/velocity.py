@@ -26,15 +26,27 @@ SAMPLES, EXACT = "where it can end: samples", "where it can end: the exact set"
 STEPPED, WAY = "samples of Algorithm 1, in steps", "velocities on the way"
 APPROACH = "still approaching: no end here"
 RARE_SAMPLES = "samples of rare modes, below 1 % each"
+_RARE = "rare samples"  # their place in `Comparison.projected`
 _LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
 
 
 def known(shown: Comparison, exact: ExactSet | None = None) -> Array:
     """Velocities of the set that are known, (n, nv): samples, single answers, vertices of the exact set."""
-    outcomes = shown.outcomes
+    return np.concatenate([shown.ends, _beside(shown, exact)])
+
+
+def _beside(shown: Comparison, exact: ExactSet | None) -> Array:
+    """Those of `known` that are no samples: few."""
     results = [*shown.sequential.values(), *shown.simultaneous]
-    parts = [outcomes.v[outcomes.solved], *(result.v[None] for result in results)]
+    parts = [np.empty((0, shown.problem.nv)), *(result.v[None] for result in results)]
     return np.concatenate([*parts, *([] if exact is None else [piece.points for piece in exact.inner])])
+
+
+def _ends(shown: Comparison, axis: Axis) -> Array:
+    """The values of the solved samples along an axis, (k,)."""
+    if axis not in shown.projected:
+        shown.projected[axis] = axis.values(shown.problem, shown.ends)
+    return shown.projected[axis]
 
 
 def prepare(
@@ -42,12 +54,13 @@ def prepare(
 ) -> None:
     """Limits, labels and shading of one projection, before anything is drawn into it."""
     problem = shown.problem
-    v = known(shown, exact)
+    v = _beside(shown, exact)
     if choice("view", view, ("way", "ends")) == "way":
         results = [*shown.sequential.values(), *shown.simultaneous]
         v = np.concatenate([v, shown.intermediate, problem.v[None], *(r.path.v for r in results)])
-    ranges = [extent(problem, axis, axis.values(problem, v)) for axis in panel]
-    still = [is_still(problem, axis, v) for axis in panel]
+    values = [np.concatenate([axis.values(problem, v), _range(_ends(shown, axis))]) for axis in panel]
+    ranges = [extent(problem, axis, one) for axis, one in zip(panel, values, strict=True)]
+    still = [is_still(problem, axis, one) for axis, one in zip(panel, values, strict=True)]
     shares = [(high - low) / a.size(problem) for a, (low, high) in zip(panel, ranges, strict=True)]
     for axis, name, (low, high), constant in zip(panel, "xy", ranges, still, strict=True):
         # what does not vary gets a part of the other axis' length, or of what it could be
@@ -57,6 +70,11 @@ def prepare(
     if panel[0].contact == panel[1].contact and len(name) > _LONGEST_NAME and panel[1].component != "e":
         ax.set(title=name, xlabel=panel[0].quantity(problem), ylabel=panel[1].quantity(problem))
     style.plain_ticks(ax)
+
+
+def _range(values: Array) -> Array:
+    """The smallest and the largest, (2,)."""
+    return np.array([values.min(), values.max()])
 
 
 def draw_velocities(
@@ -78,8 +96,10 @@ def draw_velocities(
     if exact is not None and all(axis.component != "e" for axis in panel):
         draw_exact(ax, exact, [axis.row(problem) for axis in panel], label=EXACT)
     stepped = "step" in outcomes.settings  # of Algorithm 1, which can end outside of the set
-    draw_density(ax, *project(outcomes.v[outcomes.solved]), label=STEPPED if stepped else SAMPLES)
-    rare = outcomes.v[rare_samples(shown)]
+    draw_density(ax, *(_ends(shown, axis) for axis in panel), label=STEPPED if stepped else SAMPLES)
+    if _RARE not in shown.projected:
+        shown.projected[_RARE] = outcomes.v[rare_samples(shown)]
+    rare = shown.projected[_RARE]
     if len(rare):
         dots: style.Look = {"markersize": 2.6, "markeredgewidth": 0.0, "color": style.RARE}
         ax.plot(*project(rare), "o", **dots, zorder=2.6, rasterized=True, label=RARE_SAMPLES)
