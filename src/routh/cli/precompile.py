@@ -18,6 +18,7 @@ from routh.cli.output import Output, plain_table
 from routh.compiling import compile_seconds, find_cuda
 from routh.problem import ImpactProblem
 from routh.sampling import sample
+from routh.systems.d19 import motion_of
 
 SAMPLES = 64
 
@@ -42,6 +43,11 @@ def _motion() -> object:
     return simulate(block.model, block.state, duration=0.05)
 
 
+def _steps(name: str) -> object:
+    motion = motion_of(name)
+    return motion.run(duration=2 * motion.dt)
+
+
 #: Kinds of problems by name, each with a call that needs all of its kernels.
 FAMILIES: Families = {
     "plane": lambda: sample(_plane(), 64),
@@ -56,6 +62,8 @@ FAMILIES: Families = {
     "derivatives, polygons": lambda: sample(_spatial(), 64, friction="polyhedral").jacobian(),
     "derivatives, true cone": lambda: sample(_spatial(), 64).jacobian(),
     "motion, plane": _motion,
+    "time stepping, plane": lambda: _steps("pendulum-with-limit"),
+    "time stepping, space": lambda: _steps("block-on-incline"),
     "many problems": lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -63,6 +63,14 @@ class Holonomic:
         return make(G, phi, stiffness=K, damping=B, bias=bias, name=self.name)
 
 
+@dataclass(frozen=True, eq=False)
+class CoordinateLimit(Holonomic):
+    """Ends of one coordinate whose rate is the velocity of the same number, see `coordinate_limit`."""
+
+    index: int = 0
+    sides: Array = field(default_factory=lambda: np.zeros((0, 2)))  # (n, 2): +1 or -1, and the end
+
+
 def coordinate_limit(
     name: str,
     index: int,
@@ -72,7 +80,7 @@ def coordinate_limit(
     upper: float | None = None,
     stiffness: float,
     damping: float = 0.0,
-) -> Holonomic:
+) -> CoordinateLimit:
     """A joint limit ``lower <= q[index] <= upper`` of a coordinate whose rate is ``v[index]`` (m or rad)."""
     column = integer("index", index, at_least=0, at_most=nv - 1)
     ends = [(1.0, lower), (-1.0, upper)]
@@ -83,7 +91,7 @@ def coordinate_limit(
     end = np.array([side[1] for side in sides])
     G = np.zeros((len(sides), nv))
     G[:, column] = sign
-    return Holonomic(
+    return CoordinateLimit(
         name,
         phi=lambda q: sign * (q[column] - end),
         jacobian=lambda q: G,
@@ -91,6 +99,8 @@ def coordinate_limit(
         stiffness=stiffness,
         damping=damping,
         kind="unilateral",
+        index=column,
+        sides=np.array(sides),
     )
 
 

@@ -7,5 +7,6 @@ Nothing here is imported with ``routh`` itself; importing a module of this part 
 - `algorithm1`: HP23's sampler by implicit steps.
 - `gradients`: derivatives of samples by events.
 - `motion`: smooth motion of planar mechanisms between events.
+- `constraints`: constraint forces of a step (D19), and whole motions by such steps.
 - `gpu`: the same source, one thread a sample.
 """

@@ -29,6 +29,7 @@ class Place(NamedTuple):
     J: Array  # (2 nc, nv) contact by contact, normal first
     bias: Array  # (2 nc,) dJ/dt v
     gap: Array  # (nc,) m
+    force: Array  # (nv,) of gravity and Coriolis, N or N m
     M: Array  # (nv, nv) scratch from here on
     points: Array  # (4, most points) X: positions, RATE: dJ/dt v
     moves: Array  # (2, most points, nv) their Jacobians
@@ -38,13 +39,28 @@ def make_place(model: PlanarArrays) -> Place:
     """Room for one state."""
     nc, nv, nb = len(model.contacts), len(model.spin), len(model.masses)
     most = max(nc, nb)
-    shapes = [(nv, nv), (nv,), (2 * nc, nv), (2 * nc,), (nc,), (nv, nv), (4, most), (2, most, nv)]
+    shapes = [(nv, nv), (nv,), (2 * nc, nv), (2 * nc,), (nc,), (nv,), (nv, nv), (4, most), (2, most, nv)]
     return Place(*(np.zeros(shape) for shape in shapes))
 
 
 @kernel
 def fill_place(model: PlanarArrays, q: Array, v: Array, place: Place) -> bool:
     """Work out everything at a state; False where the mass matrix is singular."""
+    fill_terms(model, q, v, place)
+    nv = len(q)
+    if not invert(place.M, place.inverse, nv):
+        return False
+    for i in range(nv):
+        place.free[i] = 0.0
+    for j in range(nv):
+        for i in range(nv):
+            place.free[i] += place.inverse[i, j] * place.force[j]
+    return True
+
+
+@kernel
+def fill_terms(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
+    """Contacts, the mass matrix and the forces at a state."""
     _contacts(model, q, v, place)
     nv, nb, J = len(q), len(model.masses), place.moves
     _points(model.coms, q, v, place.points, J)
@@ -54,19 +70,13 @@ def fill_place(model: PlanarArrays, q: Array, v: Array, place: Place) -> bool:
             for b in range(nb):
                 total += model.masses[b] * (J[0, b, i] * J[0, b, j] + J[1, b, i] * J[1, b, j])
             place.M[i, j] = total
-    if not invert(place.M, place.inverse, nv):
-        return False
-    for i in range(nv):
-        place.free[i] = 0.0
     for j in range(nv):
         force = 0.0
         for b in range(nb):
             for part in range(2):
                 change = place.points[RATE + part, b] - model.gravity[part]
                 force += model.masses[b] * J[part, b, j] * change
-        for i in range(nv):
-            place.free[i] -= place.inverse[i, j] * force
-    return True
+        place.force[j] = -force
 
 
 @kernel

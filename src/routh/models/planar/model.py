@@ -78,7 +78,11 @@ class PlanarModel:
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``M dv/dt + bias = J^T lambda``: Coriolis and gravity forces less the inputs, (nv,)."""
         forces = self._forces(vector(q), vector(v)) if self._constant is None else self._constant[1].copy()
-        return forces if u is None else forces - self._input @ vector(u)
+        return forces if u is None else forces - self.input_forces(u)
+
+    def input_forces(self, u: ArrayLike) -> Array:
+        """Generalised forces of inputs, (nv,)."""
+        return self._input @ vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m."""

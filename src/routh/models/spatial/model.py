@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem, vector
+from routh.models.spatial.arrays import SpatialArrays, spatial_arrays
 from routh.models.spatial.bodies import Body, Contact
 from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
 from routh.models.spatial.touch import ContactKinematics
@@ -59,6 +60,11 @@ class SpatialModel:
             self._mass[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = body.mass * np.eye(3)
             self._mass[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = body.inertia
 
+    @cached_property
+    def arrays(self) -> SpatialArrays:
+        """The bodies as arrays, for compiled code."""
+        return spatial_arrays(self._touch, self._weights, self._inertias)
+
     def mass(self, q: ArrayLike) -> Array:
         """Mass matrix, (nv, nv); constant, since angular velocities are in the bodies' frames."""
         return self._mass.copy()
@@ -72,7 +78,11 @@ class SpatialModel:
         result = np.empty((len(spin), 6))
         result[:, :3] = self._weights
         result[:, 3:] = cross(spin, apply(self._inertias, spin))  # w x I w
-        return result.ravel() if u is None else result.ravel() - vector(u)
+        return result.ravel() if u is None else result.ravel() - self.input_forces(u)
+
+    def input_forces(self, u: ArrayLike) -> Array:
+        """Generalised forces of inputs: the inputs themselves, (nv,)."""
+        return vector(u)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m."""

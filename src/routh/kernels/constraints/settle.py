@@ -1,0 +1,177 @@
+"""Newton's method on what the rows do, and what a step leaves behind."""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import apart, kernel
+from routh.kernels.constraints.data import (
+    ACCELERATION,
+    BEST,
+    DAMPING,
+    DIAGONAL,
+    ENDS,
+    FORCE,
+    KEPT,
+    PHI,
+    RATE,
+    RATES,
+    SEPARATES,
+    SLIDES,
+    STICKS,
+    STIFFNESS,
+    WISH,
+    C,
+    Layout,
+    Modes,
+    Scratch,
+    Terms,
+    X,
+)
+from routh.kernels.constraints.scaling import Residuals, can_stick, larger, residuals, row_times
+from routh.kernels.constraints.springs import solve_modes
+from routh.tolerances import COULOMB_ITERATION
+
+MOST = 20  # linear systems of one rule
+#: what becomes of a slip that turns round: it sticks, it turns, or stuck contacts that pull slip, too
+STICK, TURN, HOLD = range(3)
+BEYOND = 1.0 + 1e-12  # shares of the friction limit that count as more than it
+SAME_DIRECTION = 1e-7
+
+
+@kernel
+def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) -> None:
+    """The modes to start from: all that is pressed acts and sticks; ``warm``: as before, if it was closed."""
+    for i in range(layout.nu):
+        if not warm:
+            modes.acts[i] = 1
+    for c in range(layout.nc):
+        i, sticks = layout.nu + c, can_stick(layout, terms, own, c)
+        before, slips = modes.acts[i], False
+        for j in range(layout.nt):
+            slips = slips or modes.direction[c, j] != 0.0
+        if warm and before != SEPARATES:
+            modes.acts[i] = SLIDES if not sticks or (before == SLIDES and slips) else STICKS
+        else:
+            pressed = own.scaled[C, layout.nb + i] > 0.0
+            modes.acts[i] = (STICKS if sticks else SLIDES) if pressed else SEPARATES
+        if modes.acts[i] != SLIDES or not warm:
+            for j in range(layout.nt):
+                modes.direction[c, j] = 0.0
+            modes.weakening[c] = 0.0
+
+
+@apart
+def settle(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> tuple[Residuals, int]:
+    """Forces (`KEPT`) and their acceleration (`BEST`) from the modes, which become theirs.
+
+    Their residuals, and how many linear systems were solved. Of three rules for a slip that turns round the
+    first that leads to a solution counts, as in `routh.constraints.coulomb.solve_coulomb`.
+    """
+    copy_modes(modes, own.first)
+    left = Residuals(math.inf, 0.0, 0.0, 0.0)
+    solves, least = 0, math.inf
+    for rule in range(3):
+        copy_modes(own.first, modes)
+        for _ in range(MOST):
+            if not solve_modes(layout, terms, own, modes):
+                break
+            solves += 1
+            if _follow(layout, terms, own, modes, rule):
+                found = residuals(layout, terms, h, own, own.rows[FORCE])
+                if largest(found) < least:  # a NaN never wins
+                    left, least = found, largest(found)
+                    copy_modes(modes, own.best)
+                    _keep(own)
+                if least < COULOMB_ITERATION:
+                    break
+            copy_modes(own.following, modes)
+        if least < COULOMB_ITERATION:
+            break
+    copy_modes(own.best, modes)
+    return left, solves
+
+
+@kernel
+def largest(found: Residuals) -> float:
+    """The largest of four; NaN where one is."""
+    return larger(larger(found.bilateral, found.unilateral), larger(found.normal, found.friction))
+
+
+@kernel
+def copy_modes(one: Modes, other: Modes) -> None:
+    """``other`` becomes as ``one``."""
+    for i in range(len(one.acts)):
+        other.acts[i] = one.acts[i]
+    for c in range(len(one.weakening)):
+        other.weakening[c] = one.weakening[c]
+        for j in range(one.direction.shape[1]):
+            other.direction[c, j] = one.direction[c, j]
+
+
+@kernel
+def _keep(own: Scratch) -> None:
+    for i in range(own.rows.shape[1]):
+        own.rows[KEPT, i] = own.rows[FORCE, i]
+    for k in range(own.motion.shape[1]):
+        own.motion[BEST, k] = own.motion[ACCELERATION, k]
+
+
+@kernel
+def _follow(layout: Layout, terms: Terms, own: Scratch, modes: Modes, rule: int) -> bool:
+    """What the rows do next (`following`), by forces and wishes; whether that is what they do."""
+    nb, nu, nt = layout.nb, layout.nu, layout.nt
+    force, wish, then, same = own.rows[FORCE], own.rows[WISH], own.following, True
+    for i in range(nu):
+        then.acts[i] = int((force[nb + i] if modes.acts[i] == 1 else wish[nb + i]) > 0.0)
+        same = same and then.acts[i] == modes.acts[i]
+    for c in range(layout.nc):
+        i, now = nb + nu + c, modes.acts[nu + c]
+        t = nb + nu + layout.nc + c * nt
+        # a contact that closes is judged by what its springs wish: it nearly always slips at first
+        push = wish[i] if now == SEPARATES else force[i]
+        closed = push > 0.0 or (rule == HOLD and now == STICKS)
+        limit = terms.mu[c] * max(push, 0.0)
+        size, along = 0.0, 0.0
+        for j in range(nt):
+            pull = force[t + j] if now == STICKS else wish[t + j]
+            size += pull * pull
+            along += wish[t + j] * modes.direction[c, j]
+        size, sticks = math.sqrt(size), can_stick(layout, terms, own, c)
+        turned = now == SLIDES and along < 0.0 and rule == STICK
+        slips = (size > limit * BEYOND and not turned) or not sticks
+        then.acts[nu + c] = (SLIDES if slips else STICKS) if closed else SEPARATES
+        moving = closed and slips and sticks and size > 0.0
+        # a contact that has just begun to slip is weakened by its stuck force, one that slips by its wish
+        then.weakening[c] = min(limit / size, 1.0) if moving else 0.0
+        same = same and then.acts[nu + c] == now
+        for j in range(nt):
+            pull = force[t + j] if now == STICKS else wish[t + j]
+            then.direction[c, j] = pull / size if moving else 0.0
+            same = same and abs(then.direction[c, j] - modes.direction[c, j]) < SAME_DIRECTION
+    return same
+
+
+@kernel
+def finish(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> None:
+    """`RATES` and `ENDS`: rates and deformations at the end, without the cancellation of stiff rows."""
+    nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
+    for i in range(len(layout.pattern)):
+        phi, K, B = terms.numbers[PHI, i], terms.numbers[STIFFNESS, i], terms.numbers[DAMPING, i]
+        tangent, force, stiff = i >= nb + nu + nc, own.rows[KEPT, i], own.scaled[X, i]
+        does = STICKS
+        if tangent:
+            does = modes.acts[nu + (i - nb - nu - nc) // nt]
+        elif i >= nb:
+            does = modes.acts[i - nb]
+        acts = does == STICKS if tangent else does != SEPARATES
+        rate = own.scaled[RATE, i] + h * row_times(layout, terms.G, i, own.motion[BEST])
+        end, by_law = phi + h * rate, phi
+        if stiff > 0.0:
+            # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for rate and for phi_1
+            by_law = (B * phi - h * force) / (h * K + B)
+            if acts and stiff * own.scaled[DIAGONAL, i] > 1.0:
+                rate, end = -(force + K * phi) / (h * K + B), by_law
+        if tangent:  # the slider takes its part of the rate; what is left stretches the spring
+            end = 0.0 if does == SEPARATES else by_law
+        own.rows[RATES, i], own.rows[ENDS, i] = rate, end

@@ -1,0 +1,271 @@
+"""The rows that act in given modes, and their linear system ``y + N x = c``, ``x = F^T y``.
+
+``N`` measures and ``F`` pushes; a sliding contact's normal row pushes along ``G_n + mu d.G_t``, and in space
+a weakened damper across the slip stays. For few rows both unknowns are in one elimination, with rows brought
+to unit size and a step of refinement, so that stiff rows do not drown soft ones; many rows on few velocities
+are summed up in ``(I + F^T N) x = F^T c``, where that keeps enough digits.
+"""
+
+from __future__ import annotations
+
+import math
+
+from routh.compiling import distinct, kernel
+from routh.kernels.constraints.data import (
+    ACCELERATION,
+    FEW_ROWS,
+    FORCE,
+    RIGHT,
+    SEPARATES,
+    SPARSE,
+    STICKS,
+    WHITE,
+    WISH,
+    C,
+    Layout,
+    Modes,
+    S,
+    Scratch,
+    Terms,
+    Y,
+)
+from routh.kernels.constraints.elimination import eliminate
+from routh.kernels.constraints.scaling import can_stick, row_times, unwhiten
+from routh.validation import Array
+
+MANY_ROWS = 4  # rows per velocity above which they are certainly redundant
+GRAM_STIFFNESS = 1e10  # sum of the squares of N up to which ``N^T N`` keeps six digits, before refinement
+LIKE_SIZES = 1e-4  # and the smallest of these squares, as a share of the largest
+
+
+@kernel
+def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> bool:
+    """Forces, acceleration and the springs' wishes in given modes; False where they cannot be told."""
+    k = _gather(layout, terms, own, modes)
+    x, acceleration, y = own.motion[WHITE], own.motion[ACCELERATION], own.rows[Y]
+    if k == 0:
+        for j in range(len(x)):
+            x[j] = 0.0
+    elif layout.way == SPARSE:
+        if not eliminate(layout, own, k):
+            return False
+    else:
+        frictionless = layout.nc == 0 or _rough(terms) == 0
+        many = k > FEW_ROWS or (frictionless and k >= MANY_ROWS * len(x))
+        if not (many and _many(layout, own, k, frictionless)) and not _few(layout, own, k):
+            return False
+    unwhiten(layout, terms.half, x, acceleration)
+    for i in range(len(layout.pattern)):
+        root = own.scaled[S, i]
+        own.rows[FORCE, i] = 0.0
+        moved = 0.0 if root == 0.0 else root * row_times(layout, terms.G, i, acceleration)
+        own.rows[WISH, i] = root * (own.scaled[C, i] - moved)
+    _spread(layout, terms, own, modes, y)
+    return True
+
+
+@kernel
+def _rough(terms: Terms) -> int:
+    """How many contacts have friction."""
+    count = 0
+    for i in range(len(terms.mu)):
+        count += int(terms.mu[i] > 0.0)
+    return count
+
+
+@kernel
+def _gather(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> int:
+    """Write down the rows that act; how many there are."""
+    nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
+    root, c, k = own.scaled[S], own.scaled[C], 0
+    for i in range(nb + nu + nc):
+        if i >= nb and modes.acts[i - nb] == SEPARATES:
+            continue
+        width = layout.width[layout.pattern[i]]
+        for a in range(width):
+            own.measure[k, a] = own.push[k, a] = root[i] * own.white[i, a]
+        own.home[k], own.rows[RIGHT, k] = i, c[i]
+        k += 1
+        contact, t = i - nb - nu, nb + nu + nc + (i - nb - nu) * nt
+        if contact < 0 or not can_stick(layout, terms, own, contact):
+            continue
+        if modes.acts[i - nb] == STICKS:
+            for j in range(nt):
+                for a in range(width):
+                    own.measure[k, a] = own.push[k, a] = root[t + j] * own.white[t + j, a]
+                own.home[k], own.rows[RIGHT, k] = t + j, c[t + j]
+                k += 1
+            continue
+        for j in range(nt):
+            tilt = root[i] * terms.mu[contact] * modes.direction[contact, j]
+            if tilt != 0.0:
+                for a in range(width):
+                    own.push[k - 1, a] += tilt * own.white[t + j, a]
+        if nt == 2:
+            weak = math.sqrt(modes.weakening[contact])
+            one, two = -weak * modes.direction[contact, 1], weak * modes.direction[contact, 0]
+            for a in range(width):
+                across = root[t] * (one * own.white[t, a] + two * own.white[t + 1, a])
+                own.measure[k, a] = own.push[k, a] = across
+            own.home[k], own.rows[RIGHT, k] = t, one * c[t] + two * c[t + 1]
+            k += 1
+    return k
+
+
+@kernel
+def _spread(layout: Layout, terms: Terms, own: Scratch, modes: Modes, y: Array) -> None:
+    """All forces from those of the rows that act, which are in the order of `_gather`."""
+    nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
+    root, force, k = own.scaled[S], own.rows[FORCE], 0
+    for i in range(nb + nu + nc):
+        if i >= nb and modes.acts[i - nb] == SEPARATES:
+            continue
+        force[i] = root[i] * y[k]
+        k += 1
+        contact, t = i - nb - nu, nb + nu + nc + (i - nb - nu) * nt
+        if contact < 0 or not can_stick(layout, terms, own, contact):
+            continue
+        if modes.acts[i - nb] == STICKS:
+            for j in range(nt):
+                force[t + j] = root[t + j] * y[k]
+                k += 1
+            continue
+        for j in range(nt):
+            force[t + j] = terms.mu[contact] * modes.direction[contact, j] * force[i]
+        if nt == 2:
+            weak = math.sqrt(modes.weakening[contact]) * root[t] * y[k]
+            force[t] -= weak * modes.direction[contact, 1]
+            force[t + 1] += weak * modes.direction[contact, 0]
+            k += 1
+
+
+@kernel
+def _few(layout: Layout, own: Scratch, k: int) -> bool:
+    """Both unknowns in one elimination, y first; False where they are too many, or no pivot is left."""
+    nv = len(layout.start)
+    if k > FEW_ROWS:
+        return False
+    m, given, A, b = k + nv, own.dense[0], own.dense[1], own.right
+    for i in range(m):
+        for j in range(m):
+            given[i, j] = 0.0
+        given[i, i] = 1.0 if i < k else -1.0
+        b[0, i] = own.rows[RIGHT, i] if i < k else 0.0
+    for i in range(k):
+        p = layout.pattern[own.home[i]]
+        for a in range(layout.width[p]):
+            column = k + layout.columns[p, a]
+            given[i, column], given[column, i] = own.measure[i, a], own.push[i, a]
+    for i in range(m):
+        size = 0.0
+        for j in range(m):
+            size = max(size, abs(given[i, j]))
+        b[0, i] /= size
+        for j in range(m):
+            given[i, j] /= size
+            A[i, j] = given[i, j]
+    if not _factor(A, own.pivots, m):
+        return False
+    _back(A, own.pivots, b[0], b[1], m)
+    for i in range(m):  # one step of refinement makes the solution right row by row (Skeel 1980)
+        total = b[0, i]
+        for j in range(m):
+            total -= given[i, j] * b[1, j]
+        b[2, i] = total
+    _back(A, own.pivots, b[2], b[0], m)
+    for i in range(m):
+        if i < k:
+            own.rows[Y, i] = b[1, i] + b[0, i]
+        else:
+            own.motion[WHITE, i - k] = b[1, i] + b[0, i]
+    return True
+
+
+@distinct
+def _factor(A: Array, pivots: Array, m: int) -> bool:
+    """LU with row pivoting, in place; False where a pivot is zero or no number."""
+    for j in range(m):
+        pivot = j
+        for i in range(j + 1, m):
+            if abs(A[i, j]) > abs(A[pivot, j]):
+                pivot = i
+        pivots[j] = pivot
+        if not abs(A[pivot, j]) > 0.0:
+            return False
+        if pivot != j:
+            for column in range(m):
+                A[pivot, column], A[j, column] = A[j, column], A[pivot, column]
+        for i in range(j + 1, m):
+            if A[i, j] != 0.0:
+                share = A[i, j] / A[j, j]
+                A[i, j] = share
+                for column in range(j + 1, m):
+                    A[i, column] -= share * A[j, column]
+    return True
+
+
+@distinct
+def _back(A: Array, pivots: Array, b: Array, x: Array, m: int) -> None:
+    """``A x = b`` by its factors."""
+    for i in range(m):
+        x[i] = b[i]
+    for i in range(m):
+        p = pivots[i]
+        x[i], x[p] = x[p], x[i]
+    for i in range(m):
+        total = x[i]
+        for j in range(i):
+            total -= A[i, j] * x[j]
+        x[i] = total
+    for i in range(m - 1, -1, -1):
+        total = x[i]
+        for j in range(i + 1, m):
+            total -= A[i, j] * x[j]
+        x[i] = total / A[i, i]
+
+
+@kernel
+def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
+    """``(I + F^T N) x = F^T c``, then ``y = c - N x``, refined; False where that would lose digits.
+
+    Without friction it must keep digits, as rows of like size do that are many on few velocities.
+    """
+    nv, A, x, step = len(layout.start), own.dense[0], own.motion[WHITE], own.right
+    for i in range(nv):
+        for j in range(nv):
+            A[i, j] = 0.0
+    total, least, most = 0.0, math.inf, 0.0
+    for i in range(k):
+        p, square = layout.pattern[own.home[i]], 0.0
+        width = layout.width[p]
+        for a in range(width):
+            square += own.measure[i, a] * own.measure[i, a]
+            row = layout.columns[p, a]
+            for b in range(width):
+                A[row, layout.columns[p, b]] += own.push[i, a] * own.measure[i, b]
+        total, least, most = total + square, min(least, square), max(most, square)
+    if frictionless and not (total < GRAM_STIFFNESS and least > LIKE_SIZES * most):
+        return False
+    for j in range(nv):
+        A[j, j] += 1.0
+        x[j] = 0.0
+    if not _factor(A, own.pivots, nv):
+        return False
+    for i in range(k):
+        own.rows[Y, i] = own.rows[RIGHT, i]
+    for _ in range(2):
+        for j in range(nv):
+            step[0, j] = -x[j]
+        for i in range(k):
+            p = layout.pattern[own.home[i]]
+            for a in range(layout.width[p]):
+                step[0, layout.columns[p, a]] += own.push[i, a] * own.rows[Y, i]
+        _back(A, own.pivots, step[0], step[1], nv)
+        for j in range(nv):
+            x[j] += step[1, j]
+        for i in range(k):
+            p, rest = layout.pattern[own.home[i]], own.rows[RIGHT, i]
+            for a in range(layout.width[p]):
+                rest -= own.measure[i, a] * x[layout.columns[p, a]]
+            own.rows[Y, i] = rest
+    return True
