@@ -273,7 +273,7 @@ def test_paths_say_what_they_are():
 
 def test_restitution_is_refused_not_ignored():
     bouncy = routh.systems.get("rocking-block").problem.replace(restitution=0.5)
-    for law in (laws.Simultaneous(), laws.Sequential()):
+    for law in (laws.Simultaneous(), laws.SingleContact()):
         with pytest.raises(ValueError, match=r"restitution: got 0.5; \w+ is inelastic and wants 0"):
             law(bouncy)
     with pytest.raises(ValueError, match=r"restitution: got 0\.5; approximate is inelastic"):

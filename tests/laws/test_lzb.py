@@ -74,8 +74,6 @@ def test_nothing_approaches_and_bad_input():
     assert laws.LZB(max_steps=3)(problem).status is Status.MAX_STEPS
     with pytest.raises(ValueError, match="stiffness: got"):
         laws.LZB((1.0, -1.0))
-    with pytest.raises(ValueError, match="restitution"):
-        laws.LZB()(problem.replace(restitution=0.1))
     with pytest.raises(ValueError, match="stiffness"):
         laws.LZB((1.0, 1.0, 1.0))(problem)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from routh.laws.without_collision import with_approach
-from routh.paths import ImpactPath
+from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.status import Status
@@ -104,6 +104,30 @@ def unchanged(problem: ImpactProblem) -> ImpactResult:
     impulse = np.zeros((problem.nc, 1 + problem.nt))
     path = ImpactPath(problem.v[None, :].copy(), impulse[None][:0])
     return ImpactResult(problem, problem.v.copy(), impulse, Status.NO_IMPACT, path)
+
+
+def at_once(problem: ImpactProblem, impulse: Array, status: Status, residual: float) -> ImpactResult:
+    """The result of one impulse (nc, 1 + nt) for the whole impact, see `in_phases`."""
+    return in_phases(problem, [impulse], status, residual)
+
+
+def in_phases(
+    problem: ImpactProblem, impulses: Sequence[Array], status: Status, residual: float
+) -> ImpactResult:
+    """The result of impulses (nc, 1 + nt) one after the other; it says so where they add energy."""
+    steps = np.stack(impulses)
+    grown = np.concatenate([np.zeros((1, *steps.shape[1:])), np.cumsum(steps, axis=0)])
+    path = ImpactPath(problem.apply(grown), steps, PathKind.TOTAL)
+    v = path.v[-1].copy()
+    return ImpactResult(problem, v, grown[-1], energy_checked(problem, v, status), path, residual)
+
+
+def energy_checked(problem: ImpactProblem, v: Array, status: Status) -> Status:
+    """The status of a velocity after: whether what was solved has gained energy or is no number."""
+    if not np.all(np.isfinite(v)):
+        return Status.NUMERICAL
+    gained = problem.kinetic_energy(v) > problem.kinetic_energy() * (1.0 + 1e-9)
+    return Status.ENERGY_GAINED if status is Status.SOLVED and gained else status
 
 
 def _all_the_same(problem: ImpactProblem) -> bool:

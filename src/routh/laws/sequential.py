@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactLaw, ImpactResult
+from routh.laws.base import ImpactLaw, ImpactResult, energy_checked, require_inelastic
 from routh.laws.single_contact import routh_path
 from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
@@ -19,6 +19,9 @@ from routh.validation import Array, choice, integer
 @dataclass(frozen=True)
 class Sequential(ImpactLaw):
     """Single impacts in a given order, repeated cyclically.
+
+    With restitution each single impact is Newton's, ``y+ = -e y-`` (`Moreau` at one contact), and friction
+    can gain energy: then the status is ENERGY_GAINED. The outcome depends on the order.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ class Sequential(ImpactLaw):
     facets: int | None = None
     max_impacts: int = 10_000
 
+    honours_restitution = True
+
     def __post_init__(self) -> None:
         choice("rule", self.rule, ("complementarity", "routh"))
         integer("max_impacts", self.max_impacts, at_least=1)
@@ -46,6 +51,8 @@ class Sequential(ImpactLaw):
         """Raise where the rule or the order does not fit the problem."""
         super().check(problem)
         self._order(problem)
+        if self.rule == "routh":
+            require_inelastic(problem, "Sequential(rule='routh')")
         if self.rule == "routh" and problem.nt != 1:
             raise ValueError("rule: got 'routh' for a spatial problem; it is exact for planar contacts only")
 
@@ -85,9 +92,11 @@ class Sequential(ImpactLaw):
             if not solved:
                 status = Status.NUMERICAL
                 break
-        kind = PathKind.IMPLICIT if self.rule == "complementarity" else PathKind.TOTAL
+        implicit = self.rule == "complementarity" and not np.any(problem.restitution)
+        kind = PathKind.IMPLICIT if implicit else PathKind.TOTAL
         increments = np.array(impulses).reshape(-1, problem.nc, 1 + problem.nt)
         path = ImpactPath(np.array(velocities), increments, kind)
+        status = energy_checked(problem, path.v[-1], status)
         return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)
 
     def _single(
@@ -96,5 +105,6 @@ class Sequential(ImpactLaw):
         if self.rule == "routh":
             increments = routh_path(single.delassus, single.contact_velocity(v)[0], float(single.mu[0]))
             return increments.sum(axis=0), 0.0, bool(np.all(np.isfinite(increments)))
-        result = step.solve(v, None)
+        rebound = single.restitution * np.maximum(-(single.Jn @ v), 0.0)
+        result = step.solve(v, None, rebound=rebound)
         return result.impulse[0], result.residual, result.status is Status.SOLVED

@@ -47,3 +47,10 @@ def scaled_delassus(problem: ImpactProblem) -> Array:
     """The Delassus matrix in the problem's own units, (nc (1 + nt), nc (1 + nt)), unit normal diagonal."""
     root = np.repeat(np.sqrt(problem.scaling.mass), 1 + problem.nt)
     return problem.delassus * root[:, None] * root
+
+
+def along_normals(problem: ImpactProblem, normal: Array) -> Array:
+    """Contact impulses (nc, 1 + nt) of normal ones (nc,), N s, without friction."""
+    impulse = np.zeros((problem.nc, 1 + problem.nt))
+    impulse[:, 0] = normal
+    return impulse

@@ -11,7 +11,8 @@ that fails, Gauss-Seidel sweeps over exactly solved contacts and finely faceted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -33,6 +34,15 @@ SWEEP_STARTS, SWEEPS = 4, 25
 FINE_FACETS = (24, 64)
 
 
+@dataclass(frozen=True, eq=False)
+class _Aims:
+    """What is asked of normals, (nc,) each, scaled: velocity of pushing ones, least and largest impulse."""
+
+    rebound: Array
+    least: Array
+    most: Array
+
+
 class ConeStep:
     """HP23 (72) with ``Unit`` instead of ``Unit_D``: the friction disc itself. For one spatial problem."""
 
@@ -41,46 +51,60 @@ class ConeStep:
         self._G = scaled_delassus(problem)
         self._tolerance = residual_tolerance(problem)
 
-    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
-        """One solution of the step, or the best attempt with its status."""
+    def solve(
+        self, v: Array, lambda_max: Array | None, *, rebound: Array | None = None, held: Array | None = None
+    ) -> StepResult:
+        """One solution of the step, or the best attempt with its status.
+
+        ``rebound`` (nc,) m/s: the normal velocity with which pushing contacts leave, in the place of zero.
+        ``held`` (nc,) N s: normal impulse that acts in any case, with its friction; part of the result.
+        """
         problem, unit = self.problem, self.problem.scaling
+        aims = _Aims(
+            np.zeros(problem.nc) if rebound is None else rebound / unit.velocity,
+            np.zeros(problem.nc) if held is None else held / unit.impulse,
+            np.full(problem.nc, np.inf) if lambda_max is None else lambda_max / unit.impulse,
+        )
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
-        bound = self._bounds(lambda_max)
+        before[:: 1 + problem.nt] -= aims.rebound
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
-        starts = self._starts(v, lambda_max), self._sweeps(before, bound), self._fine(v, lambda_max)
+
+        def faceted(step: PolyhedralStep) -> StepResult:
+            return step.solve(v, lambda_max, rebound=rebound, held=held)
+
+        starts = self._starts(faceted), self._sweeps(before, aims), self._fine(faceted)
         for start in chain(*starts):
-            for candidate in (start, self._newton(start, before, bound)):
-                gap = self._gap(candidate, before, bound)
+            for candidate in (start, self._newton(start, before, aims)):
+                gap = self._gap(candidate, before, aims)
                 if gap < best_gap:
                     best, best_gap = candidate, gap
             if best_gap < self._tolerance:
                 break
         impulse = best.reshape(problem.nc, -1) * unit.impulse[:, None]
-        residual = self.residual(v, lambda_max, impulse)
+        residual = self._residual(v, impulse, aims)
         status = Status.SOLVED if residual < self._tolerance else Status.NUMERICAL
         return StepResult(problem.apply(impulse, v), impulse, status, residual, "facets and newton")
 
     def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
         """The fixed-point gap of an impulse (nc, 1 + nt), recomputed from the problem's own matrices."""
+        none = np.zeros(self.problem.nc)
+        most = none + np.inf if lambda_max is None else lambda_max / self.problem.scaling.impulse
+        return self._residual(v, impulse, _Aims(none, none, most))
+
+    def _residual(self, v: Array, impulse: Array, aims: _Aims) -> float:
         unit = self.problem.scaling
         after = self.problem.contact_velocity(self.problem.apply(impulse, v)) / unit.velocity[:, None]
-        bound = self._bounds(lambda_max)
-        return fixed_point_gap(impulse / unit.impulse[:, None], after, bound, self.problem.mu)
+        after[:, 0] -= aims.rebound
+        return fixed_point_gap(impulse / unit.impulse[:, None], after, aims.least, aims.most, self.problem.mu)
 
-    def _bounds(self, lambda_max: Array | None) -> Array:
-        """The largest scaled normal impulses, (nc,)."""
-        if lambda_max is None:
-            return np.full(self.problem.nc, np.inf)
-        return lambda_max / self.problem.scaling.impulse
-
-    def _starts(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
+    def _starts(self, faceted: Callable[[PolyhedralStep], StepResult]) -> Iterator[Array]:
         """Polyhedral solutions with ever narrower facets around the friction that the last one found."""
         problem = self.problem
         base = facet_directions(problem.nt, None)
         directions = np.broadcast_to(base, (problem.nc, *base.shape))
         width = np.full(problem.nc, 2.0 * np.pi / len(base))
         for _ in range(ROUNDS):
-            result = PolyhedralStep(problem, directions=directions).solve(v, lambda_max)
+            result = faceted(PolyhedralStep(problem, directions=directions))
             yield (result.impulse / problem.scaling.impulse[:, None]).ravel()
             slip = problem.contact_velocity(result.v)[:, 1:]
             wanted, found = _friction_angles(result.impulse[:, 1:], slip)
@@ -92,8 +116,10 @@ class ConeStep:
             angles = wanted[:, None] + np.concatenate([offsets, others], axis=1)
             directions = np.stack([np.cos(angles), np.sin(angles)], axis=2)
 
-    def _sweeps(self, before: Array, bound: Array) -> Iterator[Array]:
+    def _sweeps(self, before: Array, aims: _Aims) -> Iterator[Array]:
         """Gauss-Seidel over the contacts, each solved exactly, from rest; every so many sweeps a start."""
+        if np.any(aims.least > 0.0):
+            return  # one contact alone is solved from no impulse on
         lam = np.zeros(len(before))
         for _ in range(SWEEP_STARTS):
             for _ in range(SWEEPS):
@@ -102,35 +128,35 @@ class ConeStep:
                     own = slice(3 * i, 3 * i + 3)
                     block = self._G[own, own]
                     others = before[own] + self._G[own] @ lam - block @ lam[own]
-                    lam[own] = solve_contact(block, others, float(bound[i]), float(self.problem.mu[i]))
+                    lam[own] = solve_contact(block, others, float(aims.most[i]), float(self.problem.mu[i]))
                 if np.array_equal(lam, last):
                     break
             yield lam.copy()
 
-    def _fine(self, v: Array, lambda_max: Array | None) -> Iterator[Array]:
+    def _fine(self, faceted: Callable[[PolyhedralStep], StepResult]) -> Iterator[Array]:
         """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
         for facets in FINE_FACETS:
-            result = PolyhedralStep(self.problem, facets=facets).solve(v, lambda_max)
+            result = faceted(PolyhedralStep(self.problem, facets=facets))
             yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
 
-    def _gap(self, lam: Array, before: Array, bound: Array) -> float:
+    def _gap(self, lam: Array, before: Array, aims: _Aims) -> float:
         nc = self.problem.nc
         after = (before + self._G @ lam).reshape(nc, -1)
-        return fixed_point_gap(lam.reshape(nc, -1), after, bound, self.problem.mu)
+        return fixed_point_gap(lam.reshape(nc, -1), after, aims.least, aims.most, self.problem.mu)
 
-    def _newton(self, start: Array, before: Array, bound: Array) -> Array:
+    def _newton(self, start: Array, before: Array, aims: _Aims) -> Array:
         """Semismooth Newton on ``lambda - proj(lambda - rho c')``; the iterate with the smallest gap.
 
         Full steps first: the map is piecewise smooth, and a step that enlarges the gap often lands on the
         right piece. Where they lead nowhere, a trust-region method with the same derivatives is tried.
         """
-        best, best_gap = start, self._gap(start, before, bound)
+        best, best_gap = start, self._gap(start, before, aims)
         rho = 1.0 / _block_norms(self._G, self.problem.nc)
         lam = start
         for _ in range(NEWTON_STEPS):
-            value, slope = self._fixed_point(lam, before, bound, rho)
+            value, slope = self._fixed_point(lam, before, aims, rho)
             lam = lam - np.linalg.lstsq(slope, value, rcond=1e-14)[0]
-            gap = self._gap(lam, before, bound)
+            gap = self._gap(lam, before, aims)
             if gap < best_gap:
                 best, best_gap = lam, gap
             if best_gap < 1e-15 or not gap < 1e6 * best_gap:
@@ -142,20 +168,20 @@ class ConeStep:
             from scipy.optimize import least_squares  # not on the way to a sample
 
             result = least_squares(
-                lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[0],
+                lambda lam, weight=weight: self._fixed_point(lam, before, aims, weight)[0],
                 best,
-                jac=lambda lam, weight=weight: self._fixed_point(lam, before, bound, weight)[1],
+                jac=lambda lam, weight=weight: self._fixed_point(lam, before, aims, weight)[1],
                 xtol=1e-15,
                 ftol=1e-15,
                 gtol=1e-15,
                 max_nfev=100,
             )
-            gap = self._gap(result.x, before, bound)
+            gap = self._gap(result.x, before, aims)
             if gap < best_gap:
                 best, best_gap = result.x, gap
         return best
 
-    def _fixed_point(self, lam: Array, before: Array, bound: Array, rho: Array) -> tuple[Array, Array]:
+    def _fixed_point(self, lam: Array, before: Array, aims: _Aims, rho: Array) -> tuple[Array, Array]:
         """Value and an element of the generalized Jacobian of the fixed-point map."""
         nc, width = self.problem.nc, 1 + self.problem.nt
         after = before + self._G @ lam
@@ -166,9 +192,9 @@ class ConeStep:
             normal = i * width
             tangent = slice(normal + 1, normal + width)
             inner = lam[normal] - rho[i] * after[normal]
-            value[normal] = lam[normal] - min(max(inner, 0.0), bound[i])
+            value[normal] = lam[normal] - min(max(inner, aims.least[i]), aims.most[i])
             slope[normal] = identity[normal]
-            if 0.0 < inner < bound[i]:
+            if aims.least[i] < inner < aims.most[i]:
                 slope[normal] = rho[i] * self._G[normal]
             pull = lam[tangent] - rho[i] * after[tangent]
             pull_slope = identity[tangent] - rho[i] * self._G[tangent]
@@ -187,12 +213,12 @@ class ConeStep:
         return value, slope
 
 
-def fixed_point_gap(lam: Array, after: Array, bound: Array, mu: Array) -> float:
+def fixed_point_gap(lam: Array, after: Array, least: Array, most: Array, mu: Array) -> float:
     """Gap of the fixed point for scaled impulses and velocities after, (nc, 1 + nt); infinite for NaN.
 
-    ``bound`` (nc,): the largest normal impulse.
+    ``least``, ``most`` (nc,): bounds of the normal impulse.
     """
-    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], 0.0, bound)
+    normal = lam[:, 0] - np.clip(lam[:, 0] - after[:, 0], least, most)
     friction = lam[:, 1:] - project_disc(lam[:, 1:] - after[:, 1:], mu * np.maximum(lam[:, 0], 0.0))
     gap = max(float(np.abs(normal).max()), float(np.linalg.norm(friction, axis=1).max()))
     return gap if np.isfinite(gap) else float("inf")

@@ -12,7 +12,7 @@ from routh.lcp.lemke import lemke_pivots
 from routh.lcp.result import LCPResult
 from routh.lcp.solve import Pivoting, solve_scaled
 from routh.problem import ImpactProblem
-from routh.step.base import StepResult, residual_tolerance
+from routh.step.base import StepResult, along_normals, residual_tolerance
 from routh.validation import Array
 
 
@@ -60,9 +60,22 @@ class PolyhedralStep:
         """Number of unknowns of the bounded problem."""
         return self.problem.nc * (3 + self.k)
 
-    def solve(self, v: Array, lambda_max: Array | None) -> StepResult:
-        """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties."""
-        W, q, z_unit, w_unit, keep = self._data(v, lambda_max)
+    def solve(
+        self, v: Array, lambda_max: Array | None, *, rebound: Array | None = None, held: Array | None = None
+    ) -> StepResult:
+        """The canonical solution: Lemke's, all-ones covering vector, lexicographic ties.
+
+        ``rebound`` (nc,) m/s: the normal velocity with which pushing contacts leave, in the place of zero.
+        ``held`` (nc,) N s: normal impulse that acts in any case, with its friction; part of the result.
+        """
+        started = v if held is None else self.problem.apply(along_normals(self.problem, held), v)
+        W, q, z_unit, w_unit, keep = self._data(started, lambda_max)
+        nc = self.problem.nc
+        if rebound is not None:
+            first = 0 if lambda_max is None else nc
+            q[first : first + nc] -= rebound
+        if held is not None:
+            q[-nc:] = self.problem.mu * held
         result = solve_scaled(
             W,
             q,
@@ -74,7 +87,7 @@ class PolyhedralStep:
             self._pivoting,
             lambda: self._exact_matrix()[keep, keep],
         )
-        return self._read(v, result, keep)
+        return self._read(v, result, keep, held)
 
     def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
         """Every solution; those that differ only in undetermined impulses are one."""
@@ -119,8 +132,10 @@ class PolyhedralStep:
         keep = slice(0, None) if bounded else slice(nc, None)
         return self._W[keep, keep], q[keep], self._z_unit[keep], self._w_unit[keep], keep
 
-    def _read(self, v: Array, found: LCPResult, keep: slice) -> StepResult:
+    def _read(self, v: Array, found: LCPResult, keep: slice, held: Array | None = None) -> StepResult:
         impulse = (self._spread[:, keep] @ found.z).reshape(self.problem.nc, 1 + self.problem.nt)
+        if held is not None:
+            impulse += along_normals(self.problem, held)
         after = self.problem.apply(impulse, v)
         return StepResult(after, impulse, found.status, found.residual, found.method)
 
