@@ -162,7 +162,7 @@ def test_no_sample_that_terminates_is_exit_code_1(routh_command):
         (["run", "rocking-block", "--exact", "--samples", "9"], "--samples: given together with --exact"),
         (["run", "zeno-block", "--max-steps", "9"], "--max-steps: zeno-block is a motion"),
         (["run", "bowling", "--seed", "1"], "--seed: one contact with restitution"),
-        (["animate", "pendulum-by-constraint", "--out", "frames"], "which moves by constraints"),
+        (["animate", "bowling", "--out", "frames"], "one impact without a mechanism"),
         (["impact", "missing.npz"], "there is no file missing.npz"),
         (["reproduce", "--only", "hp23-fig-99"], "there is no exhibit 'hp23-fig-99'; did you mean"),
     ],

@@ -8,7 +8,6 @@ import pytest
 import routh
 from routh.reproduce.base import Settings
 from routh.reproduce.simulation import figure_7, figure_8
-from routh.sim import Bundle
 from routh.viz import animate as films
 from routh.viz import encoding
 from routh.viz.animate import animate
@@ -75,8 +74,10 @@ def test_films_that_cannot_be_made_are_refused(block, bundle, tmp_path, monkeypa
     with pytest.raises(ValueError, match="wanted at most 2000"):
         animate(block.model, bundle, tmp_path / "film.gif", speed=1e-6)
     box = routh.systems.get("box-drop")
-    with pytest.raises(ValueError, match="planar models"):
-        animate(box.model, Bundle((bundle[0],)), tmp_path / "film.gif")
+    with pytest.raises(ValueError, match="wanted a planar model, or one of bodies in space"):
+        animate(object(), bundle, tmp_path / "film.gif")
+    with pytest.raises(ValueError, match="magnify: got 2 for bodies in space"):
+        animate(box.model, bundle, tmp_path / "film.gif", magnify=2.0)
     monkeypatch.setattr(encoding.shutil, "which", lambda _: None)
     monkeypatch.setattr(
         encoding.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))

@@ -12,7 +12,7 @@ import routh
 from routh.cli import landings, options, robot_files, robots
 from routh.cli.base import app, command
 from routh.cli.output import Output
-from routh.cli.requests import FilmRequest, ScanRequest, SweepRequest, TipRequest
+from routh.cli.requests import FilmRequest, MotionRequest, ScanRequest, SweepRequest, TipRequest
 
 
 def _version(wanted: bool) -> None:
@@ -240,13 +240,13 @@ def audit(
 
 @command("animate")
 def animate(
-    source: options.PlanarSource,
+    source: options.Source,
     landed: landings.Landed,
     robot: robot_files.RobotFile,
     output: Output,
     request: FilmRequest,
 ) -> int:
-    """Write a film of a planar system's futures, or of a robot's landing.
+    """Write a film of a system's futures, or of a robot's landing.
 
     With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
     ghosts. Of a robot MuJoCo's own motion is drawn in full, and the outcomes of the impact as ghosts in the
@@ -269,6 +269,33 @@ def animate(
         return animate_robot(Path(source), landed, robot, request, target, output)
     robot_files.refuse_without_robot(source, landed, robot, request.robot)
     return animate_system(source, request, target, output)
+
+
+@command("simulate")
+def simulate(
+    source: options.Source,
+    landed: landings.Landed,
+    placed: robots.Standing,
+    output: Output,
+    request: MotionRequest,
+) -> int:
+    """What happens next: the motion of a system or a robot through its impacts, event by event.
+
+    One future is told by its events: impacts with the kinetic energy before and after, contacts that open,
+    close, stick or slip, and why it ended. With the set-valued law one state has many futures, which
+    [bold]--futures[/bold] draws; futures that ended early are counted and the exit code is 1. Contacts are
+    rigid; [bold]--dt[/bold] takes time steps instead of events.
+
+    [bold]Examples:[/bold]
+
+      routh simulate zeno-block --duration 3 --law simultaneous
+      routh simulate rocking-block --futures 8 --duration 0.3 --out block.gif --pace 0.1
+      routh simulate robot.xml --drop 1.0 --roll 0.1 --out landing.gif
+      routh simulate robot.xml --keyframe home --duration 0.3 --json | jq '.futures[0].events[].kind'
+    """
+    from routh.cli.simulate import run_simulate
+
+    return run_simulate(source, landed, placed, request, output)
 
 
 @command("view")

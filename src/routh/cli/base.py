@@ -25,6 +25,7 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh impact problem.npz     the same for your own matrices
   routh impact robot.xml --drop 1.0      a robot's landing
   routh tip robot.xml --drop 1.5 --speed 0.8   may it come down like that, or can it turn over?
+  routh simulate robot.xml --drop 1.0    and what happens after it
   routh view robot.xml         drag its state in a browser
   routh reproduce --quick      the papers' figures, with a report
 """

@@ -29,12 +29,13 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
         output.show(_state_table(model, state), "")
     if model.contacts:
         output.show(_contact_table(model, gaps, Jn @ state.v))
-    output.say("\nSimulate it in Python:")
-    output.say(f"  system = routh.systems.get({system.name!r})")
-    if isinstance(system, ConstrainedMotion):
-        output.say("  trajectory = system.run()")
-    else:
-        output.say("  trajectory = routh.simulate(system.model, system.state, duration=2.0)")
+    output.say(f"\nWhat happens next: [bold]routh simulate {system.name}[/bold]; in Python:")
+    how = (
+        "system.run()"
+        if isinstance(system, ConstrainedMotion)
+        else "routh.simulate(system.model, system.state, duration=2.0)"
+    )
+    output.say(f"  system = routh.systems.get({system.name!r})\n  trajectory = {how}")
     written = output.picture(place, lambda: state_figure(system))
     contacts = [info.name for info in model.contacts]
     told = {"q": state.q, "v": state.v, "contacts": contacts, "gaps": gaps, "picture": written}

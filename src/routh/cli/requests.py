@@ -1,4 +1,4 @@
-"""What ``tip``, ``scan``, ``sweep`` and ``animate`` are asked: their own options, see `routh.cli.groups`."""
+"""What ``tip``, ``scan``, ``sweep``, ``animate``, ``simulate`` are asked: options, see `routh.cli.groups`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import typer
 
 from routh.cli import options, robots
 
+Futures = Annotated[
+    int | None, options.option(min=1, help="How many futures to draw from the set. [1; routh animate: 8]")
+]
+FramesPerSecond = Annotated[int, typer.Option(min=1, help="Frames per second of a film.")]
 Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")]
 
 
@@ -115,15 +119,78 @@ class FilmRequest:
         Path | None,
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
     ] = None
-    futures: Annotated[int, typer.Option(min=1, help="How many futures to draw on top of each other.")] = 8
+    futures: Futures = None
     duration: Annotated[float | None, options.option(help="How long to simulate, s. [2, of a robot 0.4]")] = (
         None
     )
     pace: Annotated[
         float | None, options.option(help="Seconds of motion per second of film. [1, of a robot 0.2]")
     ] = None
-    fps: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 25
+    fps: FramesPerSecond = 25
     change: options.Change = None
     robot: Rigid = field(default_factory=Rigid)
     seed: options.Seed = 0
     budget: options.Budget = None
+
+
+@dataclass(frozen=True)
+class MotionRequest:
+    """What to simulate."""
+
+    duration: Annotated[
+        float | None, options.option(help="How long to simulate, s. [the system's own, 2, of a robot 0.5]")
+    ] = None
+    law: Annotated[
+        str | None,
+        options.option(
+            metavar="LAW",
+            help="What resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, moreau, ... "
+            "[set-valued; motions by constraint forces have none]",
+        ),
+    ] = None
+    futures: Futures = None
+    dt: Annotated[
+        float | None,
+        options.option(help="Time stepping with this step, s, instead of event by event."),
+    ] = None
+    change: options.Change = None
+    out: Annotated[
+        Path | None,
+        options.option(
+            "--out",
+            "-o",
+            help="A picture (.png, .pdf, .svg), or a film: .gif, .mp4 (needs ffmpeg) or a folder of frames. "
+            "[NAME-motion.png]",
+        ),
+    ] = None
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")] = False
+    pace: Annotated[
+        float | None, options.option(help="Of a film: seconds of motion per second. [1, of a robot 0.2]")
+    ] = None
+    fps: FramesPerSecond = 25
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Hold every future against HP23 (53), which takes about as long again."
+        ),
+    ] = False
+    self_contacts: Annotated[
+        bool,
+        typer.Option(
+            "--self-contacts",
+            help="Count contacts between links of one robot, too; collision shapes must not overlap.",
+            rich_help_panel="Robots",
+        ),
+    ] = False
+    seed: options.Seed = 0
+    budget: options.Budget = None
+
+    def place(self, name: str) -> Path | None:
+        """Where the picture or the film goes, checked before the work; None where none is wanted."""
+        if self.out is not None and self.no_picture:
+            raise ValueError("--out: given together with --no-picture; wanted one of them")
+        if self.no_picture:
+            return None
+        return options.output_file(
+            self.out or Path(f"{name}-motion.png"), (*options.PICTURES, *options.FILMS)
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.cli.animate import FUTURES
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output
@@ -31,15 +32,13 @@ _BEFORE = 0.1  # s of the fall that are shown
 
 def frame_times(wanted: FilmRequest) -> Array:
     """Of the frames, s; zero is the touch."""
-    from routh.viz.encoding import MOST_FRAMES
+    from routh.viz.encoding import check_frames
 
     speed = real("pace", 0.2 if wanted.pace is None else wanted.pace, above=0.0)
     duration = real("duration", 0.4 if wanted.duration is None else wanted.duration, above=0.0)
     step = speed / wanted.fps
     after = math.ceil(duration / step)
-    count = math.ceil(_BEFORE / step) + after + 1
-    if count > MOST_FRAMES:
-        raise ValueError(f"pace: got {speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+    count = check_frames("pace", speed, math.ceil(_BEFORE / step) + after + 1)
     return np.arange(after + 1 - count, after + 1) * np.float64(step)
 
 
@@ -85,7 +84,7 @@ def _motions(
     ended = np.flatnonzero(outcomes.solved)
     if not len(ended):
         raise ValueError("impact: no sample of it is solved; nothing can be followed")
-    chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures)]
+    chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures or FUTURES)]
     names, which = mode_names(outcomes)
     shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]
     groups = np.array([min(shown.index(int(g)), _GROUPS - 1) for g in which[chosen]])
@@ -95,7 +94,7 @@ def _motions(
     frames = len(after) - 1
     own = follow(model, found.qpos, found.qvel[None], duration=float(after[-1]), frames=frames).q[0]
     if wanted.robot.rigid:
-        groups, labels = np.zeros(wanted.futures, dtype=int), ["futures"]
+        groups, labels = np.zeros(wanted.futures or FUTURES, dtype=int), ["futures"]
         q = _rigid(model, found, wanted, after)
     else:
         velocities = problem.lift(outcomes.v[chosen])
@@ -112,7 +111,7 @@ def _rigid(model: MjModel, found: Landing, wanted: FilmRequest, times: Array) ->
     from routh.sim import simulate_many
 
     robot, start = MujocoModel(model, self_contacts=False), State(found.qpos, found.qvel)
-    many: Options = {"n": wanted.futures, "duration": float(times[-1]), "seed": wanted.seed}
+    many: Options = {"n": wanted.futures or FUTURES, "duration": float(times[-1]), "seed": wanted.seed}
     many["window"] = found.window
     bundle = simulate_many(robot, start, law=SetValued(), **many)
     return np.array([bundle.at(float(t))[0] for t in times])

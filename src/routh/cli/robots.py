@@ -172,12 +172,14 @@ def state_problem(model: MjModel, data: MjData, placed: Standing, **further: flo
         return mujoco.problem(model, data, **limits)
 
 
-def load_state(file: Path, placed: Standing, *, lands: bool = False) -> tuple[MjModel, MjData]:
-    """The MjModel of a file and the MjData of the state that was asked for."""
+def load_state(
+    file: Path, placed: Standing, *, lands: bool = False, sky: bool | None = None
+) -> tuple[MjModel, MjData]:
+    """The MjModel of a file, with a sky for films, and the MjData of the state that was asked for."""
     from routh.models import mujoco
     from routh.models.states import read_state
 
-    model = placed.load(file, lands=lands, floating=placed.floating or None, ground=placed.ground)
+    model = placed.load(file, lands=lands, floating=placed.floating or None, ground=placed.ground, sky=sky)
     qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)
     if placed.state is None:
         return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)

@@ -90,9 +90,6 @@ def simulate(
     if isinstance(model, SpringyModel):
         model.check_events()
     start = checked_state(model, state, closed)
-    rng = np.random.Generator(
-        np.random.Philox(key=[integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)])
-    )
     settings = RunSettings(
         rtol=real("rtol", rtol, above=0.0),
         atol=real("atol", atol, above=0.0),
@@ -104,9 +101,15 @@ def simulate(
         sample_dt=spacing,
         max_events=integer("max_events", max_events, at_least=1),
         law=law or SetValued(),
-        rng=rng,
+        rng=generator(seed, stream),
     )
     return Run(Mechanism(model, control), start, settings).finish()
+
+
+def generator(seed: int, stream: int) -> np.random.Generator:
+    """The draws of one future: every seed and every stream has its own."""
+    key = [integer("seed", seed, at_least=0), integer("stream", stream, at_least=0)]
+    return np.random.Generator(np.random.Philox(key=key))
 
 
 def checked_state(model: Model, state: State, gap: float) -> State:

@@ -6,6 +6,7 @@ import numpy as np
 
 from routh.constraints import Bilateral, ConstrainedSystem, ConstraintForces, Contact
 from routh.constraints.types import Constraint
+from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import Model, SpringyModel, State
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
@@ -21,6 +22,7 @@ class StepRecorder:
         self.rows: list[Options] = []
         self.events: list[Event] = []
         self.closed = np.zeros(len(model.contacts), dtype=bool)
+        self.stopped = False
         self._reset()
 
     def _reset(self) -> None:
@@ -35,9 +37,20 @@ class StepRecorder:
         if self.model.contacts:
             self.impulse += step.system.dt * step.forces[0]
 
-    def stop(self, t: float, reason: str) -> None:
+    def impact(self, t: float, law: ImpactLaw, result: ImpactResult) -> None:
+        """An impact within a step, which the next sample tells the impulses of."""
+        names = result.problem.names
+        pushed = tuple(names[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
+        rows = [[info.name for info in self.model.contacts].index(name) for name in names]
+        self.impulse[rows] += result.impulse
+        self.residual = float(np.maximum(self.residual, result.residual))
+        data: Options = {"closed": names, "soon": dict(result.problem.soon), "law": type(law).__name__}
+        data |= {"v_before": result.problem.v.copy(), "v_after": result.v.copy()}
+        self.events.append(Event("impact", t, len(self.rows), pushed, data))
+
+    def stop(self, t: float, reason: str, status: Status = Status.OUT_OF_TIME) -> None:
         """The next sample is the last, before its time."""
-        self.status = Status.OUT_OF_TIME
+        self.status, self.stopped = status, True
         self.events.append(
             Event("stop", t, len(self.rows), (), {"reason": reason, "status": self.status.name})
         )

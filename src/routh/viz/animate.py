@@ -8,24 +8,29 @@ and the picture says how much. Below, the gaps of the contacts over time, as the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from routh.models.base import Model
 from routh.models.planar import PlanarModel
+from routh.models.spatial import SpatialModel
 from routh.sim import Bundle, Trajectory
 from routh.text import for_matplotlib
 from routh.validation import Array, integer, real
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
-from routh.viz.encoding import MOST_FRAMES, film_kind, write_frames
+from routh.viz.encoding import check_frames, film_kind, write_frames
+from routh.viz.solids import draw_free_bodies, frame_solids
+
+Drawn = PlanarModel | SpatialModel  # models whose bodies have shapes
 
 MOST_GHOSTS = 24  # futures drawn at once
 _PANEL = 2.2  # inch, height of the panel of gaps
 _SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
-_TOUCHED = 1e-6  # m: contacts that never come this near have no line
+_TOUCHED = 1e-6  # m: contacts that are never this near have no line, nor those that always are
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +40,7 @@ class _Stage:
     fig: style.Figure
     ax: style.Axes
     cursor: style.Line2D | None  # the present time, in the panel of gaps
-    model: PlanarModel
+    model: Drawn
     futures: list[Trajectory]
     title: str
     magnify: float
@@ -47,7 +52,7 @@ class _Stage:
 
 
 def animate(
-    model: PlanarModel,
+    model: Drawn,
     motion: Trajectory | Bundle,
     path: str | Path,
     *,
@@ -61,18 +66,22 @@ def animate(
 
     Parameters
     ----------
-    model : a planar model.
+    model : a planar model, or one of bodies in space, which are seen obliquely.
     motion : what to show; of a bundle at most 24 futures are drawn.
     path : ``.gif``, ``.mp4`` (needs ffmpeg), or anything without a suffix: a folder of PNG frames.
     fps : frames per second; speed : seconds of motion per second of film, e.g. 0.25 for slow motion.
     width : of the picture in pixels.
-    magnify : how many times larger than it is the motion is drawn, from where it starts; 1: as it is.
-        Default: 1, or 2, 5, 10, ... where nothing would be seen to move.
+    magnify : how many times larger than it is the motion is drawn, from where it starts; 1: as it is, which
+        is all that bodies in space can. Default: 1, or 2, 5, 10, ... where nothing would be seen to move.
 
     Returns the path written. Time runs evenly: an impact is an instant, whatever it takes in augmented time.
     """
-    if not isinstance(model, PlanarModel):
-        raise ValueError(f"model: got {type(model).__name__}; animations are drawn of planar models")
+    if not isinstance(model, Drawn):
+        raise ValueError(
+            f"model: got {type(model).__name__}; wanted a planar model, or one of bodies in space"
+        )
+    if magnify not in (None, 1.0) and isinstance(model, SpatialModel):
+        raise ValueError(f"magnify: got {magnify:g} for bodies in space; wanted 1")
     film_kind(path)  # before the work, not after it
     futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
@@ -87,9 +96,7 @@ def animate(
 def _times(futures: list[Trajectory], fps: int, speed: float) -> Array:
     first, last = float(futures[0].t[0]), max(float(one.t[-1]) for one in futures)
     count = max(math.ceil((last - first) / speed * fps), 1) + 1
-    if count > MOST_FRAMES:
-        raise ValueError(f"speed: got {speed:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
-    return np.minimum(first + np.arange(count) * speed / fps, last)
+    return np.minimum(first + np.arange(check_frames("speed", speed, count)) * speed / fps, last)
 
 
 def _magnified(q: Array, start: Array, factor: float) -> Array:
@@ -105,23 +112,55 @@ def _magnification(motion: float, picture: float) -> float:
     return unit * max(k for k in (1.0, 2.0, 5.0) if k * unit <= wanted)
 
 
-def _stage(
-    model: PlanarModel, futures: list[Trajectory], width: int, title: str, magnify: float | None
-) -> _Stage:
+def frame_bodies(ax: style.Axes, model: Drawn, configurations: Sequence[Array]) -> None:
+    """Equal axes that hold all bodies at all the configurations."""
+    if isinstance(model, SpatialModel):
+        frame_solids(ax, model, configurations)
+    else:
+        frame(ax, model, configurations, pad=0.08)
+
+
+def draw_at(
+    ax: style.Axes,
+    model: Drawn,
+    q: Array,
+    *,
+    ghost: bool = False,
+    color: str = style.GREY,
+    zorder: float = 2.0,
+) -> None:
+    """The bodies at a configuration; a ghost is only dashed lines in ``color``."""
+    if isinstance(model, SpatialModel):
+        draw_free_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
+    else:
+        draw_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
+
+
+def touching(model: Model, futures: Sequence[Trajectory]) -> tuple[list[Array], list[int]]:
+    """The gaps of each future, (T, nc) m, and the contacts that are both open and closed in them."""
+    gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
+    low, high = (np.array([take(g, axis=0) for g in gaps]) for take in (np.min, np.max))
+    moving = (low.min(axis=0) < _TOUCHED) & (high.max(axis=0) > _TOUCHED)
+    return gaps, np.flatnonzero(moving).tolist()
+
+
+def _stage(model: Drawn, futures: list[Trajectory], width: int, title: str, magnify: float | None) -> _Stage:
     """Empty axes that hold the whole motion, with the obstacles, and the panel of gaps."""
     seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
     start = futures[0].q[0]
-    gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
-    touched = [c for c in range(len(model.contacts)) if min(float(g[:, c].min()) for g in gaps) < _TOUCHED]
+    gaps, touched = touching(model, futures)
     panel = _PANEL if touched and width >= 300 else 0.0
     wide = width / 100
     fig, axes = style.figure(1, 1, width=wide, height=wide)
     ax: style.Axes = axes[0]
-    frame(ax, model, seen, pad=0.08)
-    if magnify is None:
+    frame_bodies(ax, model, seen)
+    if isinstance(model, SpatialModel):
+        magnify = 1.0
+    elif magnify is None:
         motion = max(float(np.abs(q - start).max()) for q in seen)
         magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
-    frame(ax, model, [_magnified(q, start, magnify) for q in seen], pad=0.08)
+    if magnify != 1.0:
+        frame_bodies(ax, model, [_magnified(q, start, magnify) for q in seen])
     across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
     tall = min(max(wide * up / across, 0.4 * wide), wide)
     middle = float(np.mean(ax.get_xlim()))
@@ -130,7 +169,8 @@ def _stage(
     low, high = ax.get_ylim()
     room = max(2.0 * half * tall / wide - up, 0.0)  # of flat scenes, above and below
     ax.set_ylim(low - 0.3 * room, high + 0.7 * room)
-    draw_planes(ax, model)
+    if isinstance(model, PlanarModel):
+        draw_planes(ax, model)
     tall += panel
     tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
     fig.set_layout_engine("none")
@@ -140,15 +180,20 @@ def _stage(
     cursor = None
     if panel:
         below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
-        _draw_gaps(below, model, futures, gaps, touched)
+        draw_gaps(below, model, futures, gaps, touched)
         cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9, clip_on=False)
     return _Stage(fig, ax, cursor, model, futures, title, magnify)
 
 
-def _draw_gaps(
-    ax: style.Axes, model: PlanarModel, futures: list[Trajectory], gaps: list[Array], contacts: list[int]
+def draw_gaps(
+    ax: style.Axes,
+    model: Model,
+    futures: Sequence[Trajectory],
+    gaps: list[Array],
+    contacts: list[int],
+    columns: int = 9,
 ) -> None:
-    """The distance of each contact over time, a line per future."""
+    """The distance of each contact over time, a line per future; names in so many columns."""
     for k, c in enumerate(contacts):
         color = style.CYCLE[k % len(style.CYCLE)]
         for j, (one, gap) in enumerate(zip(futures, gaps, strict=True)):
@@ -158,7 +203,12 @@ def _draw_gaps(
     ends = futures[0].t[0], max(one.t[-1] for one in futures)
     ax.set(xlim=ends, ylim=(0.0, None), xlabel="time (s)", ylabel="gap (mm)")
     if len(contacts) <= len(style.CYCLE):
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(contacts), borderaxespad=0.0)
+        ax.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.0, 0.97),
+            ncols=min(len(contacts), columns),
+            borderaxespad=0.0,
+        )
 
 
 def _draw(stage: _Stage, t: float) -> list[style.Artist]:
@@ -166,9 +216,9 @@ def _draw(stage: _Stage, t: float) -> list[style.Artist]:
     ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}
     first, *others = stage.futures
-    draw_bodies(ax, stage.model, stage.configuration(first, t), zorder=2.0)
+    draw_at(ax, stage.model, stage.configuration(first, t), zorder=2.0)
     for one in others:
-        draw_bodies(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
+        draw_at(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
     words = f"{for_matplotlib(stage.title)}  t = {t:.3f} s".strip()
     if stage.magnify != 1.0:
         words += f"  motion drawn {stage.magnify:g} times as large"

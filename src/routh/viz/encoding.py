@@ -36,6 +36,13 @@ def film_kind(path: str | Path) -> str:
     return suffix[1:]
 
 
+def check_frames(option: str, value: float, count: int) -> int:
+    """The number of frames that an option makes, if a film may have so many."""
+    if count > MOST_FRAMES:
+        raise ValueError(f"{option}: got {value:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+    return count
+
+
 def ffmpeg() -> str:
     """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
     found = shutil.which("ffmpeg")
