@@ -144,7 +144,7 @@ class MotionRequest:
         str | None,
         options.option(
             metavar="LAW",
-            help="What resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, moreau, ... "
+            help="What resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, moreau... "
             "[set-valued; motions by constraint forces have none]",
         ),
     ] = None

@@ -22,6 +22,7 @@ from routh.cli.output import Output, plain_table
 from routh.cli.requests import MotionRequest
 from routh.cli.robots import Standing, load_state
 from routh.cli.run import parse_changes
+from routh.models import UnrepresentedWarning
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.models.spatial import SpatialModel
@@ -79,7 +80,8 @@ def run_simulate(
             raise ValueError(f"--self-contacts: {source} is no robot file; wanted one with it")
         start = system_start(source, request)
     begun = time.perf_counter()
-    with output.busy(f"simulating {start.duration:g} s of {start.name}"):
+    with output.busy(f"simulating {start.duration:g} s of {start.name}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnrepresentedWarning)  # told above
         bundle = futures_of(start, law, request)
     seconds = time.perf_counter() - begun
     verdicts = _verdicts(start.model, bundle, request, output)
@@ -113,7 +115,6 @@ def robot_start(
     file: Path, landed: Landed, placed: Standing, request: MotionRequest, output: Output
 ) -> Start:
     """A robot in the state that was asked for, or about to land."""
-    from routh.models import UnrepresentedWarning
     from routh.models.mujoco.model import MujocoModel
 
     lands = landed.drop is not None
@@ -136,11 +137,13 @@ def robot_start(
         state = State(found.qpos, found.qvel)
     else:
         state = State(data.qpos, data.qvel)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnrepresentedWarning)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", UnrepresentedWarning)
         robot = MujocoModel(model, self_contacts=request.self_contacts)
-    for note in robot.unrepresented:
-        output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
+        if request.dt is None:
+            robot.check_events()
+    for note in notes:
+        output.show(f"[yellow]{for_rich(note.message)}[/yellow]")
     duration = 0.5 if request.duration is None else real("--duration", request.duration, above=0.0)
     return Start(file.stem, robot, state, duration, window=placed.window, robot=model)
 
