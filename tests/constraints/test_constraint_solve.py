@@ -11,6 +11,8 @@ from scipy import sparse
 
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve
 from routh.constraints.active_set import solve_active_set
+from routh.constraints.coulomb import solve_coulomb
+from routh.constraints.mode_rows import Modes
 from routh.constraints.residual import residuals_of
 from routh.status import Status
 
@@ -53,9 +55,11 @@ def test_active_set_agrees_with_enumeration(trial):
     G = rng.normal(size=(n, nv))
     row = Unilateral(G, 1e-3 * rng.normal(size=n), stiffness=10.0 ** rng.uniform(0, 6, n), damping=1.0)
     rows = ConstrainedSystem(mass(rng, nv), rng.normal(size=nv), rng.normal(size=nv), [row], 0.01).rows
-    found = solve_active_set(rows)
+    found, wanted = solve_active_set(rows), enumerate_lcp(rows)
     assert found.converged
-    np.testing.assert_allclose(found.y, enumerate_lcp(rows), atol=1e-8 * np.abs(rows.c).max())
+    np.testing.assert_allclose(found.y, wanted, atol=1e-8 * np.abs(rows.c).max())
+    compiled = solve_coulomb(rows, Modes.first(rows))
+    np.testing.assert_allclose(compiled.force, rows.S * wanted, atol=1e-8 * np.abs(rows.S * rows.c).max())
 
 
 def test_the_line_search_ends_where_full_steps_would_cycle(monkeypatch):

@@ -25,24 +25,19 @@ _GRAM_STIFFNESS = 1e10
 
 
 def solve_springs(
-    mass: Mass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array, *, keep_zeros: bool = False
+    mass: Mass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array
 ) -> tuple[Array, Array]:
-    """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause.
-
-    ``keep_zeros`` asks for elimination even where the rows push as they measure: it leaves directions that
-    nothing couples exactly alone, where orthogonal transformations would mix in roundings.
-    """
+    """Scaled forces ``y`` (n,) and the acceleration ``a`` (nv,) that they cause."""
     if len(c) == 0:
         return np.zeros(0), np.zeros(mass.nv)
     if isinstance(mass, SparseMass):
         return _sparse(mass, Gm, Gf, S, c)
     N = S[:, None] * mass.whiten(Gm)  # (n, nv)
-    few = len(c) <= _AUGMENTED_ROWS
-    if Gf is Gm and not (keep_zeros and few):
+    if Gf is Gm:
         y, x = least_squares(N, c)
     else:
-        F = N if Gf is Gm else S[:, None] * mass.whiten(Gf)
-        y, x = _augmented(N, F, c) if few else _primal(N, F, c)
+        F = S[:, None] * mass.whiten(Gf)
+        y, x = _augmented(N, F, c) if len(c) <= _AUGMENTED_ROWS else _primal(N, F, c)
     return y, mass.unwhiten(x)
 
 

@@ -68,11 +68,14 @@ def _tolerance(rows: ActingRows) -> float:
 def _energy(rows: ActingRows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
     if len(rows) == 0:
         return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), modes, 0, 0.0), "none"
-    if not can_stick(rows).any():
-        return _frictionless(rows, modes)
-    if solver == "cone-program":
+    rough = bool(can_stick(rows).any())
+    if rough and solver == "cone-program":
         return solve_cone(rows), "cone-program"
     found = solve_coulomb(rows, modes)
+    if not rough:
+        if not found.residual < tolerances.COULOMB_ITERATION:
+            return _frictionless(rows, modes)
+        return found, "linear" if rows.nb == len(rows) else "active-set"
     if solver == "auto" and not found.residual < tolerances.COULOMB_ITERATION:
         other = solve_cone(rows)
         if other.residual < found.residual:
@@ -81,6 +84,7 @@ def _energy(rows: ActingRows, modes: Modes, solver: str) -> tuple[CoulombResult,
 
 
 def _frictionless(rows: ActingRows, modes: Modes) -> tuple[CoulombResult, str]:
+    """By orthogonal transformations and, where full steps would cycle, a line search."""
     plain = rows.frictionless()
     start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != SEPARATES])
     found = solve_active_set(plain, start)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from routh import tolerances
 from routh.constraints import Compliance, ElasticFoundation, from_model, solve
+from routh.constraints.flat import elimination_order
 from routh.constraints.holonomic import CoordinateLimit, StateConstraint
 from routh.constraints.system import TANGENTIAL_DAMPER
 from routh.kernels.common.slices import run_slices
@@ -49,7 +48,6 @@ Given = ArrayLike | Callable[[State], ArrayLike] | None
 MOST_VELOCITIES = 40  # of a planar mechanism: with more, LAPACK is as fast
 SPARSE_SIZE = 40  # rows and velocities of free bodies from which on elimination is sparse
 AT_ONCE = 200  # steps between looks at the clock
-ROOM = 4  # entries of sparse factors, as a multiple of those of a matrix in which everything acts
 
 
 def suits(model: Model, compliance: Compliance, constraints: Sequence[StateConstraint]) -> bool:
@@ -306,17 +304,5 @@ def _layout(model: SpatialModel | PlanarModel, nu: int) -> tuple[Layout, int]:
             start[6 * b + 3 : 6 * b + 6] = 6 * b + 3
     way, order, entries = DENSE, nothing, 0
     if len(pattern) + nv >= SPARSE_SIZE and len(model.bodies) > 1:
-        way, (order, entries) = SPARSE, _order(pattern, columns, width, nv)
+        way, (order, entries) = SPARSE, elimination_order(pattern, columns, width, nv)
     return Layout(way, 0, nu, nc, nt, pattern, columns, width, start, order), entries
-
-
-def _order(pattern: np.ndarray, columns: np.ndarray, width: np.ndarray, nv: int) -> tuple[np.ndarray, int]:
-    """In which order elimination keeps factors sparse if everything acts, and room for them."""
-    n = len(pattern)
-    rows = np.repeat(np.arange(n), width[pattern])
-    across = np.concatenate([columns[p, : width[p]] for p in pattern])
-    J = sparse.csr_array((np.linspace(1.0, 2.0, len(rows)), (rows, across)), shape=(n, nv))
-    one, other = sparse.eye_array(n), sparse.eye_array(nv)
-    factors = splu(sparse.block_array([[one, J], [-J.T, other]], format="csc"))
-    entries = max(factors.L.nnz, factors.U.nnz, 2 * J.nnz + n + nv)
-    return np.argsort(factors.perm_c).astype(np.int64), ROOM * entries

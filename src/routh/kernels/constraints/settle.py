@@ -28,7 +28,7 @@ from routh.kernels.constraints.data import (
     Terms,
     X,
 )
-from routh.kernels.constraints.scaling import Residuals, can_stick, larger, residuals, row_times
+from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals, row_times
 from routh.kernels.constraints.springs import solve_modes
 from routh.tolerances import COULOMB_ITERATION
 
@@ -59,6 +59,13 @@ def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) 
             for j in range(layout.nt):
                 modes.direction[c, j] = 0.0
             modes.weakening[c] = 0.0
+
+
+@kernel
+def solve_rows(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> tuple[Residuals, int]:
+    """`settle` of one step by itself, from given modes."""
+    prepare(layout, terms, h, own)
+    return settle(layout, terms, h, own, modes)
 
 
 @apart
