@@ -129,9 +129,9 @@ class RobotMechanism:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnrepresentedWarning)
                 model = MujocoModel(self.model, self_contacts=False)
-            state = State(placed.q, placed.problem.qvel)
-            options: Options = {"law": SetValued(), "window": placed.window, "seed": seed}
-            return simulate_many(model, state, n=count, duration=duration, **options)
+                state = State(placed.q, placed.problem.qvel)
+                options: Options = {"law": SetValued(), "window": placed.window, "seed": seed}
+                return simulate_many(model, state, n=count, duration=duration, **options)
         outcomes = sample(placed.problem, 8 * count, seed=seed)
         ended = np.flatnonzero(outcomes.solved)
         if not len(ended):

@@ -1,0 +1,216 @@
+"""Three mechanisms that MuJoCo does not hold at a step of 10 to 20 ms, in MuJoCo and in routh from one MJCF.
+
+python benchmarks/constraints_swap.py [--only lift|arm|ruler]
+
+lift: a scissor lift of ten stages of light links, closed loops by ``connect``, with two tons standing on it
+by two feet. It must neither sink nor move. 10 ms.
+arm: six joints with position servos of industrial stiffness (1e6 N m/rad) that hold a pose with 5 kg in the
+hand. It must hold it. 20 ms.
+ruler: a steel strip, 1 m by 30 mm by 3 mm, clamped at one end with 1 N at the other, as 20 links with hinge
+springs E I / l, damped with a time constant of 4 ms. It must come to rest where statics says. 10 ms.
+
+MuJoCo's settings: as the file has them (defaults); the best we found at the same step (Newton to 1e-10, the
+hardest reference that it takes at a step, twice the step, the hardest impedance, integrators "implicitfast"
+and "implicit"); the same with smaller steps, down to where it stands. Times are process times, of a
+simulated second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+import routh
+from routh.constraints import Compliance
+from routh.models.mujoco import MujocoModel
+
+SOLIMP = (0.9999, 0.9999, 1e-6, 0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """An MJCF, the step to take, and what says how far the end is from the right one."""
+
+    xml: str
+    dt: float
+    duration: float
+    point: str  # a site, where the error is measured
+    right: tuple[float, float, float]  # where it must be, m
+    ctrl: tuple[float, ...] = ()
+    smaller: tuple[float, ...] = (1e-3, 1e-4)  # steps for MuJoCo
+
+
+def lift(stages: int = 10, load: float = 2000.0) -> Mechanism:
+    """Links of 1 m and 5 kg at 30 degrees; the slider at the bottom is held by a joint constraint."""
+    c, s = math.cos(math.pi / 6), 0.5
+    link = '<geom type="capsule" size="0.02" mass="5" contype="0" conaffinity="0" fromto="0 0 0 {} 0 {}"/>'
+    hinge = '<joint axis="0 1 0"/>'
+
+    def chain(k: int, first: int) -> str:
+        """Links from stage k up; those that begin at the left or the right lean the other way."""
+        lean = c if (k + first) % 2 == 0 else -c
+        name = f"{'right' if lean > 0 else 'left'}{k}"  # where the link ends
+        above = chain(k + 1, first) if k + 1 < stages else ""
+        top = f'<site name="top_{name}" pos="{lean} 0 {s}"/>'
+        child = above.replace('pos="0 0 0"', f'pos="{lean} 0 {s}"', 1)
+        if k + 1 == stages and lean < 0:
+            child = f"""<body name="platform" pos="{lean} 0 {s}">{hinge}
+              <geom name="plate" type="box" size="0.6 0.2 0.02" pos="{c / 2} 0 0.02" mass="20"/>
+              <body name="shoe" pos="{c} 0 0"><joint type="slide" axis="1 0 0"/>
+              <geom type="sphere" size="0.02" mass="1" contype="0" conaffinity="0"/></body></body>"""
+        return f'<body name="{name}" pos="0 0 0">{hinge}{link.format(lean, s)}{top}{child}</body>'
+
+    pins = "".join(
+        f'<connect body1="right{k}" body2="left{k}" anchor="{c / 2} 0 {s / 2}"/>' for k in range(stages)
+    )
+    pins += f'<connect body1="right{stages - 1}" body2="shoe" anchor="{c} 0 {s}"/>'
+    height = stages * s + 0.04
+    feet = "".join(
+        f'<geom type="sphere" size="0.02" mass="1" friction="0.8" pos="{x} 0 -0.23"/>' for x in (-0.3, 0.3)
+    )
+    xml = f"""<mujoco><worldbody>{chain(0, 0)}
+      <body name="slider" pos="{c} 0 0"><joint name="slider" type="slide" axis="1 0 0"/>
+        <geom type="sphere" size="0.02" mass="2" contype="0" conaffinity="0"/>{chain(0, 1)}</body>
+      <body pos="{c / 2} 0 {height + 0.25}"><joint type="slide" axis="1 0 0"/>
+        <joint type="slide" axis="0 0 1"/>{hinge}<geom type="box" size="0.3 0.2 0.2" mass="{load}" contype="0" conaffinity="0"/>{feet}
+        <site name="load"/></body>
+      </worldbody>
+      <equality>{pins}<joint name="lock" joint1="slider" polycoef="0 0 0 0 0"/></equality></mujoco>"""
+    return Mechanism(xml, 0.01, 2.0, "load", (c / 2, 0.0, height + 0.25))
+
+
+def arm() -> Mechanism:
+    """A pose in which every servo carries some weight."""
+    axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
+    sizes = ((0.1, 20.0), (0.4, 15.0), (0.4, 10.0), (0.1, 4.0), (0.1, 3.0), (0.05, 1.0))
+    inner = '<geom type="sphere" size="0.06" mass="5" pos="0.05 0 0"/><site name="hand"/>'
+    for k in reversed(range(6)):
+        length, mass = sizes[k]
+        rod = f'<geom type="capsule" size="0.04" mass="{mass}" fromto="0 0 0 {length} 0 0"/>'
+        inner = f"""<body pos="{sizes[k - 1][0] if k else 0} 0 0"><joint name="j{k}" axis="{axes[k]}"/>{rod}
+          {inner}</body>"""
+    servos = "".join(f'<position joint="j{k}" kp="1e6" kv="2e3"/>' for k in range(6))
+    xml = f"""<mujoco><option><flag contact="disable"/></option><worldbody>{inner}</worldbody>
+      <actuator>{servos}</actuator></mujoco>"""
+    return Mechanism(xml, 0.02, 2.0, "hand", (1.1, 0.0, 0.0), (0.0,) * 6)
+
+
+def ruler(links: int = 20) -> Mechanism:
+    """E I = 13.5 N m^2."""
+    length, bending = 1.0 / links, 2e11 * 0.03 * 0.003**3 / 12
+    mass, spring = 7800 * 0.03 * 0.003 * length, bending / length
+    inner = f'<body pos="{length} 0 0"><site name="tip"/><geom size="0.003" mass="{1 / 9.81}"/></body>'
+    for k in reversed(range(links)):
+        stiffness = 2.0 * spring if k == 0 else spring  # half a link from the clamp
+        joint = f'<joint axis="0 1 0" stiffness="{stiffness}" damping="{4e-3 * stiffness}"/>'
+        box = f'<geom type="box" size="{length / 2} 0.015 0.0015" pos="{length / 2} 0 0" mass="{mass}"/>'
+        inner = f'<body pos="{length if k else 0} 0 0">{joint}{box}{inner}</body>'
+    xml = f"""<mujoco><option><flag contact="disable"/></option><worldbody>{inner}</worldbody></mujoco>"""
+    return Mechanism(xml, 0.01, 20.0, "tip", rest(xml, "tip"), smaller=(1e-3,))
+
+
+def rest(xml: str, point: str) -> tuple[float, float, float]:
+    """Where a site is at rest: Newton's method on MuJoCo's own static forces."""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+
+    def force(q: np.ndarray) -> np.ndarray:
+        data.qpos[:] = q
+        mujoco.mj_forward(model, data)
+        return np.array(data.qfrc_passive - data.qfrc_bias)
+
+    for _ in range(20):
+        q, f = np.array(data.qpos), force(np.array(data.qpos))
+        slope = np.array([(force(q + 1e-6 * e) - force(q - 1e-6 * e)) / 2e-6 for e in np.eye(model.nv)]).T
+        data.qpos[:] = q - np.linalg.solve(slope, f)
+    mujoco.mj_forward(model, data)
+    return tuple(data.site(point).xpos)
+
+
+def measured(name: str, what: Mechanism, model: mujoco.MjModel, state: tuple, cost: tuple) -> None:
+    """Print what a state says: drift, penetration, motion, error, cost."""
+    check = mujoco.MjModel.from_xml_string(what.xml)
+    check.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    data = mujoco.MjData(check)
+    data.qpos[:], data.qvel[:] = state
+    step, second = cost
+    tail = f"{1e6 * step:9.0f} {second:9.3f}"
+    if not (np.all(np.isfinite(data.qpos)) and np.abs(data.qvel).max() < 1e6):
+        print(f"{name:44} {'thrown apart':>41} {tail}", flush=True)
+        return
+    mujoco.mj_forward(check, data)
+    pins = data.efc_type[: data.nefc] == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    drift = np.abs(data.efc_pos[: data.nefc][pins]).max(initial=0.0)
+    depth = max((-c.dist for c in data.contact), default=0.0)
+    error = float(np.linalg.norm(data.site(what.point).xpos - what.right))
+    print(f"{name:44} {drift:10.1e} {depth:10.1e} {data.energy[1]:10.1e} {error:10.1e} {tail}", flush=True)
+
+
+def ours(what: Mechanism, dt: float) -> None:
+    model = mujoco.MjModel.from_xml_string(what.xml)
+    body = MujocoModel(model)
+    start = body.state(mujoco.MjData(model))
+    begun = time.process_time()
+    options = {"compliance": Compliance(anticipate=True), "u": what.ctrl or None}
+    run = routh.step_through(body, start, dt=dt, duration=what.duration, record_every=50, **options)
+    cost = time.process_time() - begun
+    name = f"routh, {1e3 * dt:g} ms{'' if run.ok else ' (not all steps solved)'}"
+    measured(name, what, model, (run.final.q, run.final.v), (cost * dt / what.duration, cost / what.duration))
+
+
+def theirs(what: Mechanism, name: str, dt: float, integrator: str | None) -> None:
+    model = mujoco.MjModel.from_xml_string(what.xml)
+    model.opt.timestep = dt
+    if integrator is not None:
+        model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+        model.opt.solver, model.opt.iterations, model.opt.tolerance = (
+            mujoco.mjtSolver.mjSOL_NEWTON,
+            200,
+            1e-10,
+        )
+        for field in ("eq", "geom", "jnt"):
+            getattr(model, f"{field}_solref")[:] = (2.0 * dt, 1.0)
+            getattr(model, f"{field}_solimp")[:] = SOLIMP
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    data = mujoco.MjData(model)
+    data.ctrl[:] = what.ctrl
+    steps = round(what.duration / dt)
+    begun = time.process_time()
+    for _ in range(steps):
+        mujoco.mj_step(model, data)
+        if not np.abs(data.qvel).max() < 1e6:
+            break
+    cost = time.process_time() - begun
+    measured(name, what, model, (data.qpos, data.qvel), (cost / steps, cost / what.duration))
+
+
+def table(name: str, what: Mechanism) -> None:
+    print(f"\n{name}, {what.duration:g} s")
+    heads = ("drift", "depth", "kinetic", "error")
+    print(f"{'':44} " + " ".join(f"{head:>10}" for head in heads) + f" {'us/step':>9} {'s per s':>9}")
+    print(f"{'':44} {'m, rad':>10} {'m':>10} {'J':>10} {'m':>10}")
+    ours(what, what.dt)
+    ours(what, what.dt / 4.0)
+    step = f"{1e3 * what.dt:g} ms"
+    theirs(what, f"MuJoCo, {step}, defaults", what.dt, None)
+    for integrator in ("implicitfast", "implicit"):
+        theirs(what, f"MuJoCo, {step}, hardest, {integrator}", what.dt, integrator)
+    for dt in what.smaller:
+        theirs(what, f"MuJoCo, {1e3 * dt:g} ms, defaults", dt, None)
+        theirs(what, f"MuJoCo, {1e3 * dt:g} ms, hardest, implicitfast", dt, "implicitfast")
+
+
+MECHANISMS = {"lift": lift, "arm": arm, "ruler": ruler}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=tuple(MECHANISMS))
+    chosen = parser.parse_args().only
+    for name, make in MECHANISMS.items():
+        if chosen in (None, name):
+            table(name, make())
