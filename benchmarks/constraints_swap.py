@@ -77,9 +77,9 @@ def lift(stages: int = 10, load: float = 2000.0) -> Mechanism:
       <body name="slider" pos="{c} 0 0"><joint name="slider" type="slide" axis="1 0 0"/>
         <geom type="sphere" size="0.02" mass="2" contype="0" conaffinity="0"/>{chain(0, 1)}</body>
       <body pos="{c / 2} 0 {height + 0.25}"><joint type="slide" axis="1 0 0"/>
-        <joint type="slide" axis="0 0 1"/>{hinge}<geom type="box" size="0.3 0.2 0.2" mass="{load}" contype="0" conaffinity="0"/>{feet}
-        <site name="load"/></body>
-      </worldbody>
+        <joint type="slide" axis="0 0 1"/>{hinge}{feet}
+        <geom type="box" size="0.3 0.2 0.2" mass="{load}" contype="0" conaffinity="0"/>
+        <site name="load"/></body></worldbody>
       <equality>{pins}<joint name="lock" joint1="slider" polycoef="0 0 0 0 0"/></equality></mujoco>"""
     return Mechanism(xml, 0.01, 2.0, "load", (c / 2, 0.0, height + 0.25))
 

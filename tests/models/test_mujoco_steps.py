@@ -8,14 +8,15 @@ import pytest
 from model_checks import along, gradient
 
 import routh
+from constraints_swap import arm, lift, ruler
 from routh.constraints import Compliance, from_model, solve
 from routh.models.mujoco import MujocoModel
 from routh.models.robot import UnrepresentedWarning
 from routh.status import ModelError
 
 NO_CONTACT = '<option><flag contact="disable"/></option>'
-#: as hard as MuJoCo goes at its step of 1e-5 s
-HARD = 'solref="2e-5 1" solimp="0.9999 0.9999 1e-6"'
+#: as hard as MuJoCo goes at its step of 2e-5 s
+HARD = 'solref="4e-5 1" solimp="0.9999 0.9999 1e-6"'
 ROD = '<geom type="capsule" size="0.02" mass="1" fromto="{}"/>'
 
 EVERYTHING = f"""<mujoco>{NO_CONTACT}<worldbody>
@@ -114,19 +115,19 @@ def test_forces_are_those_of_mujoco(seed):
     np.testing.assert_allclose(force, expected, atol=1e-9)
 
 
-def swing(xml, state=None, u=None, duration=0.3):
-    """Our final configurations at 4 and 2 ms, and MuJoCo's at 0.01 ms."""
+def swing(xml, state=None, u=None, duration=0.32):
+    """Our motions at 8 and 4 ms, and how far from MuJoCo's at 0.02 ms they end."""
     mj = compiled(xml)
     model, data = MujocoModel(mj), mujoco.MjData(mj)
     if state is not None:
         data.qpos[:], data.qvel[:] = state
     start = model.state(data)
-    runs = [routh.step_through(model, start, dt=dt, duration=duration, u=u) for dt in (4e-3, 2e-3)]
+    runs = [routh.step_through(model, start, dt=dt, duration=duration, u=u) for dt in (8e-3, 4e-3)]
     assert all(run.ok for run in runs)
-    mj.opt.timestep = 1e-5
+    mj.opt.timestep = 2e-5
     if u is not None:
         data.ctrl[:] = u
-    mujoco.mj_step(mj, data, nstep=round(duration / 1e-5))
+    mujoco.mj_step(mj, data, nstep=round(duration / 2e-5))
     errors = [np.abs(run.final.q - data.qpos).max() for run in runs]
     return runs, errors
 
@@ -136,7 +137,7 @@ def test_a_pendulum_meets_its_limit():
       {HARD.replace("solref", "solreflimit").replace("solimp", "solimplimit")}/>
       <geom size="0.05" pos="0 0 -0.5" mass="1"/></body></worldbody></mujoco>"""
     runs, errors = swing(xml, ([1.0], [0.0]))
-    assert errors[0] < 1e-2
+    assert errors[0] < 3e-2
     assert errors[1] < 0.55 * errors[0]
     early = Compliance(anticipate=True)
     start = runs[0].final
@@ -154,7 +155,7 @@ def test_a_four_bar_linkage_closed_by_connect():
     assert errors[0] < 2e-3
     assert errors[1] < 0.55 * errors[0]
     drift = [np.abs(run.deformations["equality"]).max() for run in runs]
-    assert drift[0] < 1e-5
+    assert drift[0] < 2e-5
     assert drift[1] < 0.2 * drift[0]  # of third order
     energy = [sum(run.energies.values()) for run in runs]
     changed = [np.abs(each - each[0]).max() for each in energy]
@@ -168,10 +169,10 @@ def test_welded_bodies():
       <geom type="box" size="0.1 0.2 0.1" pos="0.1 0 0" mass="1"/></body>
       </worldbody><equality><weld body1="a" body2="b" {HARD}/></equality></mujoco>"""
     runs, errors = swing(xml)
-    assert errors[0] < 2e-2
+    assert errors[0] < 3e-2
     assert errors[1] < 0.55 * errors[0]
     drift = [np.abs(run.deformations["equality"]).max() for run in runs]
-    assert drift[0] < 1e-5
+    assert drift[0] < 2e-5
     assert drift[1] < 0.2 * drift[0]  # of third order
 
 
@@ -182,13 +183,13 @@ def test_joints_coupled_by_a_tendon():
       <tendon><fixed name="t"><joint joint="a" coef="1"/><joint joint="b" coef="-2"/></fixed></tendon>
       <equality><tendon tendon1="t" {HARD}/></equality></mujoco>"""
     runs, errors = swing(xml)
-    assert errors[0] < 2e-2
+    assert errors[0] < 3e-2
     assert errors[1] < 0.55 * errors[0]
     np.testing.assert_allclose(runs[1].q[:, 0], 2.0 * runs[1].q[:, 1], atol=1e-9)
 
 
 SERVO = f"""<mujoco><worldbody><body><joint name="a" axis="0 1 0" damping="0.1" frictionloss="0.2"
-  solreffriction="2e-5 1" solimpfriction="0.9999 0.9999 1e-6"/>
+  solreffriction="4e-5 1" solimpfriction="0.9999 0.9999 1e-6"/>
   {ROD.format("0 0 0 0.5 0 0")}</body></worldbody>
   <actuator><position joint="a" kp="KP" kv="5" forcerange="-6 4"/></actuator></mujoco>"""
 
@@ -238,8 +239,8 @@ def test_softness_of_solref_is_mujocos_under_a_steady_load():
     data = mujoco.MjData(mj)
     mujoco.mj_step(mj, data, nstep=2000)
     rest = -data.qpos[2]
-    for rigid, depth in ((False, rest), (True, 30 * 9.81 / 1e10)):
-        model = MujocoModel(mj, rigid=rigid)
+    for stiffness, depth in (("solref", rest), (1e8, 30 * 9.81 / 1e8)):
+        model = MujocoModel(mj, stiffness=stiffness)
         run = routh.step_through(model, routh.State(mj.qpos0, np.zeros(6)), dt=0.02, duration=2.0)
         assert run.ok
         assert abs(-run.final.q[2] / depth - 1.0) < 1e-3
@@ -265,6 +266,21 @@ def test_limits_of_tendons_and_ball_joints_hold():
     assert run.deformations["limits"][1:, 2].min() > -1e-4
 
 
+def test_a_motion_that_is_no_motion_ends_with_a_status():
+    """A rope that is too short for the joint that it holds: the springs tear at each other."""
+    ball, rod = '<joint type="ball" range="0 40" limited="true"/>', ROD.format("0 0 0 0 0 -0.5")
+    xml = f"""<mujoco><worldbody><site name="above" pos="0 0 0.1"/><body>{ball}{rod}
+      <site name="tip" pos="0 0 -0.5"/></body></worldbody>
+      <tendon><spatial range="0 0.58" limited="true"><site site="above"/><site site="tip"/></spatial></tendon>
+      </mujoco>"""
+    hanging = routh.State([np.cos(0.3), np.sin(0.3), 0.0, 0.0], [1.0, 0.5, 0.0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        run = routh.step_through(MujocoModel(compiled(xml)), hanging, dt=0.005, duration=0.4)
+    assert not run.ok
+    assert run.events[-1].kind == "stop"
+    assert np.all(np.isfinite(run.q))
+
+
 def test_models_travel_and_systems_name_their_groups():
     model = pickle.loads(pickle.dumps(MujocoModel(compiled(EVERYTHING))))
     state = somewhere(model, 2)
@@ -284,6 +300,30 @@ def test_what_cannot_be_represented_is_refused_by_name():
         routh.simulate(model, somewhere(model, 0), duration=0.1)
     with pytest.raises(ValueError, match=r"u: .*shape \(4,\)"):
         routh.step_through(model, somewhere(model, 0), dt=0.01, duration=0.1, u=[1.0])
+    for bad in (0.0, np.nan, "hard"):
+        with pytest.raises((ValueError, TypeError), match="stiffness: got"):
+            MujocoModel(compiled(EVERYTHING), stiffness=bad)
     plain = MujocoModel(compiled(SERVO.replace("KP", "9")))
     with pytest.warns(UnrepresentedWarning, match=r"friction in joints \(frictionloss\): a"):
         routh.simulate(plain, routh.State([0.0], [0.0]), duration=0.01)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: lift(3, 500.0), arm, lambda: ruler(6)], ids=["lift", "arm", "ruler"]
+)
+def test_mechanisms_that_mujoco_does_not_hold_stand(make):
+    """The three of ``benchmarks/constraints_swap.py``, the first two smaller, for half a second."""
+    what = make()
+    mj = compiled(what.xml)
+    model, data = MujocoModel(mj), mujoco.MjData(mj)
+    options = {"compliance": Compliance(anticipate=True), "u": what.ctrl or None}
+    run = routh.step_through(model, model.state(data), dt=what.dt, duration=0.5, record_every=10, **options)
+    assert run.ok
+    assert np.abs(run.deformations.get("equality", np.zeros(1))).max() < 1e-5
+    assert np.abs(run.v[-1]).max() < 0.2  # of the ruler, which swings
+    if not mj.neq:  # MuJoCo sinks with the lift, the others it throws
+        mj.opt.timestep, mj.opt.integrator = what.dt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        mj.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        data.ctrl[:] = what.ctrl
+        mujoco.mj_step(mj, data, nstep=round(0.5 / what.dt))
+        assert not np.abs(data.qvel).max() < 1e3

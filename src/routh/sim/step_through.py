@@ -27,6 +27,7 @@ from routh.sim.simulate import generator
 from routh.sim.step_impacts import StepImpacts
 from routh.sim.step_recorder import StepRecorder
 from routh.sim.trajectory import Trajectory
+from routh.status import Status
 from routh.validation import deadline_of, integer, real
 
 Function = Callable[[State], ArrayLike]
@@ -110,7 +111,7 @@ def step_through(
         if time.monotonic() >= deadline:
             recorder.stop(now.t, "the time allowed by budget= ran out")
             break
-        inputs = u(now) if callable(u) else u
+        before, inputs = now, u(now) if callable(u) else u
         pushed = None if force is None else force(now)
         system = build(
             now, u=inputs, force=pushed, deformation=memory, earlier=None if last is None else last.system
@@ -126,6 +127,10 @@ def step_through(
             now = State(model.integrate(now.q, last.v, h), last.v, state.t + (step + 1) * h)  # D19 (36)
         else:
             now = impacts.move(system, now, last.v, state.t + (step + 1) * h - now.t, recorder)
+        if not (np.isfinite(now.q).all() and np.isfinite(now.v).all()):
+            recorder.stop(before.t, "the motion went beyond all numbers", Status.NUMERICAL)
+            now = before
+            break
         memory = None if memory is None else last.deformations[0][:, 1:]
         if recorder.stopped:
             break
@@ -134,9 +139,10 @@ def step_through(
 
 
 def _check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
-    names = [*(["contacts"] if model.contacts else []), *(constraint.name for constraint in constraints)]
+    own = [*(["contacts"] if model.contacts else []), *getattr(model, "rows", ())]
+    names = [*own, *(constraint.name for constraint in constraints)]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"constraints: {name!r} stands twice; wanted distinct names (the model's: 'contacts')"
+                f"constraints: {name!r} stands twice; wanted distinct names (the model's: {own})"
             )

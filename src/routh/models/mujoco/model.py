@@ -49,8 +49,9 @@ class MujocoModel:
     limits : whether limits of hinges and slides count as contacts.
     self_contacts : whether links of one robot can touch each other; where a file has collision shapes that
         overlap as they are, they must not.
-    rigid : for `routh.step_through`: whether equality constraints, friction of joints and limits of tendons
-        are as hard as steel (1e10 N/m), or yield under a load as their ``solref`` and ``solimp`` say.
+    stiffness : for `routh.step_through`: of equality constraints and of limits of tendons and ball joints,
+        N/m or N m/rad; friction of joints then holds without creep. Or "solref": they yield under a steady
+        load, and friction creeps, as ``solref`` and ``solimp`` of each say.
     """
 
     #: groups of ``rows`` whose springs are in `potential`, or are no springs of the mechanism
@@ -63,12 +64,12 @@ class MujocoModel:
         restitution: float | Mapping[str, float] = 0.0,
         limits: bool = True,
         self_contacts: bool = True,
-        rigid: bool = True,
+        stiffness: float | str = 1e10,
     ) -> None:
         mujoco = engine()
         refuse(model)
         own = copy.copy(model)
-        self._springs = Springs(model, rigid)
+        self._springs = Springs(model, stiffness)
         self.equalities = equality_names(model)
         self.rows = self._springs.rows_by_name()
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)

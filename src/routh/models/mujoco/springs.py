@@ -19,13 +19,13 @@ from routh.models.base import SpringRows, State
 from routh.models.mujoco.contacts import joint_names
 from routh.models.mujoco.engine import engine, widen
 from routh.status import ModelError
-from routh.validation import Array, real_array
+from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _FAR = 1e10  # m or rad: every limit has its rows, however far away
-_STIFF, _DAMPED = 1e10, 1.0  # N/m and N s/m (N m/rad, N m s/rad) of rows that are to be rigid: steel's
+_DAMPED = 1.0  # N s/m or N m s/rad, of rows that are to be rigid: D19's
 _STEP = 1e-4  # share of a unit of motion in differences of rows along a velocity
 _ROWS = {"mjEQ_CONNECT": 3, "mjEQ_WELD": 6, "mjEQ_JOINT": 1, "mjEQ_TENDON": 1}
 
@@ -71,18 +71,19 @@ class Springs:
     Parameters
     ----------
     model : MjModel; it is copied.
-    rigid : whether equality constraints, friction of joints and limits are as hard as steel; else they are
-        the springs and dampers that yield under a steady load as MuJoCo's ``solref`` and ``solimp`` do.
+    stiffness : N/m or N m/rad, of equality constraints and limits; or "solref": springs and dampers that
+        yield under a steady load as MuJoCo's ``solref`` and ``solimp`` do, those of limits as at their depth.
     """
 
-    def __init__(self, model: MjModel, rigid: bool = True) -> None:
+    def __init__(self, model: MjModel, stiffness: float | str = 1e10) -> None:
         mujoco, own = engine(), copy.copy(model)
         bits = mujoco.mjtDisableBit
         own.opt.disableflags |= int(bits.mjDSBL_CONTACT) | int(bits.mjDSBL_REFSAFE)
         widen(own, _FAR)
         single = np.isin(own.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
         own.jnt_limited[single] = 0  # these are the model's contacts
-        self.model, self.rigid = own, rigid
+        self.model, self.rigid = own, stiffness != "solref"
+        self.stiffness = real("stiffness", stiffness, above=0.0) if self.rigid else 0.0
         self._joints, self._tendons, self._servos = _Joints(own), _Tendons(own), _Servos(own)
         self._key, self.names = _layout(own)
         self.data = mujoco.MjData(own)
@@ -129,7 +130,7 @@ class Springs:
 
     def _constraints(self, G: Array, phi: Array, bias: Array) -> list[SpringRows]:
         data, count = self.data, len(self._key)
-        K, B = np.full(count, _STIFF), np.full(count, _DAMPED)
+        K, B = np.full(count, self.stiffness), np.full(count, _DAMPED)
         if not self.rigid:
             # at rest MuJoCo's force is -(k d r + b dr/dt) / R with the impedance d; efc_D is 1 / R
             order, there = self._order()
