@@ -7,6 +7,7 @@ import pytest
 
 import routh
 from routh import systems
+from routh.kernels.common.slices import run_slices
 from routh.models.planar import PlanarModel
 from routh.status import Status
 from routh.sweep.studies import Study
@@ -123,3 +124,12 @@ def test_a_rollout_is_cut_off():
     assert found.status is Status.OUT_OF_TIME
     assert found.duration == 0.0
     assert rollout.audit(model, mujoco.MjData(model), duration=0.02).status is Status.SOLVED
+
+
+def test_with_many_contacts_a_budget_is_heard_after_the_first_sample(ticking):
+    begun = []
+    done = run_slices(
+        64, lambda: None, lambda *part: begun.append(part[:2]), threads=1, budget=0.2, contacts=60
+    )
+    assert not done
+    assert begun[0] == (0, 1)

@@ -241,6 +241,17 @@ def test_progress_only_for_people(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_log_file_hears_of_long_work_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr("routh.cli.output.LINE_EVERY", 0.01)
+    for work in (lambda: Output().busy("drawing [x]"), lambda: Output(json=True).counting(3)):
+        with work() as advance:
+            if advance is not None:
+                advance("one")
+            while not (told := capsys.readouterr().err):
+                pass
+        assert told.startswith(("drawing [x]: 0 s\n", "starting: 0 s\n", "one (0/3): 0 s\n"))
+
+
 def test_json_has_no_nan():
     assert plain({"a": np.float64("nan"), "b": np.arange(2), "c": (1.5, float("inf"))}) == {
         "a": None,

@@ -19,6 +19,7 @@ from routh.validation import Array, Options
 PATH_SAMPLES = 2**16  # samples whose way is followed
 DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
 PATH_STEPS = 10  # increments of a sample whose way is followed
+SEQUENCED_CONTACTS = 24  # in space, beyond this no sequences are followed
 ENUMERATED_CONTACTS = 5  # beyond this only the canonical simultaneous solution is computed
 
 
@@ -109,7 +110,12 @@ def _along_paths(outcomes: Outcomes, n: int) -> Array:
 
 
 def sequences(problem: ImpactProblem, *, friction: str = "cone") -> dict[str, ImpactResult]:
-    """Single impacts in the order of the contacts and in the reverse order, by their description."""
+    """Single impacts in the order of the contacts and in the reverse order, by their description.
+
+    None in space with very many contacts, where they take minutes.
+    """
+    if problem.nt == 2 and problem.nc > SEQUENCED_CONTACTS:
+        return {}
     orders = [tuple(range(problem.nc)), tuple(reversed(range(problem.nc)))][: min(problem.nc, 2)]
     found = {}
     for order in orders:

@@ -179,7 +179,14 @@ class Request:
     seed: Seed = 0
     device: Device = "cpu"
     threads: Annotated[int | None, option(min=1, help="CPU threads. Default: all cores.")] = None
-    budget: Budget = None
+    budget: Annotated[
+        float | None,
+        option(
+            min=1e-3,
+            help="Seconds to spend at most on drawing: what is finished by then is shown, the rest counted. "
+            "Default: 60, or none with --samples.",
+        ),
+    ] = None
     friction: str = "cone"  # an option of robots only
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PATIENCE = 2.0  # s before anything says that it is still at work
+LINE_EVERY = 10.0  # s between two lines that say so where there is no terminal
 
 
 class _Console(Console):
@@ -120,10 +122,32 @@ class Output:
             progress.stop()
 
     @contextmanager
-    def busy(self, text: str) -> Iterator[None]:
-        """A spinner with the time, where somebody watches."""
-        if not self.watched:
+    def _lines(self, told: Callable[[], str]) -> Iterator[None]:
+        """Where nobody watches a bar, as in a log file: a line every ten seconds, unless ``--quiet``."""
+        if self.quiet:
             yield
+            return
+        began, done = time.monotonic(), threading.Event()
+
+        def tell() -> None:
+            while not done.wait(LINE_EVERY):
+                self.errors.print(f"{told()}: {time.monotonic() - began:.0f} s", markup=False, soft_wrap=True)
+
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            done.set()
+            teller.join()
+
+    @contextmanager
+    def busy(self, text: str) -> Iterator[None]:
+        """What takes long: a spinner with the time, or lines."""
+        if not self.watched:
+            now = [text]
+            with self._lines(lambda: now[0]), announced_to(lambda told: now.__setitem__(0, told or text)):
+                yield
             return
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
         with (
@@ -135,11 +159,13 @@ class Output:
     @contextmanager
     def counting(self, total: int) -> Iterator[Callable[[str], None]]:
         """A bar over ``total`` things; yields a function to call with the name of the next one."""
+        begun = count()
         if not self.watched:
-            yield lambda text: None
+            now = ["starting"]
+            with self._lines(lambda: now[0]):
+                yield lambda text: now.__setitem__(0, f"{text} ({next(begun)}/{total})")
             return
         columns = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
-        begun = count()
         with self._bar(*columns, TextColumn("{task.description}"), total=total) as progress:
             yield lambda text: progress.update(progress.task_ids[0], completed=next(begun), description=text)
 

@@ -32,6 +32,7 @@ from routh.viz.outcomes import outcomes_figure, system_figure
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
+SECONDS = 60.0  # for drawing, where neither samples nor a budget are asked for
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -155,6 +156,8 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Ou
     n = default_samples(problem) if request.samples is None else request.samples
     shared = ("seed", "friction", "device", "threads", "budget")
     options: Options = {**_method_of(request), **{name: getattr(request, name) for name in shared}}
+    if request.samples is None and request.budget is None:
+        options["budget"] = SECONDS
     with output.busy(f"drawing {n} outcomes"):
         check_count(problem, n)
         sample(problem, 1, **options)  # loads the kernels

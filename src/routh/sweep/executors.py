@@ -16,6 +16,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPo
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
+from routh.kernels.common.slices import cores
 from routh.status import optional
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Processes:
     blames = False  # a pool dies as a whole
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or cores()
         self._pool: ProcessPoolExecutor | None = None
         self._single: Processes | None = None
 

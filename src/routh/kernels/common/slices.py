@@ -16,14 +16,15 @@ from typing import Any
 
 SLICE_SECONDS = 0.05  # what one compiled call should take
 FIRST_SLICE = 64
+_CONTACTS = 8  # with more, samples may take seconds each: the cost grows with the cube
 
 
 class _Slices:
     """Hands out slices of ``range(total)``; their length follows from how long the last ones took."""
 
-    def __init__(self, total: int, workers: int, deadline: float) -> None:
+    def __init__(self, total: int, workers: int, deadline: float, first: int) -> None:
         self.total, self.workers, self.deadline = total, workers, deadline
-        self.next, self.size = 0, FIRST_SLICE
+        self.next, self.size = 0, first
         self.stopped = False
         self._lock = threading.Lock()
 
@@ -49,6 +50,13 @@ class _Slices:
             self.took(piece[1] - piece[0], time.monotonic() - start)
 
 
+def cores() -> int:
+    """Of the CPU that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def run_slices(
     total: int,
     scratch: Callable[[], Any],
@@ -56,15 +64,18 @@ def run_slices(
     *,
     threads: int | None = None,
     budget: float | None = None,
+    contacts: int = 1,
 ) -> bool:
     """Call ``work(begin, end, scratch())`` on slices of ``range(total)``; whether all of it was done.
 
     Each thread has its own scratch. ``budget`` (s) ends the handing out of slices, and so does an interrupt,
-    which is raised at once: the slices under way end by themselves.
+    which is raised at once: the slices under way end by themselves. With many ``contacts`` the first slices
+    are short, so that both are heard before long.
     """
-    count = threads if threads is not None else len(os.sched_getaffinity(0))
-    count = max(1, min(count, -(-total // FIRST_SLICE)))
-    slices = _Slices(total, count, float("inf") if budget is None else time.monotonic() + budget)
+    first = max(int(FIRST_SLICE * min(1.0, (_CONTACTS / max(contacts, 1)) ** 3)), 1)
+    count = threads if threads is not None else cores()
+    count = max(1, min(count, -(-total // first)))
+    slices = _Slices(total, count, float("inf") if budget is None else time.monotonic() + budget, first)
 
     def worker() -> None:
         own = scratch()

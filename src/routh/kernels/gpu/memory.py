@@ -6,7 +6,6 @@ Large copies go through pages of pinned memory, two in turn: while one is read, 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -18,6 +17,7 @@ from numpy.typing import DTypeLike
 
 from routh.compiling import device, find_cuda, gpu_kernel
 from routh.compiling.threads import thread_number
+from routh.kernels.common.slices import cores
 
 DeviceArray: TypeAlias = Any  # `routh.compiling.device.DeviceArray`, and (named) tuples of them
 CudaKernel: TypeAlias = Any  # `routh.compiling.ptx.GpuKernel`
@@ -50,7 +50,7 @@ def send(data: DeviceArray) -> DeviceArray:
 
 def _sent(array: np.ndarray) -> DeviceArray:
     """A contiguous array in the GPU's memory; what is large is shared among threads, page by page."""
-    threads = min(SENDERS, len(os.sched_getaffinity(0)))
+    threads = min(SENDERS, cores())
     if array.nbytes < LARGE or threads < 2:
         return device.sent(array)
     there = find_cuda()

@@ -301,4 +301,5 @@ def run(
         lambda begin, end, work: run_range(rows, draw, outputs, work, custom, begin, end),
         threads=threads,
         budget=budget,
+        contacts=nc,
     )

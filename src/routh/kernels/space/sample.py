@@ -304,7 +304,8 @@ def run(
         raise ValueError(f"device: got {device!r}; sampling by events in space runs on 'cpu' only")
     nc = rows.contact.shape[2]
     call = _prepared(rows, draw, outputs, directions, rates)
-    run_slices(len(rows.nc) * draw.n, lambda: workspace(nc), call, threads=threads, budget=budget)
+    total = len(rows.nc) * draw.n
+    run_slices(total, lambda: workspace(nc), call, threads=threads, budget=budget, contacts=nc)
 
 
 def pieces(rows: Rows, draw: Draw, sample: int, directions: Array | None, *, rates: Any = None) -> Array:
