@@ -354,7 +354,9 @@ def numbers_beside(first: np.ndarray, second: np.ndarray, firsts: int, seconds: 
     """How many different numbers of ``second`` (n,) stand beside each one of ``first`` (n,): (firsts,)."""
     pairs = first * seconds + second
     if firsts * seconds <= max(len(pairs), 2**16):
-        return np.count_nonzero(np.bincount(pairs, minlength=firsts * seconds).reshape(firsts, -1), axis=1)
+        return np.count_nonzero(
+            np.bincount(pairs, minlength=firsts * seconds).reshape(firsts, seconds), axis=1
+        )
     return np.bincount(np.unique(pairs) // seconds, minlength=firsts)
 
 
