@@ -5,6 +5,9 @@ from routh.learn.records import Impact as Impact
 from routh.learn.settings import MODES as MODES
 from routh.learn.settings import Settings as Settings
 from routh.learn.settings import linear as linear
+from routh.learn.tasks import Lander as Lander
+from routh.learn.tasks import Quadruped as Quadruped
+from routh.learn.tasks import TouchDown as TouchDown
 from routh.learn.vector import OutcomeVectorEnv as OutcomeVectorEnv
 from routh.learn.vector import make_vec as make_vec
 from routh.learn.wrapper import AdversarialOutcomes as AdversarialOutcomes

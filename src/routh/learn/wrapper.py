@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from routh.compiling.foreign import Foreign
 from routh.learn.gym import Env, Info, Recorded, Step, Wrapper, draws_seed, simulation_of
 from routh.learn.hooking import Hook
+from routh.learn.records import Impact
 from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.engine import engine
 from routh.validation import Array
@@ -37,11 +38,13 @@ class OutcomeRandomization(Wrapper, Recorded):
         Wrapper.__init__(self, env)
         model, data = simulation_of(env)
         self.hook = hook = Hook(model, data, Settings(**options), seed)
+        self._impacts: list[Impact] = []  # of this step, in which the environment may simulate several times
         after = engine().mj_rnePostConstraint
 
         def step(ctrl: Foreign, n_frames: int) -> None:
             data.ctrl[:] = ctrl
             hook.step(n_frames)
+            self._impacts += hook.impacts
             after(model, data)  # as MujocoEnv does: forces on bodies, for observations
 
         inside: Foreign = env.unwrapped
@@ -55,8 +58,9 @@ class OutcomeRandomization(Wrapper, Recorded):
 
     def step(self, action: Foreign) -> Step:
         """Of the environment, with ``info["impacts"]``."""
+        self._impacts.clear()
         observation, reward, terminated, truncated, info = self.env.step(action)
-        info["impacts"] = tuple(self.hook.impacts)
+        info["impacts"] = tuple(self._impacts)
         return observation, reward, terminated, truncated, info
 
 
