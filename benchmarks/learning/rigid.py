@@ -38,6 +38,12 @@ class RigidContacts(gymnasium.Wrapper):
         self.steps = self.unsolved = 0
         inside._step_mujoco_simulation = self.substeps
 
+    def reset(self, **options):
+        """A new episode, perhaps with shapes that were changed."""
+        self.free.geom_pos[:] = self.env.unwrapped.model.geom_pos
+        self.lookout.forget()
+        return self.env.reset(**options)
+
     def substeps(self, ctrl, count: int) -> None:
         """What `MujocoEnv` asks for: so many substeps with these controls."""
         self.data.ctrl[:] = ctrl

@@ -1,0 +1,192 @@
+"""Does training with every outcome make stiff landings safe? What counts was written down before: plan.md.
+
+    python benchmarks/learn_landings.py run --processes 16 --seconds 540 --folder results/landings
+    python benchmarks/learn_landings.py progress --folder results/landings
+    python benchmarks/learn_landings.py table [--results benchmarks/learning/landings.json]
+    python benchmarks/learn_landings.py figure [--output landings.png]
+    python benchmarks/learn_landings.py collect --output benchmarks/learning/landings.json
+    python benchmarks/learn_landings.py cost          # of an episode, and of the wrappers, processor time
+
+``run`` trains what is not trained and tries what was not tried, one run after the other in each of the
+processes, ends after ``--seconds`` at the latest and goes on from there when it is started again. ``--size``
+is full (2 x 9 minutes of 16 cores), small (twenty minutes of two) or tiny (a minute: does it run?). Needs the
+extra ``learn``; the learner is `learning/ppo.py`. ``--results`` shows what `collect` kept, without training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from learning import landing_reports as reports
+from learning import landing_runs, landings
+from learning.runs import Run, alone
+
+END_BEFORE = 10.0  # s: the longest that a test or a rollout takes
+
+
+@dataclass(frozen=True)
+class Share:
+    """What is done of a task."""
+
+    conditions: tuple[str, ...]
+    seeds: int
+    steps: int
+    episodes: int
+
+
+SIZES = {
+    "full": {
+        "lander": Share(landings.CONDITIONS, 10, 150_000, 300),
+        "quadruped": Share(landings.FEW, 6, 150_000, 200),
+    },
+    "small": {
+        "lander": Share(landings.CONDITIONS, 2, 100_000, 100),
+    },
+    "tiny": {
+        "lander": Share(("nominal", "adversary"), 1, 4096, 10),
+        "quadruped": Share(("outcomes",), 1, 4096, 10),
+    },
+}
+
+
+def runs(given: argparse.Namespace) -> list[Run]:
+    """Task by task and seed by seed, so that what was interrupted is balanced."""
+    return [
+        Run(task, condition, seed, Path(given.folder))
+        for task, share in SIZES[given.size].items()
+        for seed in range(share.seeds)
+        for condition in share.conditions
+    ]
+
+
+def is_left(run: Run, share: Share) -> bool:
+    return run.state()["steps"] < share.steps or bool(landing_runs.missing(run, share.episodes))
+
+
+def work(given: argparse.Namespace) -> None:
+    """One of the processes."""
+    end = time.monotonic() + given.seconds - END_BEFORE
+    for run in runs(given):
+        share = SIZES[given.size][run.task]
+        if time.monotonic() >= end:
+            return
+        if not is_left(run, share):
+            continue
+        with alone(run) as mine:
+            if not (mine and is_left(run, share)):
+                continue
+            landing_runs.train(run, share.steps, end)
+            if run.state()["steps"] >= share.steps:
+                landing_runs.evaluate(run, share.episodes, end)
+                known = reports.read(run.place / "tests.json").get(landings.PRIMARY, {})
+                told = f"{known.get('falls')} of {known.get('episodes')} fall, {landings.PRIMARY}"
+                print(f"{run}: {run.state()['seconds']:.0f} s, {told}", flush=True)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Compile once, then as many processes as were asked for."""
+    end = time.monotonic() + given.seconds
+    warm()
+    print(f"compiled after {given.seconds - (end - time.monotonic()):.0f} s", flush=True)
+    command = [sys.executable, __file__, "work", "--folder", given.folder, "--size", given.size]
+    command += ["--seconds", str(end - time.monotonic())]
+    one_core = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    workers = [subprocess.Popen(command, env=one_core) for _ in range(given.processes)]
+    failed = sum(worker.wait() != 0 for worker in workers)
+    progress(given)
+    if failed:
+        raise SystemExit(f"{failed} of {given.processes} processes failed")
+
+
+def warm() -> None:
+    """A little of everything that compiles, so that it lies on disk for the processes."""
+    agents = {}
+    for task in landings.TASKS:
+        for condition in ("outcomes", "adversary"):
+            env = landings.training_env(task, condition, 0, lambda seen: np.zeros(len(seen)))
+            for seed in range(3):
+                env.reset(seed=seed)
+                ended = False
+                while not ended:
+                    _, _, terminated, truncated, _ = env.step(np.zeros(env.action_space.shape))
+                    ended = terminated or truncated
+        size, actions = env.observation_space.shape[0], env.action_space.shape[0]
+        options = landing_runs.OPTIONS[task]
+        agents[task] = landing_runs.Agent.new(size, actions, np.random.default_rng(0), options)
+        for name in landings.TESTS:
+            landing_runs.tried_on(agents[task], task, name, 1, 0)
+
+
+def progress(given: argparse.Namespace) -> None:
+    """How much is done."""
+    for task, share in SIZES[given.size].items():
+        those = [run for run in runs(given) if run.task == task]
+        trained = sum(run.state()["steps"] >= share.steps for run in those)
+        whole = sum(not is_left(run, share) for run in those)
+        steps = sum(min(run.state()["steps"], share.steps) for run in those) / (len(those) * share.steps)
+        print(f"{task}: {whole} of {len(those)} runs whole, {trained} trained, {steps:.0%} of all steps")
+
+
+def cost(given: argparse.Namespace) -> None:
+    """Processor time of episodes and of steps, in turns, the fastest of some rounds."""
+    print("| task | episode, ms | steps | step, us | random outcomes, ratio | worst of 16, ratio | impacts |")
+    print("|---|---|---|---|---|---|---|")
+    for task in landings.TASKS:
+        envs = {
+            kind: landings.training_env(task, kind, 0, lambda seen: -np.abs(seen).sum(axis=1))
+            for kind in ("nominal", "outcomes", "adversary")
+        }
+        best, steps, impacts = dict.fromkeys(envs, math.inf), dict.fromkeys(envs, 0), 0
+        for _ in range(5):
+            for kind, env in envs.items():
+                rng, count, met = np.random.default_rng(0), 0, 0
+                began = time.process_time()
+                for k in range(40):
+                    env.reset(seed=k)
+                    ended = False
+                    while not ended:
+                        action = rng.normal(size=env.action_space.shape) * 0.3
+                        _, _, terminated, truncated, info = env.step(action)
+                        met += len(info.get("impacts", ()))
+                        count, ended = count + 1, terminated or truncated
+                best[kind] = min(best[kind], time.process_time() - began)
+                steps[kind] = count
+                impacts = met if kind == "outcomes" else impacts
+        each = {kind: 1e6 * best[kind] / steps[kind] for kind in envs}
+        print(
+            f"| {task} | {1e3 * best['nominal'] / 40:.1f} | {steps['nominal'] / 40:.0f} | "
+            f"{each['nominal']:.0f} | {each['outcomes'] / each['nominal']:.2f} | "
+            f"{each['adversary'] / each['nominal']:.2f} | {impacts / 40:.1f} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    told: dict = {"run": run, "work": work, "progress": progress, "cost": cost}
+    told |= {"table": reports.table, "figure": reports.figure, "collect": reports.collect}
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=told)
+    parser.add_argument("--folder", default="results/landings")
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which it ends by itself")
+    parser.add_argument("--results", help="a file of `collect` to report on, in place of the folder")
+    parser.add_argument("--output", default="landings.png")
+    given = parser.parse_args()
+    given.runs = runs(given)
+    told[given.what](given)
+
+
+if __name__ == "__main__":
+    main()
