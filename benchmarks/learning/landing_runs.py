@@ -15,7 +15,7 @@ from learning.landings import PRIMARY, SLOW, TESTS, test_env, training_env
 from learning.ppo import Agent, Options, Steps, advantages, forward, improve, likelihood
 from learning.runs import Run, read, write
 
-PROBES = 10  # times during a training that the policy is tried
+PROBES, PROBED = 10, 40  # times during a training that the policy is tried, and episodes each
 FIRST_TEST, FIRST_PROBE = 100_000, 200_000  # seeds of episodes
 #: frozen: tuned on the nominal condition of the lander
 OPTIONS = {"lander": Options(), "quadruped": Options()}
@@ -117,7 +117,7 @@ def rollout(agent: Agent, beside: Beside, share: float, rng: np.random.Generator
 
 def point(run: Run, agent: Agent, state: dict, recent: list) -> dict:
     """Of the learning curve: how training episodes went, and untrained ones on the primary test."""
-    tried = tried_on(agent, run.task, PRIMARY, 40, FIRST_PROBE)
+    tried = tried_on(agent, run.task, PRIMARY, PROBED, FIRST_PROBE)
     cost, falls = np.array(recent, dtype=np.float64).reshape(-1, 2).mean(axis=0) if recent else (None, None)
     return {
         "steps": state["steps"],

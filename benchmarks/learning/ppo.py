@@ -175,10 +175,10 @@ def improve(agent: Agent, steps: Steps, share: float, rng: np.random.Generator) 
     for _ in range(options.epochs):
         order = rng.permutation(n)
         for begin in range(0, n - options.minibatch + 1, options.minibatch):
-            _descend(agent, _slopes(agent, steps, order[begin : begin + options.minibatch]), rate)
+            _descend(agent, slopes(agent, steps, order[begin : begin + options.minibatch]), rate)
 
 
-def _slopes(agent: Agent, steps: Steps, rows: np.ndarray) -> Weights:
+def slopes(agent: Agent, steps: Steps, rows: np.ndarray) -> Weights:
     """The gradient of PPO's loss on some steps."""
     options, weights = agent.options, agent.weights
     x, actions, counts = steps.observations[rows], steps.actions[rows], steps.counts[rows]
@@ -197,16 +197,16 @@ def _slopes(agent: Agent, steps: Steps, rows: np.ndarray) -> Weights:
     return found
 
 
-def _descend(agent: Agent, slopes: Weights, rate: float) -> None:
+def _descend(agent: Agent, slope_of: Weights, rate: float) -> None:
     """One step of Adam, of policy and value each with a gradient that is not too large."""
     agent.updates += 1
     for net in ("p", "v"):
-        names = [k for k in slopes if k.startswith(net) or (net == "p" and k == "spread")]
-        size = np.sqrt(sum(float((slopes[k] ** 2).sum()) for k in names))
+        names = [k for k in slope_of if k.startswith(net) or (net == "p" and k == "spread")]
+        size = np.sqrt(sum(float((slope_of[k] ** 2).sum()) for k in names))
         scale = np.float32(min(1.0, agent.options.largest_gradient / (size + 1e-12)))
         step = rate * np.sqrt(1.0 - 0.999**agent.updates) / (1.0 - 0.9**agent.updates)
         for k in names:
-            slope = scale * slopes[k]
+            slope = scale * slope_of[k]
             agent.first[k] += np.float32(0.1) * (slope - agent.first[k])
             agent.second[k] += np.float32(0.001) * (slope**2 - agent.second[k])
             size_of_step = np.sqrt(agent.second[k]) + np.float32(1e-5)
