@@ -6,11 +6,12 @@ import pytest
 from routh.models.base import State
 from routh.models.spatial import PlaneContact, SpatialModel, box, corners
 from routh.models.spatial.rotations import exponential, rotation_matrices
-from routh.robust import MeasuredImpacts, TossedBox
+from routh.robust import MeasuredImpacts, TossedBox, TossedModel, identify
 from routh.robust.identify_data import Bounds
 from routh.robust.identify_fit import Fit, Objective, curvatures_along
 from routh.robust.identify_intervals import intervals
 from routh.robust.identify_score import Errors, Scale, assess, energy_scores, score_slopes
+from routh.sampling import sample
 
 
 def test_the_score_is_the_mean_over_all_pairs():
@@ -163,7 +164,7 @@ def test_a_centre_of_mass_elsewhere_keeps_the_kinetic_energy():
 
 def test_unknown_parameters_of_a_box_are_named():
     q, before = _tosses()
-    with pytest.raises(ValueError, match="got 'radius'; wanted some of mu, restitution, mass"):
+    with pytest.raises(ValueError, match=r"got 'radius'; wanted some of mu, restitution, .*mass"):
         TossedBox(SIZE, rotation_matrices(q), before, INERTIA)({"radius": 0.1})
     with pytest.raises(ValueError, match=r"before: got shape"):
         TossedBox(SIZE, rotation_matrices(q), before[:2], INERTIA)
@@ -208,3 +209,87 @@ def test_curvatures_are_found_along_any_directions_and_at_the_ends_of_ranges():
     at = np.array([0.0, 0.5, 0.99, 0.3])
     found = curvatures_along(Quadratic(), at, axes, np.array([0.1, 0.02, 0.05, 0.01]))
     np.testing.assert_allclose(found, wanted, atol=1e-11)
+
+
+def _spatial(values):
+    """The same box as a model, whose inertia is a factor and whose corners are rounded."""
+    rounding = values.get("rounding", 0.0)
+    body = box("box", SIZE, mass=MASS, inertia=values.get("inertia", 1.0) * INERTIA)
+    centres = np.array(corners(SIZE)) * (1 - 2 * rounding / SIZE)
+    return SpatialModel(
+        [body],
+        [PlaneContact(f"{k}", "box", point=tuple(p), radius=rounding) for k, p in enumerate(centres)],
+    )
+
+
+def test_a_tossed_model_of_a_box_is_the_tossed_box():
+    q, before = _tosses()
+    values = {"rounding": 0.01, "inertia": 1.3, "restitution": 0.4, "restitution_decay": 0.2, "mu": 0.3}
+    poses = np.column_stack([np.zeros((len(q), 3)), q])
+    wanted = TossedBox(SIZE, rotation_matrices(q), before, INERTIA, 0.03, 0.01, {"mass": MASS})(values)
+    found = TossedModel(_spatial, poses, before, 0.03, 0.01)(values)
+    np.testing.assert_array_equal(found.size, wanted.size)
+    for k in range(len(q)):
+        one, other = found[k], wanted[k]
+        place = [int(np.argmin(np.abs(other.Jn - row).max(axis=1))) for row in one.Jn]
+        assert sorted(place) == list(range(other.nc))
+        np.testing.assert_allclose(one.M, other.M, rtol=1e-12)
+        np.testing.assert_allclose(one.Jn, other.Jn[place], atol=1e-14)
+        np.testing.assert_allclose(one.restitution, other.restitution[place], rtol=1e-12)
+    again = TossedModel(_spatial, poses, before, 0.03, 0.01)({**values, "inertia": 1.0})
+    assert not np.allclose(again.M, found.M)
+
+
+def test_restitution_falls_with_speed_and_friction_depends_on_direction():
+    q, before = _tosses()
+    toss = TossedBox(SIZE, rotation_matrices(q), before, INERTIA, 0.0, 0.0, {"mass": MASS, "mu": 0.2})
+    plain = toss({"restitution": 0.5})
+    found = toss({"restitution": 0.5, "restitution_decay": 0.7, "friction_ratio": 1.5})
+    for k in range(len(q)):
+        approach = -float(plain[k].Jn[0] @ before[k])
+        assert found[k].restitution[0] == pytest.approx(0.5 * np.exp(-0.7 * max(approach, 0.0)))
+        np.testing.assert_allclose(found[k].Jt[:, 0], plain[k].Jt[:, 0])
+        np.testing.assert_allclose(found[k].Jt[:, 1], 1.5 * plain[k].Jt[:, 1])
+
+
+def test_a_joint_rubs_until_it_stands():
+    q, before = _tosses()
+    poses = np.column_stack([np.zeros((len(q), 3)), q])
+    rubbing = TossedModel(_spatial({}), poses, before, joints=[3])  # about one axis of the box, as an example
+    slowed = before[:, 3] - rubbing({"joint_friction": 1e-4}).v[:, 3]
+    np.testing.assert_allclose(slowed, np.sign(before[:, 3]) * 1e-4 / INERTIA[0], rtol=1e-9)
+    stands = rubbing({"joint_friction": 1.0}).v
+    np.testing.assert_allclose(stands[:, 3], 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.delete(stands, 3, axis=1), np.delete(before, 3, axis=1))
+
+
+def test_speed_dependent_restitution_is_found():
+    q, before = _tosses(40)
+    toss = TossedBox(SIZE, rotation_matrices(q), before, INERTIA, 0.0, 0.0, {"mass": MASS, "mu": 0.2})
+    after = np.array([one.v[0] for one in _outcomes(toss({"restitution": 0.6, "restitution_decay": 0.3}))])
+    ranges = {"restitution": (0.1, 0.9), "restitution_decay": (-0.5, 1.0)}
+    found = identify(MeasuredImpacts(toss, after), ranges, samples=2, bootstrap=100, scan=0)
+    assert found.values["restitution"] == pytest.approx(0.6, abs=0.01)
+    assert found.values["restitution_decay"] == pytest.approx(0.3, abs=0.02)
+
+
+def _outcomes(batch):
+    drawn = sample(batch, 1)
+    return [drawn[k] for k in range(len(batch))]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"q": np.zeros(7)}, "q: "),
+        ({"before": np.zeros((2, 5))}, "before: "),
+        ({"joints": [9]}, "joints: "),
+        ({"within": -1.0}, "within: "),
+        ({"known": {"inertia": 1.0}}, "parameters: got 'inertia' with one model"),
+    ],
+)
+def test_a_tossed_model_says_what_is_wrong(given, message):
+    q, before = _tosses(2)
+    options = {"q": np.column_stack([np.zeros((2, 3)), q]), "before": before, **given}
+    with pytest.raises(ValueError, match=message):
+        TossedModel(_spatial({}), **options)

@@ -6,7 +6,7 @@ from routh.robust.feet import StandingProblem, no_tipping, standing_problem, tip
 from routh.robust.gaits import Compass, Wheel
 from routh.robust.guarantees import Answer, Guarantee, Guarantees, holds
 from routh.robust.identify import identify, score_impacts
-from routh.robust.identify_body import TossedBox
+from routh.robust.identify_body import TossedBox, TossedModel
 from routh.robust.identify_data import MeasuredImpacts
 from routh.robust.identify_report import Estimate, Identified, scores_table
 from routh.robust.identify_score import Scores
@@ -47,6 +47,7 @@ __all__ = [
     "Tipping",
     "Tippings",
     "TossedBox",
+    "TossedModel",
     "Wheel",
     "WorstCase",
     "WorstCases",
