@@ -30,7 +30,7 @@ from learning import landing_reports as reports
 from learning import landing_runs, landings
 from learning.runs import Run, alone
 
-END_BEFORE = 15.0  # s: the longest that a test or a rollout takes
+END_BEFORE = 30.0  # s: the longest that a test or a rollout takes
 
 
 @dataclass(frozen=True)

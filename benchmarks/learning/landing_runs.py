@@ -11,7 +11,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 
-from learning.landings import PRIMARY, SLOW, TESTS, test_env, training_env
+from learning.landings import PRIMARY, TESTS, episodes_of, test_env, training_env
 from learning.ppo import Agent, Options, Steps, advantages, forward, improve, likelihood
 from learning.runs import Run, read, write
 
@@ -164,15 +164,15 @@ def evaluate(run: Run, episodes: int, end: float) -> None:
     for name in missing(run, episodes):
         if time.monotonic() >= end:
             return
-        count = max(episodes // 10, 1) if name in SLOW else episodes
+        count = episodes_of(run.task, name, episodes)
         write(file, {**read(file), name: tried_on(agent, run.task, name, count, FIRST_TEST)})
 
 
 def missing(run: Run, episodes: int) -> list[str]:
     """Tests that are left to do."""
     known = read(run.place / "tests.json")
-    want = {name: max(episodes // 10, 1) if name in SLOW else episodes for name in TESTS}
-    return [name for name in TESTS if known.get(name, {}).get("episodes", 0) < want[name]]
+    tried = {name: known.get(name, {}).get("episodes", 0) for name in TESTS}
+    return [name for name in TESTS if tried[name] < episodes_of(run.task, name, episodes)]
 
 
 def load(run: Run, options: Options) -> Agent | None:
