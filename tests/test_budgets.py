@@ -16,7 +16,13 @@ TINY = 1e-9
 
 LONG_CALLS = [
     *(routh.sample, routh.fill, routh.approximate, routh.audit, routh.scan, routh.exact_set),
-    *(routh.simulate, routh.simulate_many, routh.step_through, routh.bounds.OuterBound.support),
+    *(
+        routh.simulate,
+        routh.simulate_many,
+        routh.step_through,
+        routh.step_through_many,
+        routh.bounds.OuterBound.support,
+    ),
     *(routh.sampling.algorithm1.sample, Study.run),
 ]
 

@@ -12,7 +12,7 @@ One outcome            `laws`: each law is called with a problem and returns an 
 Is an answer possible  `audit` (one velocity after), `auditing.rollout.audit` (a whole MuJoCo simulation),
                        `scan` (how ambiguous an impact is over a grid of states)
 A motion               `simulate` (event by event through impacts), `simulate_many`, `step_through` (time
-                       stepping with `constraints`); each returns a `Trajectory`
+                       stepping with `constraints`), `step_through_many`; each motion is a `Trajectory`
 Learning               `learn.OutcomeRandomization` (Gymnasium), `learn.hook` (any MuJoCo simulation)
 One contact in space   `two_body`: restitution by three hypotheses, hodographs
 A picture              ``.plot()`` of a result, or `viz.plot` of any

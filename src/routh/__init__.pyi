@@ -35,6 +35,7 @@ from routh.sampling.filling import fill as fill
 from routh.sim import Trajectory as Trajectory
 from routh.sim import simulate_many as simulate_many
 from routh.sim.simulate import simulate as simulate
+from routh.sim.step_many import step_through_many as step_through_many
 from routh.sim.step_through import step_through as step_through
 from routh.status import Status as Status
 

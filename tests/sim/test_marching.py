@@ -8,7 +8,7 @@ from routh.constraints import Compliance, coordinate_limit, solve
 from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, Revolute, link
-from routh.sim import step_through
+from routh.sim import step_through, step_through_many
 from routh.sim.marching import March, suits
 from routh.status import Status
 
@@ -126,3 +126,59 @@ def test_a_budget_ends_a_compiled_motion_with_its_state_so_far():
     assert 1 < len(run) < 1e6
     short = step_through(model, state, duration=run.t[-1], **options)
     assert short.q[-1].tolist() == run.q[-1].tolist()
+
+
+def some_states(model, state, count):
+    rng = np.random.default_rng(0)
+    return [State(state.q, state.v + 0.1 * rng.normal(size=model.nv), 0.1 * k) for k in range(count)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_motions_are_what_each_is_alone_for_every_number_of_threads(threads):
+    model, state, options = CASES["boxes tumble"]()
+    states = some_states(model, state, 130)
+    found = step_through_many(model, states, duration=0.01, threads=threads, **options)
+    assert found.ok
+    for k in (0, 70, 129):
+        alone = step_through(model, states[k], duration=0.01, **options)
+        assert found[k].q.tolist() == alone.q[[0, -1]].tolist()
+        assert found[k].t.tolist() == alone.t[[0, -1]].tolist()
+
+
+@pytest.mark.parametrize("law", [1e6, lambda gaps: np.full_like(gaps, 1e6)], ids=["compiled", "one by one"])
+def test_every_motion_has_its_own_inputs(law):
+    model = PlanarModel([link("arm", 1.0, mass=1.0, joint=Revolute())], actuated=["arm.angle"])
+    compliance = Compliance(law, 1.0)
+    states = [State([0.1 * k], [0.0]) for k in range(3)]
+    u = np.random.default_rng(0).normal(size=(3, 5, 1))
+    found = step_through_many(model, states, dt=0.01, duration=0.05, u=u, compliance=compliance)
+    for k, state in enumerate(states):
+        own = iter(u[k])
+        alone = step_through(model, state, dt=0.01, duration=0.05, u=lambda now, own=own: next(own))
+        np.testing.assert_allclose(found[k].v[-1], alone.v[-1], rtol=1e-12)
+    all_alike = step_through_many(model, states, dt=0.01, duration=0.05, u=[0.3], compliance=compliance)
+    alone = step_through(model, states[2], dt=0.01, duration=0.05, u=[0.3], compliance=compliance)
+    np.testing.assert_allclose(all_alike[2].v[-1], alone.v[-1], rtol=1e-12)
+
+
+def test_many_motions_refuse_inputs_that_do_not_fit_and_end_when_time_is_over():
+    model, state, _ = CASES["a block slides"]()
+    states = some_states(model, state, 2)
+    with pytest.raises(ValueError, match=r"u: got shape \(3, 6\)"):
+        step_through_many(model, states, duration=0.1, u=np.zeros((3, 6)), **{"dt": 0.01})
+    with pytest.raises(ValueError, match=r"state.q: got shape \(3,\)"):
+        step_through_many(model, [State(np.zeros(3), np.zeros(6))], duration=0.1, **{"dt": 0.01})
+    short = step_through_many(model, states, dt=0.01, duration=1e4, budget=0.02)
+    assert [one.status[-1] for one in short] == [Status.OUT_OF_TIME] * 2
+    assert len(step_through_many(model, [], dt=0.01, duration=0.1)) == 0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_motion_beyond_all_numbers_ends_before_them_with_a_status():
+    model, state, options = CASES["a block slides"]()
+    grown = options | {"force": lambda now: np.full(6, 1e308 * (now.t > 0.015)), "duration": 0.1}
+    run = step_through(model, state, **grown)
+    assert run.status[-1] == Status.NUMERICAL
+    assert np.all(np.isfinite(run.q))
+    assert run.t[-1] == pytest.approx(0.02)
+    assert run.events[-1].data["reason"] == "the motion went beyond all numbers"

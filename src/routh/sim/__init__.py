@@ -12,6 +12,7 @@ from routh.sim.simulate import simulate as simulate
 from routh.sim.step_gradient import StepGradient as StepGradient
 from routh.sim.step_gradient import StepTape as StepTape
 from routh.sim.step_gradient import trace_steps as trace_steps
+from routh.sim.step_many import step_through_many as step_through_many
 from routh.sim.step_through import step_through as step_through
 from routh.sim.trajectory import Event as Event
 from routh.sim.trajectory import InAugmentedTime as InAugmentedTime

@@ -29,7 +29,7 @@ _TOLD = 12  # futures that a notebook lists
 
 @dataclass(frozen=True, eq=False)
 class Bundle(Drawable, Tabular, Stored):
-    """Several motions from one state, one per draw; none is ever left out."""
+    """Several motions, one per draw or per state that they begin at; none is ever left out."""
 
     trajectories: tuple[Trajectory, ...]
     _kind: ClassVar = "bundle"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,7 +96,7 @@ class March:
         samples = -(-steps // every) + 1
         self.record = make_record(self.layout, model.nq, len(states), samples)
         self.status = np.zeros((len(states), samples), dtype=np.int8)
-        self.rescued = 0
+        self.rescued, self.lost = 0, set[int]()  # the numbers of motions that went beyond all numbers
         self._alone: Room | None = None
 
     def run(self, until: int, deadline: float = math.inf, *, threads: int | None = 1) -> bool:
@@ -124,6 +125,12 @@ class March:
             self.run(0)
         return self.trajectory(0)
 
+    def push_all(self, u: Array) -> Self:
+        """Inputs (E, P, nu) of the first P steps of each motion; later steps have the last."""
+        forces = np.array([[self.model.input_forces(one) for one in each] for each in u])
+        self.course = self.course._replace(extra=forces)
+        return self
+
     def _push(self, u: ArrayLike | None, force: ArrayLike | None) -> None:
         extra = self.course.extra[0, 0]
         extra[:] = 0.0 if u is None else self.model.input_forces(u)
@@ -142,7 +149,7 @@ class March:
 
             run_slices(len(self.states), self._room, work, threads=threads)
         for e in np.flatnonzero(course.stage[:, STATE] == STUCK).tolist():
-            while course.stage[e, STATE] == STUCK:
+            while course.stage[e, STATE] == STUCK and e not in self.lost:
                 self._rescue(e)
                 self._alone = self._alone or self._room()
                 march(e, e + 1, until, plan, layout, self._alone, course, record)
@@ -156,6 +163,10 @@ class March:
         state = State(course.q[e], course.v[e], self.states[e].t + count * self.h)
         system = from_model(self.model, state, dt=self.h, force=extra, deformation=memory, **setting)
         found = solve(system)
+        q = self.model.integrate(state.q, found.v, self.h)
+        if not (np.isfinite(q).all() and np.isfinite(found.v).all()):
+            self.lost.add(e)
+            return
         contacts, flat = bool(self.model.contacts), list(found.forces)
         modes, ends = list(found.numbered_modes()), found.deformations
         if contacts:
@@ -166,7 +177,7 @@ class March:
             flat = [*flat[1:], flat[0][:, 0], flat[0][:, 1:].ravel()]
         course.modes.acts[e, :nu] = np.concatenate([np.zeros(0), *modes[contacts:]])
         course.force[e] = np.concatenate([np.zeros(0), *flat])
-        course.q[e], course.v[e] = self.model.integrate(state.q, found.v, self.h), found.v
+        course.q[e], course.v[e] = q, found.v
         course.worst[e] = np.maximum(course.worst[e], found.residual)
         course.stage[e] = count + 1, GOING
         sample = -(-(count + 1) // self.every) if count + 1 < self.steps else self.status.shape[1] - 1
@@ -182,8 +193,10 @@ class March:
         kept = [*range(len(step) - 1), last]
         if done < self.steps:
             early = self.plan._replace(steps=done)
+            self.course.stage[e, STATE] = GOING
             march(e, e + 1, done, early, self.layout, self._room(), self.course, record)
-            self.status[e, last] = Status.OUT_OF_TIME
+            ended = Status.NUMERICAL if e in self.lost else Status.OUT_OF_TIME
+            self.status[e, last] = ended
         t = self.states[e].t + np.array(step) * self.h
         flat = {"forces": record.force[e, kept], "deformations": record.deformation[e, kept]}
         groups: Options = {name: self._named(values) for name, values in flat.items()}
@@ -193,7 +206,12 @@ class March:
         if names:
             events += _changes(t, groups["forces"]["contacts"][:, :, 0] > 0.0, names)
         if done < self.steps:
-            told = {"reason": "the time allowed by budget= ran out", "status": Status.OUT_OF_TIME.name}
+            reason = (
+                "the motion went beyond all numbers"
+                if e in self.lost
+                else "the time allowed by budget= ran out"
+            )
+            told = {"reason": reason, "status": ended.name}
             at = len(events) - sum(event.index == len(step) - 1 for event in events)
             events.insert(at, Event("stop", float(t[-1]), len(step) - 1, (), told))
         return Trajectory(

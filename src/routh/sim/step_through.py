@@ -99,7 +99,7 @@ def step_through(
     steps = round(real("duration", duration, at_least=0.0) / h)
     every = integer("record_every", record_every, at_least=1)
     build = partial(from_model, model, dt=h, compliance=compliance, constraints=tuple(constraints))
-    _check_names(model, constraints)
+    check_names(model, constraints)
     if impacts is None and rule is constraint_forces and suits(model, compliance, constraints):
         now = fitting_state(model, state)
         quick = March(model, compliance, constraints, [now], dt=h, steps=steps, every=every)
@@ -138,7 +138,8 @@ def step_through(
     return recorder.trajectory()
 
 
-def _check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
+def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
+    """Forces are told by name: raise where two constraints have the same."""
     own = [*(["contacts"] if model.contacts else []), *getattr(model, "rows", ())]
     names = [*own, *(constraint.name for constraint in constraints)]
     for name in names:

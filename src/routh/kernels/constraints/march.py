@@ -176,7 +176,8 @@ def step(
     residual = largest(left)
     if not residual < tolerance:
         return False
-    finish(layout, terms, h, own, modes)
+    if nc > 0:
+        finish(layout, terms, h, own, modes)
     for k in range(len(terms.v)):
         course.v[e, k] = own.motion[FREE, k] + h * own.motion[BEST, k]
     for i in range(len(layout.pattern)):

@@ -115,8 +115,9 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
             k = layout.columns[p, a]
             rate += G[i, a] * free[k]
             speed += abs(G[i, a]) * abs(free[k])
-            first, total = a - (k - layout.start[k]), 0.0
-            for b in range(first, a + 1):
+            first = a - (k - layout.start[k])
+            total = terms.half[k, a - first] * G[i, a]
+            for b in range(first, a):
                 total += terms.half[k, b - first] * G[i, b]
             own.white[i, a] = total
             square += total * total

@@ -56,12 +56,22 @@ def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> boo
             return False
     unwhiten(layout, terms.half, x, acceleration)
     for i in range(len(layout.pattern)):
-        root = own.scaled[S, i]
         own.rows[FORCE, i] = 0.0
-        moved = 0.0 if root == 0.0 else root * row_times(layout, terms.G, i, acceleration)
-        own.rows[WISH, i] = root * (own.scaled[C, i] - moved)
+        if _asked(layout, modes, i):
+            root = own.scaled[S, i]
+            moved = 0.0 if root == 0.0 else root * row_times(layout, terms.G, i, acceleration)
+            own.rows[WISH, i] = root * (own.scaled[C, i] - moved)
     _spread(layout, terms, own, modes, y)
     return True
+
+
+@kernel
+def _asked(layout: Layout, modes: Modes, i: int) -> bool:
+    """Whether what the spring of row i wishes decides what it does next: unless its own force does."""
+    tangent = i - layout.nb - layout.nu - layout.nc
+    if tangent >= 0:
+        return modes.acts[layout.nu + tangent // layout.nt] != STICKS
+    return i >= layout.nb and modes.acts[i - layout.nb] == SEPARATES
 
 
 @kernel
@@ -224,6 +234,37 @@ def _back(A: Array, pivots: Array, b: Array, x: Array, m: int) -> None:
         x[i] = total / A[i, i]
 
 
+@distinct
+def _products(
+    measure: Array, push: Array, begin: int, end: int, width: int, out: Array
+) -> tuple[float, float, float]:
+    """``F^T N`` (w, w) of some rows; the sum of the squares of N, the smallest and the largest of a row."""
+    for a in range(width):
+        for b in range(width):
+            out[a, b] = 0.0
+    total, least, most = 0.0, math.inf, 0.0
+    for i in range(begin, end):
+        square = 0.0
+        for a in range(width):
+            square += measure[i, a] * measure[i, a]
+        total, least, most = total + square, min(least, square), max(most, square)
+    whole = begin + (end - begin) // 4 * 4
+    for i in range(begin, whole, 4):  # four at a time: sums are written a quarter as often
+        for a in range(width):
+            p, q, r, s = push[i, a], push[i + 1, a], push[i + 2, a], push[i + 3, a]
+            for b in range(width):
+                two, more = (
+                    p * measure[i, b] + q * measure[i + 1, b],
+                    r * measure[i + 2, b] + s * measure[i + 3, b],
+                )
+                out[a, b] += two + more
+    for i in range(whole, end):
+        for a in range(width):
+            for b in range(width):
+                out[a, b] += push[i, a] * measure[i, b]
+    return total, least, most
+
+
 @kernel
 def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
     """``(I + F^T N) x = F^T c``, then ``y = c - N x``, refined; False where that would lose digits.
@@ -234,16 +275,17 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
     for i in range(nv):
         for j in range(nv):
             A[i, j] = 0.0
-    total, least, most = 0.0, math.inf, 0.0
-    for i in range(k):
-        p, square = layout.pattern[own.home[i]], 0.0
-        width = layout.width[p]
-        for a in range(width):
-            square += own.measure[i, a] * own.measure[i, a]
-            row = layout.columns[p, a]
-            for b in range(width):
-                A[row, layout.columns[p, b]] += own.push[i, a] * own.measure[i, b]
-        total, least, most = total + square, min(least, square), max(most, square)
+    total, least, most, begin = 0.0, math.inf, 0.0, 0
+    while begin < k:  # rows on the same velocities are summed up first
+        p, end = layout.pattern[own.home[begin]], begin + 1
+        while end < k and layout.pattern[own.home[end]] == p:
+            end += 1
+        sizes = _products(own.measure, own.push, begin, end, layout.width[p], own.dense[1])
+        total, least, most = total + sizes[0], min(least, sizes[1]), max(most, sizes[2])
+        for a in range(layout.width[p]):
+            for b in range(layout.width[p]):
+                A[layout.columns[p, a], layout.columns[p, b]] += own.dense[1, a, b]
+        begin = end
     if frictionless and not (total < GRAM_STIFFNESS and least > LIKE_SIZES * most):
         return False
     for j in range(nv):
@@ -251,21 +293,50 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
         x[j] = 0.0
     if not _factor(A, own.pivots, nv):
         return False
+    y, right = own.rows[Y], own.rows[RIGHT]
     for i in range(k):
-        own.rows[Y, i] = own.rows[RIGHT, i]
+        y[i] = right[i]
     for _ in range(2):
         for j in range(nv):
             step[0, j] = -x[j]
-        for i in range(k):
-            p = layout.pattern[own.home[i]]
-            for a in range(layout.width[p]):
-                step[0, layout.columns[p, a]] += own.push[i, a] * own.rows[Y, i]
+        _over_patterns(layout, own, k, True)
         _back(A, own.pivots, step[0], step[1], nv)
         for j in range(nv):
             x[j] += step[1, j]
-        for i in range(k):
-            p, rest = layout.pattern[own.home[i]], own.rows[RIGHT, i]
-            for a in range(layout.width[p]):
-                rest -= own.measure[i, a] * x[layout.columns[p, a]]
-            own.rows[Y, i] = rest
+        _over_patterns(layout, own, k, False)
     return True
+
+
+@kernel
+def _over_patterns(layout: Layout, own: Scratch, k: int, gathers: bool) -> None:
+    """``F^T y`` added to the right side, or ``y = c - N x``; rows on the same velocities at a time."""
+    x, side, local, begin = own.motion[WHITE], own.right[0], own.right[2], 0
+    while begin < k:
+        p, end = layout.pattern[own.home[begin]], begin + 1
+        while end < k and layout.pattern[own.home[end]] == p:
+            end += 1
+        for a in range(layout.width[p]):
+            local[a] = 0.0 if gathers else x[layout.columns[p, a]]
+        if gathers:
+            _collect(own.push, own.rows[Y], begin, end, layout.width[p], local)
+            for a in range(layout.width[p]):
+                side[layout.columns[p, a]] += local[a]
+        else:
+            _subtract(own.measure, own.rows[RIGHT], begin, end, layout.width[p], local, own.rows[Y])
+        begin = end
+
+
+@distinct
+def _collect(push: Array, y: Array, begin: int, end: int, width: int, out: Array) -> None:
+    for i in range(begin, end):
+        for a in range(width):
+            out[a] += push[i, a] * y[i]
+
+
+@distinct
+def _subtract(measure: Array, right: Array, begin: int, end: int, width: int, x: Array, out: Array) -> None:
+    for i in range(begin, end):
+        total = right[i]
+        for a in range(width):
+            total -= measure[i, a] * x[a]
+        out[i] = total
