@@ -219,23 +219,45 @@ def sweep(
 
 @command("audit")
 def audit(
-    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A robot (.xml MJCF, .urdf), a system of [bold]routh list[/bold], or an .npz file as for "
+            "[bold]routh impact[/bold].",
+            show_default=False,
+        ),
+    ],
     placed: robots.Standing,
     output: Output,
     request: robots.AuditRequest,
+    change: options.Change = None,
 ) -> int:
-    """Roll a robot out in MuJoCo and ask of each of its impacts whether rigid bodies could do that.
+    """Ask of a simulator's impacts, or of the answers of impact laws, whether rigid bodies could do that.
+
+    A robot is rolled out in MuJoCo, and each of its impacts is audited.
 
     For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
     told, with the law that is broken if one is: energy gained, still approaching, impulse outside the cone.
     The report is one HTML page with pictures.
 
-    [bold]Example:[/bold]
+    Of a system, of an .npz file, and of a robot's state with [bold]--law[/bold], the laws of routh.laws are
+    asked, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
+
+    [bold]Examples:[/bold]
 
       routh audit robot.xml --duration 3 --out audit.html
+      routh audit box-wall --restitution 0.5 --out laws.png
+      routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
     """
-    options.output_file(request.out, (".html", ".htm"))
-    return robots.run_audit(file, placed, request, output)
+    from routh.cli.law_audit import run_law_audit
+
+    if robot_files.is_robot(source) and not request.law:
+        if request.restitution is not None:
+            raise ValueError("--restitution: is for laws; wanted --law NAME with it, or a system")
+        robot_files.refuse_changes(source, change)
+        report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
+        return robots.run_audit(Path(source), placed, request, report, output)
+    return run_law_audit(source, placed, request, change or [], output)
 
 
 @command("animate")

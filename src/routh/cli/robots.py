@@ -89,13 +89,40 @@ class Placed(Standing):
     landed: Landed = field(default_factory=Landed)
 
 
+def _law_names(incomplete: str) -> list[str]:
+    """Completion of ``--law``."""
+    from routh.laws import LAWS
+
+    return [name for name in LAWS if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True)
 class AuditRequest:
     """How to audit."""
 
     duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes.")] = Path("audit.html")
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each set.")] = 256
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Where the report goes (default: audit.html), or the picture of laws (.png, .pdf, .svg).",
+        ),
+    ] = None
+    samples: Annotated[
+        int | None,
+        typer.Option("--samples", "-n", min=1, help="Outcomes of each set. Default: 256, for laws 4096."),
+    ] = None
+    law: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Audit the answer of this law to the impact; repeatable. Default for systems: all that have "
+            "one answer.",
+            autocompletion=_law_names,
+        ),
+    ] = None
+    restitution: Restitution = None
     friction: Friction = "cone"
     max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
     impact_deepest: Annotated[
@@ -132,7 +159,7 @@ def run_robot(
     return sample_and_show(problem, title, source, request, place, output, notes=said, note=note)
 
 
-def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Output) -> int:
+def run_audit(file: Path, placed: Standing, request: AuditRequest, report: Path, output: Output) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
     from routh.models.robot import NoContactError
@@ -146,7 +173,7 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
-        found = audit_rollout(model, data, n=request.samples, **soft)
+        found = audit_rollout(model, data, n=request.samples or 256, **soft)
     output.show(
         f"[bold cyan]{for_rich(file)}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s"
     )
@@ -156,9 +183,9 @@ def run_audit(file: Path, placed: Standing, request: AuditRequest, output: Outpu
     for what, notes in (("left out", found.refused), ("not represented", found.unrepresented)):
         for note in notes:
             output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
-    write_report(found, request.out)
-    output.say(f"\nreport: [bold]{for_rich(request.out)}[/bold]")
-    output.emit(**audit_data(found), report=str(request.out))
+    write_report(found, report)
+    output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
+    output.emit(**audit_data(found), report=str(report))
     return Exit.DONE if found.impacts else Exit.WITHOUT_RESULT
 
 

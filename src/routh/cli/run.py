@@ -184,7 +184,7 @@ def _show(shown: Comparison, request: Request, output: Output) -> None:
     if shown.simultaneous:
         output.show(tables.law_table(shown))
     else:
-        output.say("Laws with a single answer are inelastic: none stands beside an impact with restitution.")
+        output.say("What laws with one answer and restitution say (Moreau, Poisson, LZB, ...): routh audit.")
     if len(shown.simultaneous) > 1 and shown.outcomes.settings.get("method") != "events":
         output.say(
             "Steps of this impact can have several solutions. Each sample takes one of them by a fixed "

@@ -40,9 +40,10 @@ LAWS: dict[str, _Callable[..., ImpactLaw]] = {
 }
 
 
-def named(name: str) -> ImpactLaw:
-    """The law of a name in `LAWS`, with its default options."""
-    return LAWS[_choice("law", name, tuple(LAWS))]()
+def named(name: str, *, friction: str = "cone") -> ImpactLaw:
+    """The law of a name in `LAWS`, with its default options; ``friction`` for those that know both kinds."""
+    make = LAWS[_choice("law", name, tuple(LAWS))]
+    return make(friction=friction) if hasattr(make(), "friction") else make()
 
 
 __all__ = ["LAWS", *sorted(name for name, value in vars().items() if isinstance(value, type)), "named"]

@@ -14,7 +14,7 @@ from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array, integer, real
 
-_EVEN = 1e-6  # weight of small impulses where contacts are redundant, against the momentum, squared
+_EVEN = 1e-4  # weight of small impulses where contacts are redundant, beside that of the momentum
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,14 @@ class ChatterjeeRuina(ImpactLaw):
         """The impulses (nc, 1 + nt) of one application of the law."""
         sizes = problem.scaling.impulse
         half = np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T)
-        columns = np.asarray(half * np.repeat(sizes, 1 + problem.nt), dtype=np.float64)
+        scale = np.repeat(sizes, 1 + problem.nt) / problem.scaling.speed
+        columns = np.asarray(half * scale, dtype=np.float64)
         columns = columns.reshape(problem.nv, problem.nc, -1)
-        momentum = v @ problem.cholesky
+        momentum = v @ problem.cholesky / problem.scaling.speed
         normals = columns[:, :, 0]
         stacked = np.concatenate([normals, _EVEN * np.eye(problem.nc)])
         first, _ = nonnegative_least_squares(stacked, np.concatenate([-momentum, np.zeros(problem.nc)]))
-        pushing = first > _EVEN * first.max()
+        pushing = first > _EVEN**2 * first.max()
         stop = np.zeros((problem.nc, 1 + problem.nt))  # P_I
         stop[pushing, 0] = _least(normals[:, pushing], -momentum)
         taken = np.zeros(stop.shape, dtype=bool)

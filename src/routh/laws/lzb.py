@@ -96,6 +96,7 @@ class _Springs:
         self.e2 = np.where(squared > tolerances.BUDGET, squared, 0.0)
         self.energy, self.stored, self.returned = np.zeros((3, problem.nc))
         self.cones = Cones.of(problem, law.friction, law.facets)
+        self.jammed = False
         self.fault = 0.0  # the worst breach of Coulomb's law by any increment, over its largest rate
         self._cache: dict[tuple[int, ...], Array] = {}
         self._last: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -106,7 +107,7 @@ class _Springs:
         status = Status.MAX_STEPS
         for _ in range(self.law.max_steps):
             if self.c[:: self.width].min() >= -self.ended and not np.any(self.energy):
-                status = Status.SOLVED
+                status = Status.JAMMED if self.jammed else Status.SOLVED
                 break
             increments.append(self._advance())
             if not np.all(np.isfinite(self.c)):
@@ -149,7 +150,9 @@ class _Springs:
         lost |= (self.e2 == 0.0) & (after[:: self.width] >= 0.0)  # perfectly inelastic
         change = np.abs(after - self.c).max()
         if np.abs(self.c).max() <= tolerances.APPROACH and change <= tolerances.APPROACH * impulse.max():
-            lost[:] = True  # springs that squeeze what stands still: rigid bodies hold no energy
+            lost[:] = self.jammed = (
+                True  # springs squeeze what stands still, and cannot return what they hold
+            )
         self.energy = np.where(lost, 0.0, np.maximum(left, 0.0))
         self.c = after
         return impulse

@@ -72,6 +72,11 @@ class ConeStep:
         def faceted(step: PolyhedralStep) -> StepResult:
             return step.solve(v, lambda_max, rebound=rebound, held=held)
 
+        if rebound is not None and np.any(rebound > 0.0):
+            # contacts that jam cannot rebound: where facets have no solution, the search here would be long
+            rough = faceted(PolyhedralStep(problem))
+            if rough.status is not Status.SOLVED:
+                return rough
         starts = self._starts(faceted), self._sweeps(before, aims), self._fine(faceted)
         for start in chain(*starts):
             for candidate in (start, self._newton(start, before, aims)):

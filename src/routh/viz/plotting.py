@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.auditing.comparison import compare
+from routh.auditing.law_answers import LawAudit
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
 from routh.exact.result import ExactSet
@@ -23,6 +24,7 @@ from routh.sampling.outcomes import Outcomes
 from routh.viz import style
 from routh.viz.before import draw_before
 from routh.viz.exact import cheap_exact, draw_exact
+from routh.viz.laws import draw_laws
 from routh.viz.outcomes import outcomes_figure
 from routh.viz.panels import Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
@@ -52,6 +54,7 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `ExactSet`        its projection onto two rows                                ``rows`` (2, nv)
     `ImpactResult`    the contacts' velocities from before to after
     `Audit`           the set, the audited velocity and the nearest outcome       ``name`` of the audited
+    `LawAudit`        the set, and the answers of laws; hollow marks are outside  ``contact`` to show
     `Scan`            a curve over one axis, a heat map over two
     `Study`           what is stored by now: a curve or a heat map of its first column
     `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
@@ -127,6 +130,7 @@ def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None)
 plot.register(ExactSet, drawn_by(_draw_exact_set))
 plot.register(ImpactProblem, drawn_by(draw_before, aspect=0.5, legend="below"))
 plot.register(ImpactResult, drawn_by(draw_path, legend="inside"))
+plot.register(LawAudit, drawn_by(draw_laws, aspect=0.75, legend="below"))
 plot.register(Audit, drawn_by(draw_audit, legend="inside"))
 plot.register(Scan, drawn_by(draw_scan, aspect=0.75))
 

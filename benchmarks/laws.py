@@ -1,0 +1,123 @@
+"""Laws with one answer on many random problems: energy, cones, approach after, order of contacts, the set.
+
+python benchmarks/laws.py [--problems 10000] [--orders 1000] [--sets 100] [--law moreau --law lzb]
+
+Half of the problems are planar, half have the true cone in space: 1 to 4 contacts, every third with a
+repeated contact, friction 0 to 10 and restitution 0 to 1, one for all contacts in every other problem. Many
+have fewer velocities than contacts, and jam. Of the first ones the contacts are also put in another order,
+and of some the answer is compared with 512 outcomes of the energetic set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+import routh
+from problems import colliding, random_problem
+from routh import laws
+from routh.status import Status
+
+NAMES = ("moreau", "moreau-convex", "poisson", "energetic", "chatterjee-ruina", "lzb", "sequential")
+OPTIONS = {"lzb": {"resolution": 10, "max_steps": 1000}, "sequential": {"max_impacts": 1000}}
+SAME = 1e-6  # share of the speed before within which answers agree
+NEAR = 0.05  # share of the speed before beyond which an answer is outside of the sampled set
+
+
+def problem_of(seed: int) -> routh.ImpactProblem:
+    """Planar for even seeds, spatial for odd ones."""
+    rng = np.random.default_rng([49, seed])
+    problem = colliding(random_problem(rng, nt=1 + seed % 2))
+    equal = rng.random() < 0.5
+    return problem.replace(
+        restitution=np.round(rng.random(1 if equal else problem.nc), 2) * np.ones(problem.nc)
+    )
+
+
+def distance(problem: routh.ImpactProblem, one: np.ndarray, other: np.ndarray) -> float:
+    """In the kinetic-energy norm, as a share of the speed before."""
+    return float(np.linalg.norm((one - other) @ problem.cholesky)) / problem.speed
+
+
+def worst(problem: routh.ImpactProblem, result: routh.ImpactResult) -> tuple[float, float, float]:
+    """Energy gained, approach left and how far impulses are outside of their cones: shares."""
+    gained = result.kinetic_energy / float(problem.kinetic_energy()) - 1.0
+    approach = float(np.max(-(problem.Jn @ result.v) / problem.scaling.velocity))
+    normal, tangential = result.impulse[:, 0], np.linalg.norm(result.impulse[:, 1:], axis=1)
+    over = np.maximum(tangential - problem.mu * normal, -normal) / np.maximum(problem.mu, 1.0)
+    return gained, approach, float(np.max(over / problem.scaling.impulse))
+
+
+def measured(name: str, count: int, orders: int, sets: int) -> Iterator[str]:
+    """The cells of a law's row."""
+    law = laws.LAWS[name](**OPTIONS.get(name, {}))
+    statuses: Counter[str] = Counter()
+    most = np.full(3, -np.inf)
+    gained = reordered = compared = outside = judged = 0
+    begun = time.process_time()
+    for seed in range(count):
+        problem = problem_of(seed)
+        result = law(problem)
+        statuses[result.status.name] += 1
+        gained += result.status is Status.ENERGY_GAINED
+        if result.status not in (Status.SOLVED, Status.ENERGY_GAINED):
+            continue
+        faults = np.array(worst(problem, result))
+        if result.status is Status.ENERGY_GAINED:
+            faults[0] = -np.inf  # it says so: counted on its own
+        most = np.maximum(most, faults)
+        if seed < orders and problem.nc > 1:
+            turned = law(problem.subset(list(reversed(range(problem.nc)))))
+            if turned.status in (Status.SOLVED, Status.ENERGY_GAINED):
+                compared += 1
+                reordered += distance(problem, turned.v, result.v) > SAME
+        if seed < sets:
+            drawn = routh.sample(problem, 512, seed=0, threads=1)
+            if drawn.solved.all():
+                judged += 1
+                near = min(distance(problem, v, result.v) for v in drawn.v)
+                outside += near > NEAR
+    each = 1e3 * (time.process_time() - begun) / max(count, 1)
+    answered = statuses["SOLVED"] + statuses["ENERGY_GAINED"]
+    yield name
+    yield f"{100 * answered / count:.1f} %"
+    yield f"{100 * gained / count:.1f} %"
+    yield from (f"{max(value, 0.0):.0e}" for value in most)
+    yield f"{reordered} of {compared}"
+    yield f"{outside} of {judged}"
+    yield ", ".join(f"{n} {s}" for s, n in statuses.items() if s not in ("SOLVED", "ENERGY_GAINED")) or "none"
+    yield f"{each:.0f} ms"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=int, default=10_000)
+    parser.add_argument("--orders", type=int, default=1000)
+    parser.add_argument("--sets", type=int, default=100)
+    parser.add_argument("--law", action="append", choices=NAMES)
+    args = parser.parse_args()
+    head = (
+        "law",
+        "answers",
+        "says it gained energy",
+        "energy gained otherwise",
+        "approach after",
+        "outside the cones",
+        "order changes it",
+        "outside the set",
+        "no answer",
+        "each",
+    )
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head), flush=True)
+    for name in args.law or NAMES:
+        print("| " + " | ".join(measured(name, args.problems, args.orders, args.sets)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
