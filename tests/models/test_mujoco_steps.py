@@ -9,7 +9,7 @@ from model_checks import along, gradient
 
 import routh
 from constraints_swap import arm, lift, ruler
-from routh.constraints import Compliance, from_model, solve
+from routh.constraints import Compliance, forces_at, from_model, inputs_for, solve
 from routh.models.mujoco import MujocoModel
 from routh.models.robot import UnrepresentedWarning
 from routh.status import ModelError
@@ -308,11 +308,44 @@ def test_what_cannot_be_represented_is_refused_by_name():
         routh.simulate(plain, routh.State([0.0], [0.0]), duration=0.01)
 
 
+def test_gradients_and_inverse_through_servos_and_loops():
+    joint = '<joint name="a" axis="0 1 0" damping="0.3" frictionloss="0.5"/>'
+    xml = f"""<mujoco>{NO_CONTACT}<worldbody><body>{joint}
+      {ROD.format("0 0 0 0 0 -0.5")}<body pos="0 0 -0.5"><joint name="b" axis="0 1 0" stiffness="5"/>
+      {ROD.format("0 0 0 0.8 0 0")}<body pos="0.8 0 0" name="c"><joint name="c" axis="0 1 0"/>
+      {ROD.format("0 0 0 0 0 0.4")}</body></body></body></worldbody>
+      <equality><connect body1="c" body2="world" anchor="0 0 0.4"/></equality>
+      <actuator><position joint="a" kp="300" kv="4" forcerange="-2 2"/><velocity joint="b" kv="8"/></actuator>
+      </mujoco>"""
+    model = MujocoModel(compiled(xml), stiffness=1e5)
+    q, v, u = np.zeros(3), np.array([1.0, -1.0, 1.25]), np.array([0.002, 0.3])
+    options = {"dt": 0.01, "duration": 0.04}
+    tape = routh.sim.trace_steps(model, routh.State(q, v), u=u, **options)
+    worth = np.array([0.3, -1.0, 0.5])
+    found = tape.gradient(q=worth, v=0.1 * worth)
+
+    def value(q, v, u):
+        end = routh.step_through(model, routh.State(q, v), u=u, **options).final
+        return worth @ end.q + 0.1 * worth @ end.v
+
+    for name, at in (("q", q), ("v", v), ("u", u)):
+        slope = []
+        for unit in 1e-5 * np.eye(len(at)):
+            ends = [value(**{"q": q, "v": v, "u": u, name: at + side * unit}) for side in (1.0, -1.0)]
+            slope.append((ends[0] - ends[1]) / 2e-5)
+        given = getattr(found, name)
+        np.testing.assert_allclose(given.sum(axis=0) if name == "u" else given, slope, rtol=1e-4, atol=1e-6)
+    forces = forces_at(model, routh.State(q, v), dt=0.01, u=u)
+    back = inputs_for(model, routh.State(q, v), forces.acceleration, dt=0.01)
+    assert back.status.ok
+    np.testing.assert_allclose(back.forces.v, forces.v, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "make", [lambda: lift(3, 500.0), arm, lambda: ruler(6)], ids=["lift", "arm", "ruler"]
 )
 def test_mechanisms_that_mujoco_does_not_hold_stand(make):
-    """The three of ``benchmarks/constraints_swap.py``, the first two smaller, for half a second."""
+    """The three of ``benchmarks/constraints_swap.py``, with fewer stages and links, for half a second."""
     what = make()
     mj = compiled(what.xml)
     model, data = MujocoModel(mj), mujoco.MjData(mj)

@@ -91,14 +91,20 @@ def inputs_for(
     """
     wanted = real_array("acceleration", acceleration, [(model.nv,)], f"shape ({model.nv},)")
     options = {"dt": dt, "compliance": compliance, "constraints": constraints, "force": force}
-    system = from_model(model, state, u=None, **options)  # type: ignore[arg-type]
-    rows = system.rows
-    lawful = _forces_of_velocity(system.rows, state.v + dt * wanted)
-    missing = system.M @ wanted - system.f - rows.G.T @ lawful
-    B = input_matrix(model, state)
-    if B.size == 0:
+    count = input_count(model)
+    if count == 0:
         raise ValueError("model: got no inputs; wanted at least one actuated coordinate")
-    u = np.linalg.lstsq(B, missing, rcond=None)[0]
+
+    def forces_under(u: Array) -> Array:
+        """All forces (nv,) at the wanted velocity, those of the rows by their laws."""
+        system = from_model(model, state, u=u, **options)  # type: ignore[arg-type]
+        return system.f + system.rows.G.T @ _forces_of_velocity(system.rows, state.v + dt * wanted)
+
+    system = from_model(model, state, u=np.zeros(count), **options)  # type: ignore[arg-type]
+    rows, rest = system.rows, forces_under(np.zeros(count))
+    unit = 1e-3 if hasattr(model, "step_terms") else 1.0  # a servo may saturate under more
+    B = np.array([forces_under(unit * each) - rest for each in np.eye(count)]).T / unit
+    u = np.linalg.lstsq(B, system.M @ wanted - rest, rcond=None)[0]
     forces = solve(from_model(model, state, u=u, **options))  # type: ignore[arg-type]
     got = forces.acceleration
     scale = max(
@@ -109,12 +115,11 @@ def inputs_for(
     return InverseResult(u, forces, got, error, Status.SOLVED if good else Status.INCOMPLETE)
 
 
-def input_matrix(model: Model, state: State) -> Array:
-    """How the inputs act on the velocities, (nv, nu): the slope of the bias, which is linear in them."""
-    nu = len(model.actuated) if hasattr(model, "actuated") else model.nv
-    rest = model.bias(state.q, state.v, np.zeros(nu))
-    slopes = [rest - model.bias(state.q, state.v, unit) for unit in np.eye(nu)]
-    return np.array(slopes).reshape(nu, model.nv).T
+def input_count(model: Model) -> int:
+    """How many inputs a model takes: what it says, or one per velocity."""
+    if hasattr(model, "actuated"):
+        return len(model.actuated)
+    return int(getattr(model, "nu", model.nv))
 
 
 def _forces_of_velocity(rows: ActingRows, v: Array) -> Array:

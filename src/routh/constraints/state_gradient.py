@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from routh.constraints.bridge import STEEL, Compliance, from_model
 from routh.constraints.holonomic import StateConstraint
-from routh.constraints.inverse import input_matrix
+from routh.constraints.inverse import input_count
 from routh.constraints.system_gradient import ContactGradient, SystemGradient
 from routh.models.base import Model, State
 from routh.validation import Array
@@ -35,7 +35,7 @@ class StateGradient:
     q : (nv,), for motions of the configuration along each velocity, per m or rad. Where ``nq = nv`` that is
         the derivative with respect to ``q``.
     v : (nv,), the velocity before.
-    u : (nu,), the inputs; empty where the model has none.
+    u : (nu,), the inputs; empty where the model has none, or actuators that act only where they are given.
     """
 
     q: Array
@@ -65,8 +65,10 @@ def state_gradient(
     """
     held = compliance.at(model.gaps(state.q))
 
-    def worth(at: State) -> float:
+    def worth(at: State, more: ArrayLike | None = None) -> float:
         inputs = u(at) if callable(u) else u
+        if more is not None:
+            inputs = np.add(more, 0.0 if inputs is None else inputs)
         pushed = force(at) if callable(force) else force
         options = {"dt": dt, "compliance": held, "constraints": constraints}
         system = from_model(model, at, u=inputs, force=pushed, deformation=deformation, **options)  # type: ignore[arg-type]
@@ -81,7 +83,8 @@ def state_gradient(
         return worth(State(state.q, state.v + x * units[k], state.t))
 
     q = slopes(moved, model.nv) + _by_laws(model, state, gradient, compliance)
-    on_u = input_matrix(model, state).T @ gradient.f
+    inputs = np.eye(0 if u is None and hasattr(model, "step_terms") else input_count(model))
+    on_u = slopes(lambda k, x: worth(state, x * inputs[k]), len(inputs))
     return StateGradient(q, slopes(hastened, model.nv) + gradient.v, on_u)
 
 

@@ -131,7 +131,9 @@ class _Pass:
             self._collect(k, system)
             inputs.append(found.u)
             forces[k] = system.f
-            memory = [getattr(part, "deformation", None) for part in system.constraints]
+            # contacts remember their springs; other rows have theirs from the state
+            named = zip(self.tape.steps[k].system.constraints, system.constraints, strict=True)
+            memory = [part.deformation if item.name == "contacts" else None for item, part in named]  # type: ignore[union-attr]
             on_v = found.v + self.on_v[k]
             moved, on_q = self._earlier(k, by_q + found.q)
         u = np.array(inputs[::-1]) if inputs else np.zeros((0, 0))
@@ -171,12 +173,15 @@ class _Pass:
 
     def _collect(self, k: int, system: SystemGradient) -> None:
         for item, gradient in zip(self.tape.steps[k].system.constraints, system.constraints, strict=True):
-            if isinstance(gradient, ContactGradient):
+            if item.name == "contacts":
                 for part in _CONTACT:
                     self.contacts[part] += getattr(gradient, part)
-            else:
-                self.rows[item.name]["stiffness"] += gradient.stiffness
-                self.rows[item.name]["damping"] += gradient.damping
+                continue
+            friction = (
+                "tangential_" if isinstance(gradient, ContactGradient) else ""
+            )  # a model's bounded rows
+            for name, total in self.rows[item.name].items():
+                total += getattr(gradient, friction + name)
 
 
 def _spread(field: str, given: ArrayLike | None, count: int, size: int) -> Array:

@@ -30,6 +30,7 @@ from routh.sim.trajectory import Trajectory
 from routh.status import Status
 from routh.validation import deadline_of, integer, real
 
+_BEYOND = 1e9  # m and m/s, rad and rad/s: models say nothing of such states
 Function = Callable[[State], ArrayLike]
 #: How a step finds its forces; it may begin with those of the step before.
 StepRule = Callable[[ConstrainedSystem, ConstraintForces | None], ConstraintForces]
@@ -127,8 +128,8 @@ def step_through(
             now = State(model.integrate(now.q, last.v, h), last.v, state.t + (step + 1) * h)  # D19 (36)
         else:
             now = impacts.move(system, now, last.v, state.t + (step + 1) * h - now.t, recorder)
-        if not (np.isfinite(now.q).all() and np.isfinite(now.v).all()):
-            recorder.stop(before.t, "the motion went beyond all numbers", Status.NUMERICAL)
+        if not max(np.abs(now.q).max(initial=0.0), np.abs(now.v).max(initial=0.0)) < _BEYOND:
+            recorder.stop(before.t, f"a position or velocity went beyond {_BEYOND:g}", Status.NUMERICAL)
             now = before
             break
         memory = None if memory is None else last.deformations[0][:, 1:]

@@ -87,8 +87,14 @@ class Springs:
         self._joints, self._tendons, self._servos = _Joints(own), _Tendons(own), _Servos(own)
         self._key, self.names = _layout(own)
         self.data = mujoco.MjData(own)
-        self._bends = bool(len(self._key) or self._tendons.names or self._servos.names)
         kinds = mujoco.mjtConstraint
+        # rows of joints and of tendons that add joints up are the same everywhere
+        first_wraps = np.asarray(own.wrap_type)[np.asarray(own.tendon_adr)]
+        self._bends = bool(
+            np.any(self._key[:, 0] == int(kinds.mjCNSTR_EQUALITY))
+            or np.any(first_wraps != int(mujoco.mjtWrap.mjWRAP_JOINT))
+            or not np.all(_on_joints(own)[self._servos.index])
+        )
         self._balls = self._key[:, 0] == int(kinds.mjCNSTR_LIMIT_JOINT)
         slips = int(kinds.mjCNSTR_FRICTION_DOF), int(kinds.mjCNSTR_FRICTION_TENDON)
         self._groups = (
