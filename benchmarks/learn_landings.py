@@ -45,8 +45,8 @@ class Share:
 
 SIZES = {
     "full": {
-        "lander": Share(landings.CONDITIONS, 10, 150_000, 300),
-        "quadruped": Share(landings.FEW, 6, 150_000, 200),
+        "lander": Share(landings.CONDITIONS, 10, 120_000, 300),
+        "quadruped": Share(landings.FEW, 6, 100_000, 200),
     },
     "small": {
         "lander": Share(landings.CONDITIONS, 2, 100_000, 100),
@@ -63,6 +63,7 @@ def runs(given: argparse.Namespace) -> list[Run]:
     return [
         Run(task, condition, seed, Path(given.folder))
         for task, share in SIZES[given.size].items()
+        if task in given.tasks
         for seed in range(share.seeds)
         for condition in share.conditions
     ]
@@ -98,7 +99,7 @@ def run(given: argparse.Namespace) -> None:
     warm()
     print(f"compiled after {given.seconds - (end - time.monotonic()):.0f} s", flush=True)
     command = [sys.executable, __file__, "work", "--folder", given.folder, "--size", given.size]
-    command += ["--seconds", str(end - time.monotonic())]
+    command += ["--tasks", *given.tasks, "--seconds", str(end - time.monotonic())]
     one_core = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     workers = [subprocess.Popen(command, env=one_core) for _ in range(given.processes)]
     failed = sum(worker.wait() != 0 for worker in workers)
@@ -128,8 +129,8 @@ def warm() -> None:
 
 def progress(given: argparse.Namespace) -> None:
     """How much is done."""
-    for task, share in SIZES[given.size].items():
-        those = [run for run in runs(given) if run.task == task]
+    for task in dict.fromkeys(run.task for run in given.runs):
+        share, those = SIZES[given.size][task], [run for run in given.runs if run.task == task]
         trained = sum(run.state()["steps"] >= share.steps for run in those)
         whole = sum(not is_left(run, share) for run in those)
         steps = sum(min(run.state()["steps"], share.steps) for run in those) / (len(those) * share.steps)
@@ -179,6 +180,7 @@ def main() -> None:
     parser.add_argument("what", choices=told)
     parser.add_argument("--folder", default="results/landings")
     parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--tasks", nargs="+", choices=landings.TASKS, default=list(landings.TASKS))
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=math.inf, help="after which it ends by itself")
     parser.add_argument("--results", help="a file of `collect` to report on, in place of the folder")

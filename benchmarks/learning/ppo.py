@@ -16,7 +16,7 @@ Weights = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Options:
-    """Of the learner; those below were tuned on the nominal condition alone."""
+    """Of the learner; plan.md says how these were found."""
 
     units: int = 64
     rollout: int = 128  # steps of each environment between two updates
