@@ -1,6 +1,8 @@
 """The block on the incline and the stack of spheres, in routh and in MuJoCo, side by side in one run.
 
-python benchmarks/constraints_mujoco.py
+python benchmarks/constraints_mujoco.py            # accuracy, then times
+python benchmarks/constraints_mujoco.py --times    # times of a step and their ratios alone
+python benchmarks/constraints_mujoco.py --batch 1024 --steps 1000   # many environments, MuJoCo's rollout
 
 Steel, steps of 0.01 s. MuJoCo's contact stiffness is pushed as far as it goes: its defaults; the smallest
 time constant that it accepts at this step (twice the step) with the hardest impedance and impratio 100; the
@@ -13,12 +15,22 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 
+import gymnasium
 import mujoco
 import numpy as np
 
-from routh import systems
+from routh import State, step_through, step_through_many, systems
+from routh.constraints import coordinate_limit
+from routh.models.mujoco import MujocoModel
+from routh.models.planar import PlanarModel, Revolute, link
+from routh.systems.d19 import ConstrainedMotion
+from routh.validation import Options
 
 DT = 0.01
 SOLIMP = "0.9999 0.9999 0.000001"  # the hardest impedance that MuJoCo takes
@@ -132,8 +144,148 @@ def print_stack(name: str, q: np.ndarray, rigid: float, depth: float, cost: floa
     print(f"{name:30} {aside:9.1e} {top:9.1e} {depth:9.1e} {1e6 * cost:8.0f}", flush=True)
 
 
-if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    incline()
+PENDULUM = f"""<mujoco>{{option}}<default><joint type="hinge" axis="0 -1 0" limited="true"/></default>
+  <compiler angle="radian"/><worldbody><body><joint range="-2 2"/>
+  <inertial pos="0 0 -0.25" mass="1" diaginertia="{1 / 48} {1 / 48} 1e-6"/>
+  <body pos="0 0 -0.5"><joint range="-0.1 2"/>
+  <inertial pos="0 0 -0.25" mass="1" diaginertia="{1 / 48} {1 / 48} 1e-6"/></body></body></worldbody>
+  </mujoco>"""
+
+
+def pendulum() -> tuple[PlanarModel, State, Options]:
+    """Two rods that fall and knock against the limits of the second joint."""
+    links = [link("upper", 0.5, mass=1.0, inertia=1 / 48, joint=Revolute())]
+    links.append(link("lower", 0.5, mass=1.0, inertia=1 / 48, joint=Revolute("upper", at=(0.0, -0.5))))
+    ends = {"stiffness": 1e8, "damping": 10.0}
+    limits = [coordinate_limit("upper", 0, 2, lower=-2.0, upper=2.0, **ends)]
+    limits.append(coordinate_limit("lower", 1, 2, lower=-0.1, upper=2.0, **ends))
+    return PlanarModel(links), State([1.5, 0.5], [0.0, 0.0]), {"constraints": limits}
+
+
+def ant() -> tuple[MujocoModel, mujoco.MjModel, State]:
+    """Gymnasium's ant after three seconds, at rest on four feet; its step is semi-implicit, not RK4."""
+    path = Path(gymnasium.__file__).parent / "envs/mujoco/assets/ant.xml"
+    model = mujoco.MjModel.from_xml_path(str(path))
+    model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_IMPLICITFAST, DT
+    data = mujoco.MjData(model)
+    for _ in range(300):
+        mujoco.mj_step(model, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return MujocoModel(model), model, State(data.qpos, data.qvel)
+
+
+def seconds(call: Callable[[int], object], steps: int) -> float:
+    """Processor time of a step, the best of three runs."""
+    call(steps)
+    best = math.inf
+    for _ in range(3):
+        start = time.process_time()
+        call(steps)
+        best = min(best, (time.process_time() - start) / steps)
+    return best
+
+
+def theirs(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray) -> Callable[[int], None]:
+    """Steps of MuJoCo from a state."""
+
+    def run(steps: int) -> None:
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = q, v
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+
+    return run
+
+
+def times() -> None:
+    """A step of each, from the same state, in the same run."""
+    print(f"\n{'processor time of a step, us':30} {'routh':>7} {'MuJoCo':>7} {'ratio':>6}")
+    motions = {
+        "incline, mu = 0.25": (systems.get("block-on-incline", mu=0.25), incline_xml(0.25, "defaults"))
+    }
     for count in (10, 100):
-        stack(count)
+        stack = systems.get("sphere-stack", count=count, gap=0.01, anticipate=True)
+        motions[f"{count} spheres"] = stack, stack_xml(count, "defaults")
+    cases: dict[str, tuple[Callable[[int], object], mujoco.MjModel, State, int]] = {}
+    for name, (motion, xml) in motions.items():
+        given = mujoco.MjModel.from_xml_string(xml)
+        start = State(mujoco.MjData(given).qpos, np.zeros(given.nv)) if "incline" in name else motion.state
+
+        def run(steps: int, motion: ConstrainedMotion = motion) -> object:
+            return motion.run(duration=steps * DT, record_every=steps)
+
+        cases[name] = run, given, start, 500
+    model, state, options = pendulum()
+    given = mujoco.MjModel.from_xml_string(PENDULUM.replace("{option}", options_of("defaults")))
+    cases["double pendulum, limits"] = (
+        lambda steps: step_through(model, state, dt=DT, duration=steps * DT, record_every=steps, **options),
+        *(given, state, 500),
+    )
+    robot, given, standing = ant()
+    cases["ant, standing"] = (
+        lambda steps: step_through(
+            robot, standing, dt=DT, duration=steps * DT, u=np.zeros(robot.nu), record_every=steps
+        ),
+        *(given, standing, 100),
+    )
+    for name, (ours, given, start, steps) in cases.items():
+        one, other = seconds(ours, steps), seconds(theirs(given, start.q, start.v), steps)
+        print(f"{name:30} {1e6 * one:7.0f} {1e6 * other:7.0f} {one / other:6.1f}", flush=True)
+
+
+def options_of(setting: str) -> str:
+    _, more, safe = SETTINGS[setting]
+    return options(more, safe)
+
+
+def batch(count: int, steps: int) -> None:
+    """Blocks that slide with different speeds, on all threads, against MuJoCo's rollout."""
+    from mujoco import rollout
+
+    motion = systems.get("block-on-incline", mu=0.25)
+    speed = np.random.default_rng(0).normal(size=(count, motion.model.nv)) * 0.1
+    states = [State(motion.state.q, v) for v in speed]
+    call = {"dt": DT, "compliance": motion.compliance}
+    step_through_many(motion.model, states[:2], duration=DT, **call)
+    start = time.process_time()
+    ended = step_through_many(motion.model, states, duration=steps * DT, **call)
+    ours = time.process_time() - start
+    model = mujoco.MjModel.from_xml_string(incline_xml(0.25, "defaults"))
+    data = [mujoco.MjData(model) for _ in range(os.cpu_count() or 1)]
+    kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    first = np.zeros((count, mujoco.mj_stateSize(model, kind)))
+    for row, v in zip(first, speed, strict=True):
+        data[0].qvel[:] = v
+        mujoco.mj_getState(model, data[0], row, kind)
+    start = time.process_time()
+    rollout.rollout(model, data, first, nstep=steps)
+    other = time.process_time() - start
+    each = 1e6 / (count * steps)
+    print(f"\n{count} blocks, {steps} steps, all solved: {ended.ok}")
+    print(
+        f"processor time of a step, us: routh {ours * each:.1f}, MuJoCo's rollout {other * each:.1f}",
+        end=", ",
+    )
+    print(f"ratio {ours / other:.1f}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--times", action="store_true")
+    parser.add_argument("--batch", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=1000)
+    asked = parser.parse_args()
+    if asked.batch:
+        batch(asked.batch, asked.steps)
+        return
+    if not asked.times:
+        incline()
+        for count in (10, 100):
+            stack(count)
+    times()
+
+
+if __name__ == "__main__":
+    main()

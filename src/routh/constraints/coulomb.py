@@ -18,10 +18,13 @@ from routh.constraints.flat import flat_rows
 from routh.constraints.mode_rows import Modes
 from routh.constraints.residual import residuals_of
 from routh.constraints.system import ActingRows
+from routh.friction import ContactMode
 from routh.kernels.constraints import data as kernel
 from routh.kernels.constraints.data import make_scratch
 from routh.kernels.constraints.settle import solve_rows
 from routh.validation import Array
+
+_STARTS = 200  # each takes as long as a few small linear systems
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +63,22 @@ def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     active, mode = start.acts[: rows.nu] == 1, start.acts[rows.nu :]
     found = Modes(active, mode, start.direction, start.weakening)
     return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, found, solves, float(residual))
+
+
+def solve_from_anywhere(rows: ActingRows) -> CoulombResult:
+    """Newton's method from drawn modes, the same in every call, until one start leads to a solution.
+
+    For steps whose modes it does not find from its usual start, nor from those that cone programs show.
+    """
+    rng, best = np.random.default_rng(0), None
+    for _ in range(_STARTS):
+        mode = rng.integers(0, len(ContactMode), rows.nc)
+        way = rng.normal(size=(rows.nc, rows.nt))
+        drawn = Modes.slipping(rows, rng.random(rows.nu) < 0.5, mode, way, rng.random(rows.nc))
+        found = solve_coulomb(rows, drawn)
+        if best is None or found.residual < best.residual:
+            best = found
+        if best.residual < tolerances.COULOMB_ITERATION:
+            break
+    assert best is not None
+    return best

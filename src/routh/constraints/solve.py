@@ -7,7 +7,7 @@ import numpy as np
 from routh import tolerances
 from routh.constraints.active_set import solve_active_set
 from routh.constraints.cone import solve_cone
-from routh.constraints.coulomb import CoulombResult, solve_coulomb
+from routh.constraints.coulomb import CoulombResult, solve_coulomb, solve_from_anywhere
 from routh.constraints.forces import ConstraintForces, scatter, warm_modes
 from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes, can_stick
 from routh.constraints.residual import residuals_of
@@ -16,6 +16,8 @@ from routh.constraints.types import Contact
 from routh.status import Status
 from routh.validation import Array, choice
 
+#: up to so many contacts drawn modes have a chance
+FEW_CONTACTS = 16
 SOLVERS = ("auto", "newton", "cone-program")
 
 
@@ -33,8 +35,8 @@ def solve(
     Parameters
     ----------
     system : the mechanism, its constraints and the step.
-    solver : for friction: "newton", "cone-program", or "auto" (Newton, and cone programs where
-        it does not settle).
+    solver : for friction: "newton", "cone-program", or "auto" (Newton; cone programs where it does
+        not settle; Newton from drawn modes where these do not help).
     warm : the result of the step before, to start from.
     """
     choice("solver", solver, SOLVERS)
@@ -78,6 +80,9 @@ def _energy(rows: ActingRows, modes: Modes, solver: str) -> tuple[CoulombResult,
         return found, "linear" if rows.nb == len(rows) else "active-set"
     if solver == "auto" and not found.residual < tolerances.COULOMB_ITERATION:
         other = solve_cone(rows)
+        if not other.residual < tolerances.RESIDUAL and rows.nc <= FEW_CONTACTS:
+            again = solve_from_anywhere(rows)
+            found = again if again.residual < found.residual else found
         if other.residual < found.residual:
             return other, "cone-program"
     return found, "newton"
