@@ -30,7 +30,10 @@ class Status(enum.IntEnum):
     OUT_OF_TIME = 8, "The time allowed by budget= ran out before this sample was finished."
     ENERGY_GAINED = 9, "The outcome has more kinetic energy than the restitution asked for allows."
     NO_CONTACT = 10, "Nothing touches, so there is no impact and the velocity is unchanged."
-    REFUSED = 11, "The state cannot be: it penetrates too deeply, or holds numbers that are not finite."
+    REFUSED = (
+        11,
+        "The state is impossible: bodies overlap too deeply, or it holds numbers that are not finite.",
+    )
 
     @property
     def ok(self) -> bool:

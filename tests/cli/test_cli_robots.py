@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from routh.cli.app import app
 from routh.cli.robot_files import refuse_without_robot
 from routh.cli.robots import Placed, parse_values
-from routh.models import UnrepresentedWarning
+from routh.models import UnrepresentedWarning, landing
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -137,3 +137,35 @@ def test_folders_of_packages_are_named_with_root(tmp_path):
     found = run(*words, "--root", tmp_path / "packages")
     assert found.exit_code == 0, found.output
     assert "base/ground" in found.output
+
+
+SUNK = """<mujoco><worldbody>{}<body pos="0 0 0.1"><freejoint/><geom name="box" type="box" size=".2 .2 .2"
+mass="1"/></body></worldbody><keyframe><key name="sunk" qpos="0 0 0.1 1 0 0 0"/><key name="home"
+qpos="0 0 0.2 1 0 0 0"/></keyframe></mujoco>"""
+FLOOR = '<geom name="floor" type="plane" size="5 5 1"/>'
+
+
+def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_command, tmp_path):
+    (tmp_path / "sunk.xml").write_text(SUNK.format(FLOOR))
+    (tmp_path / "nowhere.xml").write_text(SUNK.format(""))
+    for command in ("audit", "impact"):
+        code, _, err = routh_command(command, "sunk.xml")
+        assert code == 2
+        assert (
+            "box/floor is 0.1 m deep; wanted at most 0.005 m (--deepest). Try --keyframe home or --drop"
+            in err
+        )
+    assert "Try --ground 0, which adds level ground." in routh_command("impact", "nowhere.xml")[2]
+    assert (
+        "Try --ground 0, which adds level ground." in routh_command("impact", "nowhere.xml", "--drop", "1")[2]
+    )
+    code, out, _ = routh_command("audit", "sunk.xml", "--drop", "1", "--duration", "0.01", "-n", "8")
+    assert code == 0
+    assert "1 impact in 0.01 s" in out
+    assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
+    assert "--drop SPEED" in routh_command("audit", "sunk.xml", "--roll", "0.1")[2]
+
+
+def test_a_path_is_a_robot_that_lands(tmp_path):
+    (tmp_path / "sunk.xml").write_text(SUNK.format(FLOOR))
+    assert landing(tmp_path / "sunk.xml", keyframe="home").problem.nc == 4

@@ -99,7 +99,7 @@ def test_what_cannot_land_is_refused_with_a_hint():
         routh.models.landing(model, drop=0.0)
     with pytest.raises(routh.status.StateError, match=r"knee:upper is 0\.953 rad past its limit"):
         routh.models.landing(model, joints={"knee": 2.0})
-    with pytest.raises(ValueError, match=r"model: got str; wanted a mujoco\.MjModel"):
+    with pytest.raises(ValueError, match=r"there is no file 'robot\.xml'"):
         routh.models.landing("robot.xml")
 
 

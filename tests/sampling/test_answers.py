@@ -61,7 +61,7 @@ def test_the_block_in_words(block):
 def test_the_least_certain_contact_is_the_one_whose_velocity_spreads_most():
     answer = answer_of([[0, 0, 0], [0, 0.3, 0], [0, 0, 0.1]])
     assert answer.least_certain == ("left",)
-    assert answer.lines()[1] == "Least certain: left (sticks, or separates at up to 0.3 m/s)."
+    assert answer.lines()[-1] == "Least certain: left (sticks, or separates at up to 0.3 m/s)."
     left, right = answer.contacts
     assert left.modes == {"sticks": (0.0, 0.0), "separates": (0.3, 0.3)}
     assert (left.spread, right.spread) == pytest.approx((0.3, 0.1))  # the speed before is 1
@@ -74,14 +74,30 @@ def test_slip_while_a_contact_separates_is_not_sliding():
 
 
 def test_outcomes_with_the_same_modes_are_told_by_the_velocity_that_differs():
-    first, _ = answer_of([[0, 0.1, 0], [0, 0.5, 0]]).lines()
-    assert first == (
-        'Ambiguity 0.40 of the speed before: from "left separates, normal 0.1 m/s" to '
-        '"left separates, normal 0.5 m/s".'
+    first, second, third = answer_of([[0, 0.1, 0], [0, 0.5, 0]]).lines()
+    assert first == "Ambiguity 0.40: two outcomes can differ by 0.40 of the speed before the impact."
+    assert second == 'From "left separates, normal 0.1 m/s" to "left separates, normal 0.5 m/s".'
+    assert "at 0.1 to 0.5 m/s" in third
+    assert "left slides, tangential -0.2 m/s" in str(answer_of([[-0.2, 0, 0], [0.3, 0, 0]]))
+
+
+def test_many_contacts_are_told_by_their_bodies():
+    names = [
+        f"{side}_ankle_link.{geom}/floor#{i}" for side in ("left", "right") for geom in (2, 3) for i in (1, 2)
+    ]
+    eight = np.tile(np.eye(2), (4, 1))[np.argsort([0, 1] * 4, kind="stable")]  # four contacts on each foot
+    problem = routh.ImpactProblem(
+        np.eye(2), eight, np.zeros((8, 1, 2)), np.zeros(8), [-0.6, -0.8], names=names
     )
-    assert "at 0.1 to 0.5 m/s" in answer_of([[0, 0.1, 0], [0, 0.5, 0]]).lines()[1]
-    first, _ = answer_of([[-0.2, 0, 0], [0.3, 0, 0]]).lines()
-    assert "left slides, tangential -0.2 m/s" in first
+    answer = answer_of([[0.0, 0.5], [0.5, 0.0]], problem=problem)
+    first, second, third = answer.lines()
+    assert len(first) <= 100
+    assert second == (
+        'From "left_ankle_link separates, right_ankle_link sticks" to '
+        '"left_ankle_link sticks, right_ankle_link separates".'
+    )
+    assert third.startswith("Least certain: left_ankle_link (4 contacts) and right_ankle_link (4 contacts) (")
+    assert answer.least_certain == tuple(names)  # the whole names on request
 
 
 def test_motion_that_no_contact_sees_is_told_by_energy():

@@ -227,6 +227,7 @@ def audit(
             show_default=False,
         ),
     ],
+    landed: landings.Landed,
     placed: robots.Standing,
     output: Output,
     request: robots.AuditRequest,
@@ -238,7 +239,7 @@ def audit(
 
     For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
     told, with the law that is broken if one is: energy gained, still approaching, impulse outside the cone.
-    The report is one HTML page with pictures.
+    The report is one HTML page with pictures. With [bold]--drop[/bold] the rollout begins with a landing.
 
     Of a system, of an .npz file, and of a robot's state with [bold]--law[/bold], the laws of routh.laws are
     asked, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
@@ -246,6 +247,7 @@ def audit(
     [bold]Examples:[/bold]
 
       routh audit robot.xml --duration 3 --out audit.html
+      routh audit robot.xml --keyframe home --drop 1.0
       routh audit box-wall --restitution 0.5 --out laws.png
       routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
     """
@@ -256,7 +258,8 @@ def audit(
             raise ValueError("--restitution: is for laws; wanted --law NAME with it, or a system")
         robot_files.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
-        return robots.run_audit(Path(source), placed, request, report, output)
+        return robots.run_audit(Path(source), landed, placed, request, report, output)
+    options.refuse(landed, "is for rollouts of robots; wanted none of it with a law")
     return run_law_audit(source, placed, request, change or [], output)
 
 

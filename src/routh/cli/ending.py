@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -92,7 +93,8 @@ def explain(error: Exception) -> str | None:
         found = str(error)
     else:
         return None
-    return for_terminal(found)
+    as_options = re.sub(r"\((\w+)=\)", lambda name: f"(--{name[1].replace('_', '-')})", found)
+    return for_terminal(as_options)
 
 
 def _print_anything() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
+    from routh.models.landed import Landing
     from routh.models.robot import RobotProblem
 
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
@@ -159,34 +161,110 @@ def run_robot(
     return sample_and_show(problem, title, source, request, place, output, notes=said, note=note)
 
 
-def run_audit(file: Path, placed: Standing, request: AuditRequest, report: Path, output: Output) -> int:
+def run_audit(
+    file: Path, landed: Landed, placed: Standing, request: AuditRequest, report: Path, output: Output
+) -> int:
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
     from routh.models.robot import NoContactError
     from routh.viz.audit_report import write_report
 
-    model, data = load_state(file, placed)
-    with suppress(NoContactError):  # a state without contacts can be
-        state_problem(model, data, placed)
+    lands = landed.drop is not None
+    if not lands:
+        options.refuse(landed, "is for landings; wanted --drop SPEED with it")
+    model, data = load_state(file, placed, lands=lands)
+    with advising(model, placed, lands=lands):
+        if lands:
+            found = landing_of(model, data, landed, placed)
+            data.qpos[:], data.qvel[:] = found.qpos, found.qvel
+            tell_place(found, output)
+        else:
+            with suppress(NoContactError):  # a state without contacts can be
+                state_problem(model, data, placed)
+    tell_keyframes(model, placed, output)
     soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit)
     soft |= options.given(window=placed.window, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
-        found = audit_rollout(model, data, n=request.samples or 256, **soft)
-    output.show(
-        f"[bold cyan]{for_rich(file)}[/bold cyan]  {len(found.impacts)} impacts in {found.duration:g} s"
-    )
-    output.show(audit_table(found))
-    if found.status is Status.OUT_OF_TIME:
-        output.show(f"[yellow]cut off:[/yellow] {for_rich(found.status.sentence)}")
-    for what, notes in (("left out", found.refused), ("not represented", found.unrepresented)):
+        audited = audit_rollout(model, data, n=request.samples or 256, **soft)
+    many = f"{len(audited.impacts)} impact{'s' * (len(audited.impacts) != 1)}"
+    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  {many} in {audited.duration:g} s")
+    output.show(audit_table(audited))
+    if audited.status is Status.OUT_OF_TIME:
+        output.show(f"[yellow]cut off:[/yellow] {for_rich(audited.status.sentence)}")
+    for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
         for note in notes:
             output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
-    write_report(found, report)
+    if not audited.impacts:
+        output.show("No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing.")
+    write_report(audited, report)
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
-    output.emit(**audit_data(found), report=str(report))
-    return Exit.DONE if found.impacts else Exit.WITHOUT_RESULT
+    output.emit(**audit_data(audited), report=str(report))
+    return Exit.DONE if audited.impacts else Exit.WITHOUT_RESULT
+
+
+@contextmanager
+def advising(model: MjModel, placed: Standing, *, lands: bool) -> Iterator[None]:
+    """What is wrong with a state is told with what to try, as the command line spells it."""
+    from routh.models.robot import NoContactError
+    from routh.status import ModelError, StateError
+
+    try:
+        yield
+    except (ModelError, NoContactError) as error:
+        told, advice = str(error), []
+        if isinstance(error, StateError) and not lands:
+            working = _working_keyframe(model, placed)
+            advice += [f"--keyframe {working}"] if working else []
+            advice.append("--drop 1.0, which moves the robot until it just touches")
+        elif isinstance(error, StateError):
+            named = keyframes(model)
+            advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
+        elif isinstance(error, NoContactError):
+            advice.append("--drop 1.0, which lowers the robot until it touches")
+        if not _has_ground(model) and (lands or isinstance(error, NoContactError)):
+            told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
+        if advice:
+            error.args = (f"{told}. Try {' or '.join(advice)}.",)
+        raise
+
+
+def _has_ground(model: MjModel) -> bool:
+    """Whether anything that does not move can be touched."""
+    still = model.body_weldid[model.geom_bodyid] == 0
+    return bool((still & ((model.geom_contype > 0) | (model.geom_conaffinity > 0))).any())
+
+
+def keyframes(model: MjModel) -> list[str]:
+    """Their names, or numbers where they have none."""
+    return [model.key(i).name or str(i) for i in range(model.nkey)]
+
+
+def _working_keyframe(model: MjModel, placed: Standing) -> str | None:
+    """The first keyframe whose state is possible."""
+    from routh.models import mujoco
+    from routh.models.robot import NoContactError
+    from routh.status import StateError
+
+    for name in keyframes(model):
+        try:
+            state_problem(model, mujoco.state(model, keyframe=name), placed)
+        except StateError:
+            continue
+        except NoContactError:
+            pass
+        return name
+    return None
+
+
+def tell_keyframes(model: MjModel, placed: Standing, output: Output) -> None:
+    """Which postures the file has, where none was asked for."""
+    named = keyframes(model)
+    if named and placed.keyframe is None and placed.state is None and placed.qpos is None:
+        more = f" and {len(named) - 8} more" if len(named) > 8 else ""
+        told = for_rich(", ".join(named[:8]) + more)
+        output.say(f"[dim]from the file's reference pose; its keyframes (--keyframe): {told}[/dim]")
 
 
 def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:
@@ -224,13 +302,16 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
         options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
     if placed.compare_windows and placed.gap is not None:
         raise ValueError("--compare-windows: given together with --gap; wanted one of them")
-    model, data = load_state(file, placed, lands=placed.landed.drop is not None)
-    if placed.landed.drop is not None:
-        problem, wider = _landing_problem(model, data, placed, output)
-    else:
-        problem, wider = state_problem(model, data, placed, gap=placed.gap, window=placed.window), None
-        if placed.compare_windows:
-            wider = state_problem(model, data, placed, window=_three_windows(placed))
+    lands = placed.landed.drop is not None
+    model, data = load_state(file, placed, lands=lands)
+    with advising(model, placed, lands=lands):
+        if lands:
+            problem, wider = _landing_problem(model, data, placed, output)
+        else:
+            problem, wider = state_problem(model, data, placed, gap=placed.gap, window=placed.window), None
+            if placed.compare_windows:
+                wider = state_problem(model, data, placed, window=_three_windows(placed))
+    tell_keyframes(model, placed, output)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     from routh.problem import soon_sentence
@@ -257,18 +338,25 @@ def _landing_problem(
     model: MjModel, data: MjData, placed: Placed, output: Output
 ) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact with which the robot lands, a line says where it was put; the same with three windows."""
+    found = landing_of(model, data, placed.landed, placed)
+    tell_place(found, output)
+    if not placed.compare_windows:
+        return found.problem, None
+    wider = landing_of(model, data, placed.landed, placed, window=_three_windows(placed))
+    return found.problem, wider.problem
+
+
+def landing_of(
+    model: MjModel, data: MjData, landed: Landed, placed: Standing, window: float | None = None
+) -> Landing:
+    """The landing from the posture that was asked for; with another ``window``, where it is given."""
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
     given = any(value is not None for value in (placed.qpos, placed.keyframe, placed.state))
-    qpos = data.qpos if given else None
-    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit, "qpos": qpos}
-    found = make_landing(model, placed.landed, window=placed.window, **limits)
-    tell_place(found, output)
-    if not placed.compare_windows:
-        return found.problem, None
-    wider = make_landing(model, placed.landed, window=_three_windows(placed), **limits)
-    return found.problem, wider.problem
+    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
+    qpos, window = data.qpos if given else None, placed.window if window is None else window
+    return make_landing(model, landed, window=window, qpos=qpos, **limits)
 
 
 def parse_values(option: str, text: str | None) -> dict[int | str, float] | list[float] | None:

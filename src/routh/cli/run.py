@@ -32,6 +32,7 @@ from routh.viz.outcomes import outcomes_figure, system_figure
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
+AMBIGUITY = "Ambiguity: how far apart two outcomes can be, as a share of the speed before; 0 is none."
 SECONDS = 60.0  # for drawing, where neither samples nor a budget are asked for
 
 
@@ -125,6 +126,8 @@ def sample_and_show(
     output.answer(answer.lines())
     output.show("", title)
     output.say(f"[dim]{source} · {tables.describe(outcomes, seconds)}[/dim]")
+    if answer.ambiguous:
+        output.say(f"[dim]{AMBIGUITY}[/dim]")
     output.show(*notes_shown(notes))
     if note is not None and not output.quiet:
         with output.busy("looking at other contacts"):

@@ -56,7 +56,7 @@ def run_scan(
         output.show(f"[yellow]{late} of {len(grid)} points were not reached in time[/yellow]")
     if isinstance(problem_at, Landings) and problem_at.refused:
         count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
-        output.show(f"[yellow]{count} points left out, states that cannot be:[/yellow] {why}")
+        output.show(f"[yellow]{count} points left out, impossible states:[/yellow] {why}")
     told = {}
     if isinstance(problem_at, Landings) and problem_at.regimes:
         output.say(f"[dim]{for_rich(regimes_line(problem_at.regimes))}[/dim]")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def landing(
-    model: MjModel | Model,
+    model: MjModel | Model | str | Path,
     *,
     drop: float = 1.0,
     roll: float = 0.0,
@@ -38,7 +38,8 @@ def landing(
 
     Parameters
     ----------
-    model : mujoco.MjModel or pinocchio.Model with a free root, or (MuJoCo) a vertical slide at the root.
+    model : mujoco.MjModel or pinocchio.Model with a free root, or (MuJoCo) a vertical slide at the root; or
+        a file (.xml, .urdf), which MuJoCo reads: a URDF gets a floating root and level ground.
     drop : speed along gravity at the touch, m/s.
     roll, pitch, yaw : rad, turns about the body's own x, y and z axes in this order, added to the pose of
         the keyframe or of ``qpos``; a planar root has one angle and takes one of them.
@@ -66,13 +67,16 @@ def landing(
         **{name: real(name, rate) for name, rate in turning.items()},
         joints=dict(joint_velocities or {}),
     )
+    if isinstance(model, (str, Path)):
+        model = load_landing(model)
     module = type(model).__module__.partition(".")[0]
     if module == "mujoco":
         from routh.models.mujoco.lowering import landing as land
     elif module == "pinocchio":
         from routh.models.pinocchio.lowering import landing as land  # type: ignore[assignment]
     else:
-        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
+        kinds = "a mujoco.MjModel, a pinocchio.Model or the path of a file"
+        raise ValueError(f"model: got {type(model).__name__}; wanted {kinds}")
     return land(model, drop=drop, posture=posture, motion=motion, **options)
 
 

@@ -186,7 +186,7 @@ def impossible(worst: RobotContact, rules: Rules) -> str:
     """Why a state cannot be that has this contact or limit."""
     unit, how = worst.unit, "deep" if worst.kind == "contact" else "past its limit"
     wanted = f"{rules.most(unit):g} {unit} ({'deepest' if unit == 'm' else 'past_limit'}=)"
-    return f"the state cannot be: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
+    return f"impossible state: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
 
 
 def allowed_velocities(equality: Array) -> Array:

@@ -33,7 +33,7 @@ Place = tuple[Array, Array]  # position (3,) m and frame (3, 3) of a contact
 _NOWHERE: Place = (np.full(3, np.nan), np.full((3, 3), np.nan))
 
 #: Why a row with a NaN in it is refused.
-NOT_FINITE = "the state cannot be: it holds a number that is not finite"
+NOT_FINITE = "impossible state: it holds a number that is not finite"
 
 
 @dataclass(frozen=True, eq=False)

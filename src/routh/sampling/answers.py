@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +31,9 @@ ENOUGH = 0.99
 ALIKE = 0.95
 
 _SPREAD_PAIRS = 2**24  # pairs looked at for the spread of one contact: a tenth of a second
+#: The first line of an answer has at most so many characters.
+LONGEST_LINE = 100
+
 _MOST_CONTACTS = 3  # contacts named in a sentence
 _COUNTED_CONTACTS = 10  # up to here combinations of modes are counted in a table of all of them
 
@@ -53,6 +58,11 @@ class ContactRange:
     modes: dict[str, tuple[float, float]]  # those that occur -> slowest and fastest: slip, or separation
     scale: float  # what the speed before is at this contact, `Scaling.velocity`
     spread: float  # diameter of its velocities over the scale
+
+    @property
+    def body(self) -> str:
+        """What touches, by the contact's name: "foot" of "foot.3/floor#2"."""
+        return re.sub(r"[._-]?\d+$", "", re.sub(r"#\d+$", "", self.name).partition("/")[0]) or self.name
 
     def __str__(self) -> str:
         return ", or ".join(self._in_words(mode) for mode in self.modes)
@@ -109,6 +119,8 @@ class Answer:
     def lines(self) -> list[str]:
         """How ambiguous and between what; which contact is least certain, where one is.
 
+        The first line has at most 100 characters. Of many contacts the bodies are named: all their names are
+        in `contacts`, `between` and `least_certain`.
         Before that, where fewer than 99 % of the samples are solved: how many, why not, and what to try.
         Names of contacts are shown, not obeyed: what would command a terminal is written out.
         """
@@ -122,7 +134,7 @@ class Answer:
         are = "is" if solved == 1 else "are"
         only = f"Only {solved} of {self.samples} samples {are} solved" if solved else "No sample is solved"
         left = " What follows is made of the solved ones alone." if solved else ""
-        return [f"{only} ({why}). Try {self._to_try()}.{left}"]
+        return [f"{only} ({why}).", f"Try {self._to_try()}.{left}"]
 
     def _to_try(self) -> str:
         """What helps against the most frequent failure."""
@@ -154,10 +166,14 @@ class Answer:
         first, second = self._words()
         size = f"{self.score:.2f}" if self.score >= 0.1 else f"{self.score:.2g}"
         found = [f'Ambiguity {size} of the speed before: from "{first}" to "{second}".']
+        if len(found[0]) > LONGEST_LINE:
+            told = f"Ambiguity {size}: two outcomes can differ by {size} of the speed before the impact."
+            found = [told, f'From "{first}" to "{second}".']
         names = self.least_certain
         if names:
-            alike = _together([contact for contact in self.contacts if contact.name in names])
-            found.append(f"Least certain: {_listed(names)} ({alike}).")
+            alike = [contact for contact in self.contacts if contact.name in names]
+            listed = _listed(names if len(names) == _few(len(names)) else _grouped(alike))
+            found.append(f"Least certain: {listed} ({_together(alike)}).")
         return found
 
     def __str__(self) -> str:
@@ -200,16 +216,29 @@ class Answer:
         first, second = self.between
         differ = [i for i, (a, b) in enumerate(zip(first.modes, second.modes, strict=True)) if a != b]
         if differ:
-            apart = self._apart().max(axis=1)
-            few = _few(len(differ))
-            told = sorted(sorted(differ, key=lambda i: -apart[i])[:few])
-            more = f" and {len(differ) - few} more" if len(differ) > few else ""
+            if len(differ) > _few(len(differ)):
+                return self._by_body(first, differ), self._by_body(second, differ)
             words = [
-                ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in told) + more
-                for one in self.between
+                ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in differ) for one in self.between
             ]
             return words[0], words[1]
         return self._same_modes()
+
+    def _by_body(self, one: OneOutcome, differ: Sequence[int]) -> str:
+        """What the contacts of each body do, among those at which the outcomes differ; the farthest first."""
+        apart = self._apart().max(axis=1)
+        bodies: dict[str, list[int]] = {}
+        for i in sorted(differ, key=lambda i: -apart[i]):
+            bodies.setdefault(self.contacts[i].body, []).append(i)
+        words = []
+        for body, places in list(bodies.items())[: _few(len(bodies))]:
+            modes = Counter(one.modes[i] for i in sorted(places))
+            if len(modes) == 1:
+                words.append(f"{body} {one.modes[places[0]]}")
+            else:
+                words.append(f"{body}: " + ", ".join(f"{count} {mode}" for mode, count in modes.items()))
+        more = len(bodies) - len(words)
+        return ", ".join(words) + (f" and {more} more" if more else "")
 
     def _apart(self) -> Array:
         """How far the two outcomes are apart at each contact, (nc, 1 + nt), as shares of the scales."""
@@ -401,6 +430,12 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > few:
         return f"{', '.join(names[:few])} and {len(names) - few} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _grouped(contacts: Sequence[ContactRange]) -> list[str]:
+    """The bodies of contacts, with how many each has where that is more than one."""
+    count = Counter(contact.body for contact in contacts)
+    return [f"{body} ({many} contacts)" if many > 1 else body for body, many in count.items()]
 
 
 def _few(count: int) -> int:

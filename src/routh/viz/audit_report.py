@@ -84,7 +84,7 @@ def _summary(found: RolloutAudit) -> str:
     if found.skipped:
         lines.append(f"<p>{found.skipped} further impacts were not audited.</p>")
     for what, texts in (
-        ("Not audited, because the state cannot be", found.refused),
+        ("Not audited, because the state is impossible", found.refused),
         ("Not represented in the sets", found.unrepresented),
     ):
         items = "".join(f"<li>{escape(text)}</li>" for text in texts)

@@ -244,7 +244,10 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
             blocked = at
             goal = 0.5 * (free + blocked)
         if goal > _FLOOR:
-            raise ModelError(f"model: nothing is below it within {_FLOOR:g} m; wanted ground to land on")
+            raise ModelError(
+                f"model: nothing is below it within {_FLOOR:g} m; wanted ground, which "
+                "routh.models.mujoco.load(file, ground=0.0) adds"
+            )
         data.qpos[:] += (goal - at) * root.down
         at = goal
     raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
