@@ -10,12 +10,13 @@
     python benchmarks/landings_space.py record                writes what `widths` compares with
 
 Samples of a family are spread over its problems. "unsolved": samples that are not SOLVED, those apart that
-the sampler says jam. "wrong": samples that say SOLVED and break a law, found from their velocity and impulse
-(all of them) or along their path (as many as ``--paths`` says), see `spatial_path`. "error": the worst
-distance from an independent integrator, `spatial_flow`, on ``--integrated`` samples, over the larger of 1e-6
-and what the sample reports: at most 1 is wanted. "us": processor time of a sample on one thread, the median
-over the problems of a family and 90 %; their ratios to those of a box that falls flat ("box") and of ANYmal
-on four feet, in the same run; with a baseline, to the baseline's.
+the sampler says jam, with the proof: impulses of unit size that cancel each other. "wrong": samples that
+say SOLVED and break a law, found from their velocity and impulse (all of them) or along their path (as many
+as ``--paths`` says), see `spatial_path`. "error": the worst distance from an independent integrator,
+`spatial_flow`, on ``--integrated`` samples, over the larger of 1e-6 and what the sample reports: at most 1 is
+wanted. "us": processor time of a sample on one thread, the median over the problems of a family and 90 %;
+their ratios to those of a box that falls flat ("box") and of ANYmal on four feet, in the same run; with a
+baseline, to the baseline's.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ import numpy as np
 
 import routh
 from landing_families import FAMILIES, SEED, box_model, from_folder, land, uneven_ground
+from routh.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.sampling.straight import path_residual
 from routh.status import Status
@@ -55,6 +57,9 @@ class Row:
     samples: int = 0
     statuses: dict[str, int] = field(default_factory=dict)  # those that are not SOLVED
     checked: int = 0  # paths
+    jams: float = (
+        0.0  # what impulses that cancel each other move at most, of all problems with JAMMED samples
+    )
     wrong: dict[str, int] = field(default_factory=dict)  # by the law that is broken
     integrated: int = 0
     error: float = 0.0  # against the integrator, over what is allowed
@@ -116,6 +121,8 @@ def examine(name: str, problems: list[ImpactProblem], given) -> Row:
         statuses = Counter(Status(int(code)).name for code in outcomes.status)
         statuses.pop("SOLVED", None)
         row.statuses = dict(Counter(row.statuses) + statuses)
+        if statuses["JAMMED"]:  # the proof: a cone that is not pointed
+            row.jams = max(row.jams, pointedness(problem, **friction_options(given.friction)).ceiling)
         row.wrong = dict(Counter(row.wrong) + wrong_samples(outcomes, solved, paths))
         row.checked += min(paths, len(solved))
         for i in solved[:integrated] if problem.nt == 2 else ():
@@ -190,6 +197,8 @@ def line(row: Row, unit: dict[str, float], was: Row | None) -> None:
     compared = "".join(f"{row.median / us:>10.2f}{row.late / us:>8.2f}" for us in unit.values())
     told = [", ".join(f"{k} {status}" for status, k in row.statuses.items())]
     told += [", ".join(f"{k} {law}" for law, k in row.wrong.items())]
+    if row.jams:
+        told.append(f"those that jam: impulses that cancel up to {row.jams:.0e}")
     if was is not None:
         lost = ", ".join(f"{k} {status}" for status, k in was.statuses.items()) or "all solved"
         told.append(f"{lost}, {sum(was.wrong.values())} wrong, {was.median:.0f} / {was.late:.0f} us")

@@ -325,35 +325,32 @@ def soft(states: int, runs: int, cache: Path, which: Body = LANDER) -> None:
                 }
                 cache.mkdir(parents=True, exist_ok=True)
                 np.savez(file, **data)
-            answers, flat_feet = scored(body, data, unevenness=noise), scored(body, data)
+            # twice sigma: nineteen of twenty feet keep within
+            answers, sigma, flat_feet = (scored(body, data, unevenness=u) for u in (2.0 * noise, noise, None))
             dangerous = data["own"].mean(axis=1) > DANGEROUS
             missed, refused = dangerous & ~answers.can_tip, ~dangerous & answers.can_tip
             ratios = np.array([one.regime.spread / one.regime.duration for one in answers.found])
             kinds = {kind: answers.regimes.count(kind) for kind in sorted(set(answers.regimes))}
             noises = np.full(states, noise)
-            rows.append(
-                (ratios, dangerous, answers.can_tip, np.array(answers.regimes), noises, flat_feet.can_tip)
-            )
+            said = [found.can_tip for found in (answers, sigma, flat_feet)]
+            rows.append((ratios, dangerous, np.array(answers.regimes), noises, *said))
             print(
                 f"{1e3 * times[0]:9.0f} to {1e3 * times[1]:3.0f} {1e3 * noise:14.1f} "
                 f"{np.median(ratios):17.3f} {dangerous.sum():7d}/{states} {missed.sum():8d} "
                 f"{refused.sum():9d}   {kinds}",
                 flush=True,
             )
-    ratios, dangerous, refuses, kinds, noises, flat_refuses = (
-        np.concatenate([row[k] for row in rows]) for k in range(6)
+    ratios, dangerous, kinds, noises, refuses, *others = (
+        np.concatenate([row[k] for row in rows]) for k in range(7)
     )
-    print("\nnoise, mm   dangerous   missed   missed without unevenness   of soft ones   missed")
+    print("\nmissed, of the dangerous, where unevenness is twice sigma, sigma, not told")
     for noise in np.unique(noises):
-        those, soft_ones = (noises == noise) & dangerous, kinds == "soft"
-        counts = (
-            those,
-            those & ~refuses,
-            those & ~flat_refuses,
-            those & soft_ones,
-            those & soft_ones & ~refuses,
-        )
-        print(f"{1e3 * noise:9.1f} " + " ".join(f"{which.sum():12d}" for which in counts))
+        for name, among in (("all", dangerous), ("soft", dangerous & (kinds == "soft"))):
+            those = (noises == noise) & among
+            missed = [(those & ~said).sum() for said in (refuses, *others)]
+            print(
+                f"{1e3 * noise:5.1f} mm {name:5s}" + "".join(f"{m:8d}" for m in missed) + f" of {those.sum()}"
+            )
     print("\nspread/duration    states   safe   refused of these   missed of the dangerous")
     edges = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, np.inf)
     flat = kinds != "tilted"

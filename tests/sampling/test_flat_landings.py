@@ -1,5 +1,7 @@
 """Boxes set down nearly flat: contacts that differ a little in height make friction nearly singular."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -108,4 +110,22 @@ def test_a_slip_across_which_nothing_moves_has_no_error():
     problem = routh.ImpactProblem(np.eye(4), Jn, Jt, 0.2, [0.3, -0.3, -1.0, 0.5])
     outcomes = routh.sample(problem, 64, seed=1)
     assert np.all(outcomes.status == 0)
+    assert outcomes.error.max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "samples"),
+    [
+        # friction acts on 400 times the mass that the normal does: to stop a slip of rounding takes an
+        # impulse far outside the cone, which moves nothing
+        ("heavy_slip", 8),
+        # velocities of rounding counted as approach: such a contact alone has nothing to push
+        ("box_feet", 15),
+    ],
+)
+def test_landings_of_robots_that_were_not_solved(name, samples):
+    with np.load(Path(__file__).parent / "robot_landings.npz") as stored:
+        fields = {key.split(".")[1]: stored[key] for key in stored if key.startswith(name)}
+    outcomes = routh.sample(routh.ImpactProblem(**fields), samples, seed=45)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: samples}
     assert outcomes.error.max() < 1e-3

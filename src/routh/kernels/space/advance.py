@@ -101,6 +101,24 @@ def keep_books(work: SpaceWork, nc: int, books: int, kind: int) -> None:
 
 
 @kernel
+def outside_cone(values: Array, i: int, n: float, f0: float, f1: float) -> float:
+    """By how much the impulse of contact i is outside its cone: the speed that the excess gives the body.
+
+    An excess of impulse says little: where friction acts on a thousand times the mass that the normal does, a
+    slip of rounding needs a large one.
+    """
+    at, mu, friction = 3 * i, values[MU, i], math.sqrt(f0 * f0 + f1 * f1)
+    pull = math.sqrt(max(values[GRAM + at, at], 0.0)) * max(-n, 0.0)
+    excess = (friction - mu * max(n, 0.0)) / max(1.0, mu)
+    if not excess > 0.0:
+        return pull if excess == excess else math.nan
+    d0, d1 = f0 / friction, f1 / friction
+    moved = values[GRAM + at + 1, at + 1] * d0 * d0 + values[GRAM + at + 2, at + 2] * d1 * d1
+    moved += 2.0 * values[GRAM + at + 1, at + 2] * d0 * d1
+    return max(pull, excess * math.sqrt(max(moved, 0.0)))
+
+
+@kernel
 def check_piece(work: SpaceWork, m: int, books: Books, smooth: bool) -> None:
     """VIOLATED: by how much IMPULSE, before it is added, breaks a law: sign, cone, opposing slip, energy.
 
@@ -112,9 +130,8 @@ def check_piece(work: SpaceWork, m: int, books: Books, smooth: bool) -> None:
         i, at = marks[LIST, a], 3 * marks[LIST, a]
         n, f0, f1 = values[IMPULSE, at], values[IMPULSE, at + 1], values[IMPULSE, at + 2]
         y, t0, t1 = effects(work, m, IMPULSE, i)
-        mu, friction = values[MU, i], math.sqrt(f0 * f0 + f1 * f1)
         power = f0 * (values[C, at + 1] + 0.5 * t0) + f1 * (values[C, at + 2] + 0.5 * t1)
-        broken = max(max(-n, (friction - mu * n) / max(1.0, mu)), power if smooth else 0.0)
+        broken = max(outside_cone(values, i, n, f0, f1), power if smooth else 0.0)
         worst = broken if not broken <= worst else worst
         gained += power if books is not None else power + n * (values[C, at] + 0.5 * y)
     worst = gained if not gained <= worst else worst

@@ -18,7 +18,7 @@ from routh.kernels.common.random import event_key, event_number
 from routh.kernels.common.slices import run_slices
 from routh.kernels.gradients.record import Record, note_aim
 from routh.kernels.gradients.record_space import begin_space
-from routh.kernels.space.advance import list_pushing
+from routh.kernels.space.advance import list_pushing, outside_cone
 from routh.kernels.space.curve import FINE
 from routh.kernels.space.draws import (
     AIMED,
@@ -33,6 +33,7 @@ from routh.kernels.space.draws import (
     fewer_roles,
 )
 from routh.kernels.space.pieces import advance_stage
+from routh.kernels.space.straight import NOTHING
 from routh.kernels.space.workspace import (
     AIMED_BY,
     BOUNCE,
@@ -81,7 +82,6 @@ DRAWN, ALONE, PLAIN, LAST_TURNS = 16, 16, 400, 10
 STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
 FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
 NEARLY = 1e-10  # approach that is none once a sample is in its last phase
-ROUNDING = 1e-11  # velocities below this share of the speed are none
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 EPSILON = 2.3e-16  # of float64
@@ -113,8 +113,6 @@ def begin(work: SpaceWork, nc: int) -> int:
         values[BUDGET, i] = values[STORED, i] = values[RETURNED, i] = values[KEPT, i] = 0.0
         values[WEIGHT, i] = 0.0
         approaches = approaches or not values[C, 3 * i] >= -tolerances.APPROACH
-        if abs(values[C, 3 * i]) <= ROUNDING:
-            values[C, 3 * i] = 0.0
     values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = values[GLOBAL, VIOLATED] = 0.0
     values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
     values[COURSE, NEXT] = DRAWS
@@ -140,6 +138,9 @@ def draw_stage(
     if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
         key = draw.keys[sample, event]
     drawn = False
+    for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
+        if abs(values[C, 3 * i]) <= NOTHING:
+            values[C, 3 * i] = 0.0
     if values[COURSE, NEXT] == DRAWS:
         scale = max(1.0, nc / 4.0)
         budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
@@ -224,10 +225,8 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
                 rounded += abs(values[TOTAL, row] * term)
             worst = max(worst, abs(value - values[C, row]))
             gained += 0.5 * values[TOTAL, row] * (value + values[START, row])
-        normal = values[TOTAL, first]
-        friction = math.sqrt(values[TOTAL, first + 1] ** 2 + values[TOTAL, first + 2] ** 2)
-        mu = values[MU, i]
-        worst = max(worst, max(-normal, (friction - mu * normal) / max(1.0, mu)))
+        f0, f1 = values[TOTAL, first + 1], values[TOTAL, first + 2]
+        worst = max(worst, outside_cone(values, i, values[TOTAL, first], f0, f1))
         if books is not None:
             gained += values[STORED, i] - values[RETURNED, i]
             if books == 0:
