@@ -1,110 +1,73 @@
-"""What the laws predict for the impact of a cube: velocities after, in the problem's own coordinates."""
+"""What the laws predict for impacts of a tossed body: velocities after, in the problems' own coordinates."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 import routh
-from routh.models.base import State
-from routh.models.spatial import SpatialModel, box, corner_contacts
-from routh.step import PolyhedralStep
-from tosses.impacts import INERTIA, MASS, SIDE, Contact, rotation
+from routh import laws
+from routh.status import Status
+from tosses.bodies import Body
+from tosses.impacts import Contact
 
-INELASTIC, ENERGETIC, POISSON, SCALED = "inelastic", "energetic", "poisson", "scaled"
-HYPOTHESIS = {
-    "set, inelastic": INELASTIC,
-    "set, scaled by 1 + e": SCALED,
-    "set, energetic": ENERGETIC,
-    "set, Poisson": POISSON,
+ENERGETIC, POISSON = "set, energetic", "set, Poisson"
+#: The sets, and the hypothesis of restitution each is drawn with.
+SETS = {"set, inelastic": "energetic", ENERGETIC: "energetic", POISSON: "poisson"}
+MUJOCO = "MuJoCo"
+
+
+#: Laws with one outcome, by the name that `routh.laws` has for them.
+SINGLE = {
+    "simultaneous, inelastic": "simultaneous",
+    "sequential, lowest corner first": "sequential",
+    "Moreau (Newton)": "moreau",
+    "Poisson, two phases": "poisson",
+    "energetic, simultaneous": "energetic",
+    "Chatterjee-Ruina": "chatterjee-ruina",
+    "LZB": "lzb",
 }
 
 
-@lru_cache(maxsize=256)
-def _model(mu: float, e: float) -> SpatialModel:
-    body = box("cube", (SIDE, SIDE, SIDE), mass=MASS, inertia=np.full(3, INERTIA))
-    return SpatialModel([body], corner_contacts(body, mu=mu, restitution=e))
+def single(name: str, problem: routh.ImpactProblem, heights: np.ndarray) -> np.ndarray:
+    """The velocity after (nv,) by a law with one outcome; without an answer, the velocity before.
+
+    ``heights`` (nc,) m of the corners: the sequential law begins with the lowest.
+    """
+    if not np.any(problem.approaching):
+        return problem.v
+    order = tuple(int(i) for i in np.argsort(heights))
+    law = laws.Sequential(order=order) if SINGLE[name] == "sequential" else laws.named(SINGLE[name])
+    result = law(problem)
+    answered = result.status.ok or result.status is Status.ENERGY_GAINED
+    return result.v if answered and np.all(np.isfinite(result.v)) else problem.v
 
 
-def problem_of(contact: Contact, *, tolerance: float, mu: float, e: float = 0.0) -> routh.ImpactProblem:
-    """The impact of all corners within ``tolerance`` (m) of the lowest one."""
-    model = _model(mu, e)
-    q = np.concatenate([contact.position, contact.quaternion])
-    q[2] -= model.gaps(q).min()
-    return model.problem(State(q, _velocity(contact, contact.before)), gap=tolerance)
+class SoftBody:
+    """MuJoCo's soft contact: a body is let go at contact, without gravity, until it has left the table."""
 
+    LONGEST, LEFT = 0.027, 0.003  # s
 
-def measured(contact: Contact) -> np.ndarray:
-    """The velocity measured after, (6,), linear in the world's and angular in the body's frame."""
-    return _velocity(contact, contact.after)
-
-
-def _velocity(contact: Contact, velocity: np.ndarray) -> np.ndarray:
-    R = rotation(contact.quaternion[None])[0]
-    return np.concatenate([velocity[:3], R.T @ velocity[3:]])
-
-
-def simultaneous(problem: routh.ImpactProblem, e: float) -> np.ndarray:
-    """The simultaneous law with all impulses scaled by 1 + e, (1, nv)."""
-    step = PolyhedralStep(problem).solve(problem.v, None)
-    return problem.apply((1.0 + e) * step.impulse)[None]
-
-
-def sequential(problem: routh.ImpactProblem, e: float, heights: np.ndarray) -> np.ndarray:
-    """Single impacts, each scaled by 1 + e, the lowest corner first, until none approaches, (1, nv)."""
-    v = problem.v
-    singles = [problem.subset([i]) for i in np.argsort(heights)]
-    rest = 1e-6 * problem.scaling.velocity.max()
-    for _ in range(200):
-        approaching = [single for single in singles if float(single.Jn[0] @ v) < -rest]
-        if not approaching:
-            break
-        for single in singles:
-            if float(single.Jn[0] @ v) < -rest:
-                v = single.apply((1.0 + e) * PolyhedralStep(single).solve(v, None).impulse, v)
-    return v[None]
-
-
-def outcomes(problem: routh.ImpactProblem, hypothesis: str, e: float, n: int) -> np.ndarray:
-    """Samples of the set of outcomes, (n, nv)."""
-    given = e if hypothesis in (ENERGETIC, POISSON) else 0.0
-    kind = POISSON if hypothesis == POISSON else ENERGETIC
-    v = routh.sample(problem.replace(restitution=given), n, hypothesis=kind, threads=1).v
-    return problem.v + (1.0 + e) * (v - problem.v) if hypothesis == SCALED else v
-
-
-class MujocoCube:
-    """MuJoCo's soft contact: the cube is let go at contact, without gravity, until it has left the table."""
-
-    TIMESTEP, LONGEST, LEFT = 5e-4, 0.027, 0.003  # s
-
-    def __init__(self, *, mu: float, timeconst: float, dampratio: float) -> None:
+    def __init__(self, body: Body, mu: float, timeconst: float, dampratio: float) -> None:
         import mujoco
 
-        half = SIDE / 2
-        self._mujoco: Any = mujoco
-        self._model = mujoco.MjModel.from_xml_string(
-            f"""<mujoco><option timestep="{self.TIMESTEP}" gravity="0 0 0" cone="elliptic" impratio="10"/>
-            <default><geom friction="{mu} 0 0" condim="3" solref="{timeconst} {dampratio}"/></default>
-            <worldbody><geom type="plane" size="5 5 1"/><body><freejoint/>
-            <inertial pos="0 0 0" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
-            <geom type="box" size="{half} {half} {half}"/></body></worldbody></mujoco>"""
-        )
+        self._body, self._mujoco = body, mujoco
+        self._model: Any = mujoco.MjModel.from_xml_string(body.mjcf(mu, timeconst, dampratio))
 
     def predict(self, contact: Contact) -> np.ndarray:
-        """The velocity after, (1, 6), angular in the body's frame of the moment of contact."""
-        data = self._mujoco.MjData(self._model)
-        R = rotation(contact.quaternion[None])[0]
-        lowest = (R @ (np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1) * SIDE))[2].min()
-        data.qpos[:] = np.concatenate([contact.position[:2], [-lowest], contact.quaternion])
-        data.qvel[:] = _velocity(contact, contact.before)
+        """The velocity after, (nv,), at the moment of contact."""
+        data, step = self._mujoco.MjData(self._model), self._model.opt.timestep
+        data.qpos[:], data.qvel[:] = contact.q, contact.before
+        data.qpos[2] -= self._body.points(contact.q[None])[..., 2].min()
         free = 0.0
-        for _ in range(int(self.LONGEST / self.TIMESTEP)):
+        for _ in range(int(self.LONGEST / step)):
             self._mujoco.mj_step(self._model, data)
-            free = free + self.TIMESTEP if data.ncon == 0 else 0.0
+            free = free + step if data.ncon == 0 else 0.0
             if free > self.LEFT:
                 break
-        world = rotation(np.array(data.qpos[3:])[None])[0] @ np.array(data.qvel[3:])
-        return np.concatenate([data.qvel[:3], R.T @ world])[None]
+        # what flight conserves tells the velocity that belongs to the configuration of contact
+        moment = 1e-5
+        path = self._body.carry(np.array(data.qpos), np.array(data.qvel), np.array([0.0, moment]))
+        flow, rates = self._body.flow(path, moment), self._body.rates(path, moment)
+        return self._body.velocity(contact.q, flow[0], rates[0])
