@@ -308,6 +308,49 @@ def test_what_cannot_be_represented_is_refused_by_name():
         routh.simulate(plain, routh.State([0.0], [0.0]), duration=0.01)
 
 
+TILTED = """<mujoco><worldbody><geom type="box" size="5 5 0.1" euler="0 30 0" friction="0.3"/>
+  <body pos="0.1 0 0.17320508075688773" euler="0 30 0">JOINT<geom type="box" size="0.2 0.1 0.1" mass="1"
+  friction="0.3"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("planar", [False, True])
+def test_a_box_slides_down_another_as_a_block_must(planar):
+    """On all its corners: a t (t + h) / 2 with the acceleration of Coulomb's law."""
+    slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>'
+    model = MujocoModel(compiled(TILTED.replace("JOINT", slides if planar else "<freejoint/>")))
+    assert model.nt == 2 - planar
+    start = routh.State(model.mujoco.qpos0, np.zeros(model.nv))
+    run = routh.step_through(model, start, dt=0.01, duration=0.2, compliance=Compliance(anticipate=True))
+    assert run.ok
+    size = 2 if planar else 3
+    slid = np.linalg.norm(run.final.q[:size] - run.q[0, :size])
+    pull = 9.81 * (np.sin(np.pi / 6) - 0.3 * np.cos(np.pi / 6))
+    assert abs(slid - pull * 0.2 * 0.21 / 2) < 1e-7  # the springs of the contacts are pressed at first
+
+
+def test_boxes_stand_on_each_other():
+    """A hundred kilograms on light boxes; each yields by its load over four corners of 1e10 N/m."""
+    crate = '<body pos="0 0 {}"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="{}"/></body>'
+    boxes = "".join(crate.format(0.1 + 0.2 * k, m) for k, m in enumerate((1.0, 1.0, 100.0)))
+    model = MujocoModel(
+        compiled(
+            f'<mujoco><worldbody><geom type="box" size="1 1 0.1" pos="0 0 -0.1"/>{boxes}</worldbody></mujoco>'
+        )
+    )
+    start = routh.State(model.mujoco.qpos0, np.zeros(18))
+    firm = Compliance(anticipate=True)
+    run = routh.step_through(model, start, dt=0.02, duration=0.4, compliance=firm)
+    assert run.ok
+    sunk = (run.q[0] - run.final.q).reshape(3, 7)[:, 2]
+    np.testing.assert_allclose(sunk, np.cumsum([102.0, 101.0, 100.0]) * 9.81 / 4e10, rtol=1e-5)
+    np.testing.assert_allclose(run.forces["faces"][-1, :, 0].sum(), (102 + 101 + 100) * 9.81, rtol=1e-9)
+    with pytest.warns(UnrepresentedWarning, match="touches at one point only"):
+        routh.simulate(model, routh.State(start.q + 10.0 * np.eye(21)[2], start.v), duration=0.001)
+    many = Compliance(damping=np.ones(len(model.contacts)))
+    with pytest.raises(ValueError, match=r"compliance.damping: got one number per contact.*'faces'"):
+        routh.step_through(model, start, dt=0.02, duration=0.02, compliance=many)
+
+
 def test_gradients_and_inverse_through_servos_and_loops():
     joint = '<joint name="a" axis="0 1 0" damping="0.3" frictionloss="0.5"/>'
     xml = f"""<mujoco>{NO_CONTACT}<worldbody><body>{joint}

@@ -96,21 +96,35 @@ def from_model(
     rows: list[Contact | Bilateral | Unilateral] = []
     if model.contacts:
         gaps = model.gaps(state.q)
+        if hasattr(model, "by_faces"):
+            gaps = np.where(
+                model.by_faces, np.maximum(gaps, 1.0), gaps
+            )  # their rows are among the model's own
         Jn, Jt = jacobians(state.q)
         mu, bias = [info.mu for info in model.contacts], model.jacobian_bias(state.q, state.v)
         yields: Options = vars(compliance.at(gaps))
         also: Options = {"deformation": deformation, "nt": model.nt, "name": "contacts"}
         rows.append(Contact(Jn, Jt, gaps, mu=mu, bias=bias, **yields, **also))
-    rows += [_of_model(spring, model.nt) for spring in own]
+    rows += [_of_model(spring, model.nt, compliance) for spring in own]
     rows += [constraint.at(state) for constraint in constraints]
     return ConstrainedSystem(_reused(mass(state.q), earlier), f, state.v, rows, dt)
 
 
-def _of_model(rows: SpringRows, nt: int) -> Bilateral | Unilateral | Contact:
+def _of_model(rows: SpringRows, nt: int, compliance: Compliance) -> Bilateral | Unilateral | Contact:
     """A model's own spring-dampers as constraints.
 
     Bounded ones are the friction of contacts that nothing moves, pressed by as much as they may push.
     """
+    if rows.kind == "contacts":
+        for field in ("stiffness", "damping", "tangential_damping"):
+            given = getattr(compliance, field)
+            if not callable(given) and np.ndim(given):
+                raise ValueError(
+                    f"compliance.{field}: got one number per contact; wanted one for all or a function of "
+                    f"the gaps, since contacts of flat shapes ({rows.name!r}) come and go"
+                )
+        yields: Options = vars(replace(compliance.at(rows.phi), tangential_stiffness=0.0))
+        return Contact(rows.G, rows.tangents, rows.phi, mu=rows.limit, **yields, name=rows.name)  # type: ignore[arg-type]
     if rows.kind != "bounded":
         make = Bilateral if rows.kind == "both ways" else Unilateral
         springs: Options = {"stiffness": rows.stiffness, "damping": rows.damping, "bias": rows.bias}

@@ -89,14 +89,17 @@ class SpringRows:
     """
 
     name: str  # of the group, in trajectories
-    kind: str  # "both ways"; "one way": never pulls; "bounded": with a force of at most ``limit``
+    #: "both ways"; "one way": never pulls; "bounded": with a force of at most ``limit``; "contacts": with
+    #: friction ``limit`` along ``tangents``, and as stiff as the model's other contacts
+    kind: str
     G: Array  # (n, nv)
     phi: Array  # (n,) m or rad
     stiffness: Array  # (n,) N/m
     damping: Array | None  # (n,) N s/m; None: as hard as friction that sticks
     bias: Array  # (n,) m/s^2: the rate at the end of a step is G v + dt bias
-    limit: Array | None = None  # (n,) N, of "bounded" rows
+    limit: Array | None = None  # (n,) N, of "bounded" rows; friction coefficients of "contacts"
     constant: Array | None = None  # (n,) N along the rows of G, beside the spring
+    tangents: Array | None = None  # (n, nt, nv), of "contacts"
 
 
 @runtime_checkable

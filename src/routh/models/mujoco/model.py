@@ -13,8 +13,9 @@ from routh import tolerances
 from routh.models.base import ContactInfo, SpringRows, State, impact_problem
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
+from routh.models.mujoco.faces import Faces, flat_pairs
 from routh.models.mujoco.springs import Springs, equality_names, refuse
-from routh.models.mujoco.touching import Places, Touch, tangents, touches
+from routh.models.mujoco.touching import ONE_POINT, Places, Touch, tangents, touches
 from routh.models.robot import listed, restitution_of, tell_unrepresented
 from routh.models.robot_batch import SIDES
 from routh.models.spatial.rotations import cross, skew
@@ -77,16 +78,16 @@ class MujocoModel:
         self.mujoco, self._data = own, mujoco.MjData(own)
         self._last: bytes = b""
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
-        flags, bits = int(model.opt.disableflags), mujoco.mjtDisableBit
-        off = [
-            flags & (int(bits.mjDSBL_CONSTRAINT) | int(bit))
-            for bit in (bits.mjDSBL_CONTACT, bits.mjDSBL_LIMIT)
-        ]
-        found, notes = ([], []) if off[0] else touches(own, self_contacts)
+        found, notes = ([], []) if _off(model, "CONTACT") else touches(own, self_contacts)
         self._plane = _plane_of_motion(own, self._data)
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         self._places = Places(own, self._touches)
+        flat = flat_pairs(own, self._touches)
+        pairs = [touch for touch, one in zip(self._touches, flat, strict=True) if one]
+        self._faces = Faces(model, pairs, self._plane) if pairs else None
+        if self._faces is not None:
+            self.rows["faces"] = ("flat shapes",) * self._faces.count
         count = limits and not _off(model, "LIMIT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
@@ -103,7 +104,9 @@ class MujocoModel:
         given = restitution if isinstance(restitution, Mapping) else dict.fromkeys(names, restitution)
         elastic = restitution_of(given, [names])[0]
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
-        self.unrepresented = tuple(notes)
+        self.by_faces = np.concatenate([flat, np.zeros(len(ends), dtype=bool)])  # (nc,) bool
+        self._single = [note for note in notes if note.endswith(ONE_POINT)]
+        self.unrepresented = tuple(note for note in notes if note not in self._single)
         tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:
@@ -132,7 +135,8 @@ class MujocoModel:
         self, state: State, dt: float, u: ArrayLike | None = None
     ) -> tuple[Array, list[SpringRows]]:
         """All forces (nv,) but those of contacts and spring-dampers, and the spring-dampers."""
-        return self._springs.terms(state, dt, u)
+        force, rows = self._springs.terms(state, dt, u)
+        return force, rows if self._faces is None else [*rows, self._faces.at(state.q)]
 
     def check_events(self) -> None:
         """Raise or warn where the model holds what only `routh.step_through` follows."""
@@ -142,7 +146,7 @@ class MujocoModel:
             "limits of tendons and balls": "limits",
         }
         told = [f"{what}: {listed(self.rows[group])}" for what, group in left.items() if group in self.rows]
-        tell_unrepresented("motion", told)
+        tell_unrepresented("motion", [*self._single, *told])
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""

@@ -22,6 +22,7 @@ from routh.validation import Array
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
+ONE_POINT = "touches at one point only"
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES = 64  # of a mesh over a plane
 _FAR = 0.02  # m, beyond which spheres around two shapes stand for them
@@ -69,7 +70,7 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
         else:
             found.append(Touch(label, first, second, mu))
             if {int(model.geom_type[first]), int(model.geom_type[second])} <= flat:
-                notes.append(f"{label}: touches at one point only")
+                notes.append(f"{label}: {ONE_POINT}")
     return found, notes
 
 
