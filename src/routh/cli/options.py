@@ -77,7 +77,11 @@ Seed = Annotated[int, typer.Option(min=0, help="Equal seeds give equal results."
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")]
 Budget = Annotated[
     float | None,
-    option(min=1e-3, help="Seconds to spend at most: what is finished by then is shown, the rest counted."),
+    option(
+        min=1e-3,
+        help="Seconds to spend at most: what is finished by then is shown, the rest counted. Default: none; "
+        "60 for the samples of routh run and routh impact, unless --samples is given.",
+    ),
 ]
 MaxBytes = Annotated[
     int | None, option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
@@ -179,14 +183,7 @@ class Request:
     seed: Seed = 0
     device: Device = "cpu"
     threads: Annotated[int | None, option(min=1, help="CPU threads. Default: all cores.")] = None
-    budget: Annotated[
-        float | None,
-        option(
-            min=1e-3,
-            help="Seconds to spend at most on drawing: what is finished by then is shown, the rest counted. "
-            "Default: 60, or none with --samples.",
-        ),
-    ] = None
+    budget: Budget = None
     friction: str = "cone"  # an option of robots only
 
 
