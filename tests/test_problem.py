@@ -168,6 +168,18 @@ def test_a_problem_stays_frozen_through_a_pickle():
         assert not getattr(again, name).flags.writeable
 
 
+def test_a_file_of_a_later_version_is_refused_by_name(tmp_path):
+    problem = routh.systems.impact("rocking-block")
+    problem.save(tmp_path / "now.npz")
+    arrays = dict(np.load(tmp_path / "now.npz"))
+    assert arrays.pop("format") == 1
+    np.savez(tmp_path / "own.npz", **arrays)
+    assert routh.ImpactProblem.load(tmp_path / "own.npz").names == problem.names
+    np.savez(tmp_path / "later.npz", **arrays, format=2)
+    with pytest.raises(ValueError, match=r"later\.npz: format: got 2; wanted 1"):
+        routh.ImpactProblem.load(tmp_path / "later.npz")
+
+
 def test_saves_and_loads_without_pickle(tmp_path):
     problem = block(names=["A", "B"], restitution=0.25)
     problem.save(tmp_path / "block.npz")

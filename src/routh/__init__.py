@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from routh.lazily import public_names, resolving
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _PUBLIC = public_names(__file__)
 __all__ = ["__version__", *sorted(_PUBLIC, key=lambda name: (_PUBLIC[name] == "routh", name))]
 __getattr__ = resolving("routh", _PUBLIC)

@@ -23,6 +23,7 @@ ENERGETIC, POISSON, NEWTON = HYPOTHESES = ("energetic", "poisson", "newton")
 LARGEST_NUMBER = 1e60  # of M, Jn, Jt, mu and v, in any units
 SMALLEST_NUMBER = 1e-60  # of the diagonal of M, and of the largest entry of a row of Jn
 SMALLEST_SPEED = 1e-250  # of the largest entry of v, unless all are zero
+_FORMAT = 1  # of the files that `ImpactProblem.save` writes
 _TOLD = 4  # contacts that a repr names
 _ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution")
 
@@ -253,7 +254,7 @@ class ImpactProblem(Drawable):
     def save(self, path: str | Path) -> None:
         """Write the fields to an ``.npz`` file, readable without pickle."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        write_arrays(path, {"names": np.array(self.names), **arrays})
+        write_arrays(path, {"format": _FORMAT, "names": np.array(self.names), **arrays})
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> ImpactProblem:
@@ -262,8 +263,12 @@ class ImpactProblem(Drawable):
         ``max_bytes`` is the most that its arrays may need unpacked; a ValueError names the file.
         """
         wanted = _ARRAYS[:5]
-        data = read_arrays(path, wanted, optional=("restitution", "names"), max_bytes=max_bytes)
+        data = read_arrays(path, wanted, optional=("restitution", "names", "format"), max_bytes=max_bytes)
         try:
+            if "format" in data and not np.array_equal(data["format"], _FORMAT):  # your own arrays have none
+                raise ValueError(
+                    f"format: got {data['format']}; wanted {_FORMAT}, or a later version of routh"
+                )
             names = names_from(data["names"]) if "names" in data else None
             fields = (data[name] for name in wanted)
             return cls(*fields, restitution=data.get("restitution", 0.0), names=names)

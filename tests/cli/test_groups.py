@@ -55,7 +55,7 @@ def test_the_parser_understands_groups():
 @pytest.mark.parametrize("name", [one.name for one in app.registered_commands])
 def test_shared_options_are_declared_once(name):
     """The same word means the same in every command: one help text, one default, but where it is told."""
-    told = {"--out", "--samples", "--friction", "--duration", "--pace"}
+    told = {"--out", "--samples", "--friction", "--duration", "--pace", "--law"}
     found = {
         (option, parameter.help, str(parameter.default))
         for one in typer.main.get_command(app).commands.values()

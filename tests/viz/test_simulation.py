@@ -42,6 +42,9 @@ def test_bundles_are_drawn(bundle):
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
     draw_motions(bundle, axes, coordinate=1)
     assert np.array_equal(axes.lines[-1].get_ydata(), bundle[1].q[:, 1])
+    for wrong in (99, "trunk.angle"):
+        with pytest.raises(ValueError, match=f"coordinate: got '?{wrong}"):
+            bundle.plot(coordinate=wrong)
 
 
 def test_films_have_every_frame(block, bundle, tmp_path):

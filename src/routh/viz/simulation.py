@@ -9,7 +9,7 @@ import numpy as np
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
 from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.validation import Array, integer
 from routh.viz import style
 from routh.viz.bodies import draw_bodies, draw_planes, frame
 from routh.viz.plotting import drawn_by, plot
@@ -112,6 +112,8 @@ def draw_motions(
 ) -> None:
     """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate."""
     every = [motions] if isinstance(motions, Trajectory) else motions
+    width = min((trajectory.v if rate else trajectory.q).shape[1] for trajectory in every)
+    coordinate = integer("coordinate", coordinate, at_least=0, at_most=width - 1)
     alpha = max(0.12, min(0.8, 6.0 / len(every)))
     for trajectory in every:
         values = trajectory.v if rate else trajectory.q
