@@ -46,4 +46,5 @@ def named(name: str, *, friction: str = "cone") -> ImpactLaw:
     return make(friction=friction) if hasattr(make(), "friction") else make()
 
 
-__all__ = ["LAWS", *sorted(name for name, value in vars().items() if isinstance(value, type)), "named"]
+_public = sorted(name for name, value in vars().items() if isinstance(value, type) and name[0] != "_")
+__all__ = ["LAWS", *_public, "named"]
