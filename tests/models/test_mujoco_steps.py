@@ -1,6 +1,7 @@
 """MuJoCo models under the constraint solver: their rows, and their motion beside MuJoCo's own."""
 
 import pickle
+import warnings
 
 import mujoco
 import numpy as np
@@ -287,6 +288,20 @@ def test_models_travel_and_systems_name_their_groups():
     system = from_model(model, state, dt=0.01, u=np.zeros(4))
     assert [item.name for item in system.constraints] == list(model.rows)
     assert solve(system).status.ok
+
+
+def test_friction_that_no_cone_has_is_named():
+    ball = '<body name="ball" pos="0 0 0.1"><freejoint/><geom name="ball" size="0.1" condim="{}"/></body>'
+    floor = '<geom name="floor" type="plane" size="1 1 1"/>'
+    for condim in (1, 3, 4, 6):
+        mj = compiled(f"<mujoco><worldbody>{floor}{ball.format(condim)}</worldbody></mujoco>")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            MujocoModel(mj)
+        told = [str(one.message) for one in caught if issubclass(one.category, UnrepresentedWarning)]
+        assert [("torsional and rolling friction (ball/floor)" in each) for each in told] == [True] * (
+            condim > 3
+        )
 
 
 def test_what_cannot_be_represented_is_refused_by_name():

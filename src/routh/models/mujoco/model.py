@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.models.base import ContactInfo, SpringRows, State, impact_problem
-from routh.models.mujoco.contacts import geom_name, single_joints
+from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
 from routh.models.mujoco.faces import Faces, flat_pairs
 from routh.models.mujoco.springs import Springs, equality_names, refuse
@@ -106,7 +106,8 @@ class MujocoModel:
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
         self.by_faces = np.concatenate([flat, np.zeros(len(ends), dtype=bool)])  # (nc,) bool
         self._single = [note for note in notes if note.endswith(ONE_POINT)]
-        self.unrepresented = tuple(note for note in notes if note not in self._single)
+        sticky = [f"adhesion ({listed(pulling)})"] if (pulling := adhesion_actuators(own)) else []
+        self.unrepresented = (*(note for note in notes if note not in self._single), *sticky)
         tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:

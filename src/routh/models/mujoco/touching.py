@@ -16,6 +16,7 @@ import numpy as np
 
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
+from routh.models.robot import listed
 from routh.status import ModelError
 from routh.validation import Array
 
@@ -52,9 +53,12 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
     notes: list[str] = []
     flat = {int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH)}
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
-    for first, second, mu in _pairs(model):
+    twisting = []
+    for first, second, mu, twists in _pairs(model):
         if not self_contacts and roots[first] == roots[second]:
             continue
+        if twists:
+            twisting.append(f"{geom_name(model, second)}/{geom_name(model, first)}")
         if int(model.geom_type[second]) == int(kinds.mjGEOM_PLANE):
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"
@@ -71,22 +75,24 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             found.append(Touch(label, first, second, mu))
             if {int(model.geom_type[first]), int(model.geom_type[second])} <= flat:
                 notes.append(f"{label}: {ONE_POINT}")
+    if twisting:
+        notes.append(f"torsional and rolling friction ({listed(twisting)})")
     return found, notes
 
 
-def _pairs(model: MjModel) -> Iterator[tuple[int, int, float]]:
-    """Pairs of geoms that MuJoCo lets collide, with their friction."""
+def _pairs(model: MjModel) -> Iterator[tuple[int, int, float, bool]]:
+    """Pairs of geoms that MuJoCo lets collide, their friction, and if it also resists twist or rolling."""
     given = {}
     for k in range(model.npair):
         pair = frozenset((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
-        given[pair] = float(model.pair_friction[k, 0]) if model.pair_dim[k] > 1 else 0.0
+        given[pair] = _coefficients(int(model.pair_dim[k]), np.asarray(model.pair_friction[k])[[0, 2, 3]])
     excluded = {int(signature) for signature in model.exclude_signature}
     for first, second in combinations(range(model.ngeom), 2):
         pair = frozenset((first, second))
         if pair in given:
-            yield first, second, given[pair]
+            yield first, second, *given[pair]
         elif _collide(model, first, second, excluded):
-            yield first, second, _friction(model, first, second)
+            yield first, second, *_friction(model, first, second)
 
 
 def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> bool:
@@ -105,13 +111,18 @@ def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> boo
     return bool((types[first] & wants[second]) | (types[second] & wants[first]))
 
 
-def _friction(model: MjModel, first: int, second: int) -> float:
+def _friction(model: MjModel, first: int, second: int) -> tuple[float, bool]:
     """MuJoCo's rule: the geom of higher priority decides, else the larger coefficient."""
     a, b = int(model.geom_priority[first]), int(model.geom_priority[second])
     deciding = [first, second] if a == b else [first if a > b else second]
-    if max(int(model.geom_condim[geom]) for geom in deciding) == 1:
-        return 0.0
-    return max(float(model.geom_friction[geom, 0]) for geom in deciding)
+    dim = max(int(model.geom_condim[geom]) for geom in deciding)
+    return _coefficients(dim, np.asarray(model.geom_friction)[deciding].max(axis=0))
+
+
+def _coefficients(dim: int, friction: Array) -> tuple[float, bool]:
+    """Coulomb's coefficient, and whether those of torsion and rolling (the other two) act as well."""
+    twists = bool((dim >= 4 and friction[1] > 0.0) or (dim >= 6 and friction[2] > 0.0))
+    return float(friction[0]) if dim > 1 else 0.0, twists
 
 
 def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
