@@ -162,6 +162,18 @@ def test_point_masses_and_joints_that_move_nothing(tmp_path):
     np.testing.assert_allclose(model.body("point").inertia, 3e-10, rtol=1e-6)
 
 
+def test_an_inertia_that_is_positive_by_rounding_only_is_made_so(tmp_path):
+    """As iCub's thigh has it, of 2 kg."""
+    chain = (
+        LINK.format(name="base", mass=1, i=0.01, shape=BOX),
+        LINK.format(name="thigh", mass=2.175, i=4e-18, shape=BOX),
+        JOINT.format(name="a", parent="base", child="thigh", axis="1 0 0"),
+    )
+    model, said = loaded(tmp_path, *chain)
+    assert "link 'thigh' has a principal inertia of 4e-18 kg m^2: made positive" in said
+    assert np.all(model.body("thigh").inertia > 1e-11)
+
+
 def test_a_robot_without_collision_shapes_is_told_so(tmp_path):
     model, _ = loaded(tmp_path, LINK.format(name="base", mass=1, i=0.01, shape=""))
     with pytest.raises(routh.status.ModelError, match="wanted collision shapes"):

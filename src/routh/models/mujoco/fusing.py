@@ -143,7 +143,7 @@ def _mend(spec: MjSpec, body: MjsBody, changed: list[str]) -> float:
         changed.append(f"link {body.name!r} has no mass: given {_LITTLE:g} of what it carries")
         body.explicitinertial, body.mass, body.ipos = True, _LITTLE * below, [0.0, 0.0, 0.0]
         set_moments(body, _LITTLE * below * _RADIUS**2 * np.eye(3))
-    elif body.explicitinertial and 0.0 >= (least := _least_moment(body)) >= -1e-12 * own:
+    elif body.explicitinertial and abs(least := _least_moment(body)) <= 1e-12 * own:  # a radius of 1 um
         changed.append(f"link {body.name!r} has a principal inertia of {least:.3g} kg m^2: made positive")
         set_moments(body, moments_of(body) + _LITTLE * (own + below) * _RADIUS**2 * np.eye(3))
     return own + below
