@@ -200,3 +200,29 @@ def test_what_cannot_be_followed_is_refused_or_named():
     q[2] += 5.0
     with pytest.warns(UnrepresentedWarning, match="frictionloss"):
         routh.simulate(model, routh.State(q, v), duration=0.001)
+
+
+def test_compiled_contacts_with_the_ground_are_the_readable_ones():
+    text = """<mujoco><worldbody><geom type="plane" size="5 5 .1" quat="0.99 0.1 0 0"/>
+      <body pos="0 0 1"><freejoint/><geom type="box" size=".2 .15 .1"/>
+        <body pos=".3 0 0"><joint name="a" axis="0 1 0" range="-1 1" limited="true"/>
+          <geom type="capsule" size=".05 .1"/>
+          <body pos=".2 0 0"><joint type="ball"/><geom size=".07"/></body></body></body>
+      </worldbody></mujoco>"""
+    quick = MujocoModel(mujoco.MjModel.from_xml_string(text), self_contacts=False)
+    slow = MujocoModel(mujoco.MjModel.from_xml_string(text), self_contacts=False)
+    assert quick._ground is not None
+    slow._ground = None  # the way of all other contacts
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        v = rng.normal(size=quick.nv)
+        q = quick.integrate(quick.mujoco.qpos0, rng.normal(size=quick.nv), 0.5)
+        np.testing.assert_allclose(quick.gaps(q), slow.gaps(q), atol=1e-13)
+        for one, other in zip(quick.jacobians(q), slow.jacobians(q), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-12)
+        scale = np.abs(slow.jacobian_bias(q, v)).max()
+        np.testing.assert_allclose(quick.jacobian_bias(q, v), slow.jacobian_bias(q, v), atol=1e-7 * scale)
+        np.testing.assert_allclose(quick.inverse_mass(q) @ quick.mass(q), np.eye(quick.nv), atol=1e-9)
+        h = 1e-5
+        moved = (quick.integrate(q, v, h) - quick.integrate(q, v, -h)) / (2.0 * h)
+        np.testing.assert_allclose(quick.rate(q, v), moved, atol=1e-8)

@@ -189,3 +189,30 @@ def test_a_body_that_falls_flat_settles(block):
             speeds[data["law"]].append(np.abs(data["v_before"]).max())
         assert speeds["Simultaneous"]
         assert max(speeds["Simultaneous"]) < 1e-3 < max(speeds["SetValued"])
+
+
+def test_futures_begin_far_apart(block):
+    """The first futures reach both ends of the set, which are known: the block rocks about either corner."""
+    for seed in (0, 1):
+        bundle = routh.simulate_many(block.model, block.state, n=4, duration=0.01, seed=seed)
+        rates = [one.events[0].data["v_after"][2] for one in bundle]
+        assert max(rates) == pytest.approx(0.093018, abs=2e-6)
+        assert min(rates) == pytest.approx(-0.093018, abs=2e-6)
+        assert all(verify(block.model, one).ok for one in bundle)
+    assert (
+        rates[0]
+        == routh.simulate(block.model, block.state, duration=0.01, seed=1).events[0].data["v_after"][2]
+    )
+
+
+def test_far_apart_outcomes_are_members_each_farther_from_those_before(block):
+    law, problem = SetValued(), block.problem
+    found = [law.far_apart(problem, 5, k) for k in range(4)]
+    whole = routh.exact_set(problem)
+    assert all(one.status.ok and whole.contains(one.v) for one in found)
+    v = np.array([one.v for one in found]) @ problem.cholesky
+    apart = [min(np.linalg.norm(v[k] - v[j]) for j in range(k)) for k in range(1, 4)]
+    assert apart == sorted(apart, reverse=True)
+    assert law.far_apart(problem, 5, 10_000) is None
+    assert law.far_apart(problem.subset([0]), 5, 0) is None  # one contact has one outcome
+    assert SetValued(method="algorithm1").far_apart(problem, 5, 0) is None

@@ -20,6 +20,7 @@ from routh.validation import Array, choice, integer, per_contact
 METHODS = ("events", "algorithm1")
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
+_POOL, _DISTINCT = 256, 1e-6  # samples of which some lie far apart; as a share of the speed, what differs
 _AGAIN = 8  # samples that are drawn where the first one is not solved
 LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
 
@@ -80,6 +81,31 @@ class SetValued(ImpactLaw):
 
         return accumulate(problem, solver, draw, self.max_steps or DEFAULT_MAX_STEPS)
 
+    def far_apart(self, problem: ImpactProblem, seed: int, number: int) -> ImpactResult | None:
+        """Outcome ``number`` (from 0) of those that lie farthest apart among 256 drawn by events with a seed.
+
+        Each next one is the farthest from those before it, in the kinetic-energy metric. None where there are
+        fewer that differ, or where outcomes are not drawn by events.
+        """
+        self.check(problem)
+        if self.method != "events" or not problem.approaching.any():
+            return None
+        chosen: list[int] = []
+
+        def pick(v: Array, solved: np.ndarray) -> int:
+            apart = (v[solved] - v[solved].mean(axis=0)) @ problem.cholesky
+            distance, own = (apart**2).sum(axis=1), np.flatnonzero(solved)
+            least = (_DISTINCT * problem.speed) ** 2
+            while len(distance) and distance.max() > least and len(chosen) <= number:
+                at = int(np.argmax(distance))
+                near = ((apart - apart[at]) ** 2).sum(axis=1)
+                distance = np.minimum(distance, near) if chosen else near
+                chosen.append(int(own[at]))
+            return chosen[number] if len(chosen) > number else 0
+
+        result = self._sampled(problem, seed, _POOL, pick)
+        return result if len(chosen) > number else None
+
     def _by_events(self, problem: ImpactProblem, seed: int) -> ImpactResult:
         """The first solved sample of a seed, and its path; of a curved one, in the true cone, the ends.
 
@@ -88,8 +114,14 @@ class SetValued(ImpactLaw):
         result = self._sampled(problem, seed, 1)
         return result if result.status.ok else self._sampled(problem, seed, _AGAIN)
 
-    def _sampled(self, problem: ImpactProblem, seed: int, count: int) -> ImpactResult:
-        """The first solved one of so many samples of a seed."""
+    def _sampled(
+        self,
+        problem: ImpactProblem,
+        seed: int,
+        count: int,
+        pick: Callable[[Array, np.ndarray], int] = lambda v, solved: int(np.argmax(solved)),
+    ) -> ImpactResult:
+        """The first solved one of so many samples of a seed, or what is picked of (n, nv) and (n,) bool."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
         from routh.kernels.common.arrays import MIXED, make_draw, make_rows
         from routh.kernels.events import TOLERANCE, event_samples, piecewise_path, scaled_pieces
@@ -105,7 +137,7 @@ class SetValued(ImpactLaw):
         )
         rows = make_rows([problem])
         out = event_samples(rows, draw, friction=self.friction, facets=self.facets, threads=1)
-        which = int(np.argmax(out.status[0] == Status.SOLVED))
+        which = pick(out.v[0], out.status[0] == Status.SOLVED)
         if curved:
             path = ImpactPath(np.array([problem.v, out.v[0, which]]), out.impulse[0, which][None])
         else:

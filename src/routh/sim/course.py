@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, Radau
 from scipy.optimize import brentq
 
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.validation import Array
+
+_STIFF, _SHARE = 3e-5, 0.2  # s: an implicit integrator takes over where steps would be shorter, by so much,
+_PATIENCE = 20  # for so many steps: slip that comes to its end is stiff for a few
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Options:
 class Course:
     """A motion in one mode that is under way, by SciPy's DOP853, for every model.
 
+    Where slow slip in space makes the motion stiff, SciPy's implicit Radau goes on with the same tolerances.
     What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). That is ``short`` where slip
     that could turn bounds it, not what the integrator can follow.
     """
@@ -37,17 +41,33 @@ class Course:
     def __init__(
         self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
     ) -> None:
-        self.motion, self._longest = motion, options.max_step
+        self.motion, self._longest, self._end = motion, options.max_step, end
+        self._rtol, self._atol, self._stiff = options.rtol, options.atol, 0
         y, _, self.start = motion.settled(t, motion.begin(q, v))
         self.t_old = self.t = t
-        self._solver = DOP853(
+        self._solver: DOP853 | Radau = DOP853(
             motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step
         )
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
         solver, motion = self._solver, self.motion
-        turning = motion.aim(solver.t, solver.y)
+        bend, turning = motion.aim(solver.t, solver.y)
+        stiff = turning < min(_STIFF, _SHARE * min(bend, self._end - solver.t))
+        self._stiff = self._stiff + 1 if stiff else 0
+        if self._stiff > _PATIENCE and isinstance(solver, DOP853):
+            self._solver = solver = Radau(
+                motion.slope,
+                solver.t,
+                solver.y,
+                self._end,
+                rtol=self._rtol,
+                atol=self._atol,
+                first_step=turning,
+                jac=motion.stiff_jacobian,
+            )
+        if isinstance(solver, Radau):
+            turning = bend
         solver.max_step = min(self._longest, turning)
         self.short = turning < min(self._longest, solver.h_abs)
         solver.step()

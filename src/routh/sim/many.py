@@ -149,6 +149,11 @@ def simulate_many(
 ) -> Bundle:
     """``n`` futures of one state: `simulate` with independent draws from one seed.
 
+    Futures begin far apart, so that few of them reach the extremes. Under the set-valued law by events, the
+    first impact that has several outcomes is drawn 256 times from the seed, and futures 1, 2, ... take of
+    these the one farthest from the mean, then each the farthest from those before, until no other differs.
+    Future 0, all further futures and all later impacts take random draws: a bundle shows what can happen, not
+    how often; for frequencies draw futures with different seeds.
     Future i depends only on the seed and on i, not on n or on ``processes`` (worker processes; the model, the
     law and the control must then be picklable). ``budget`` are the seconds allowed for all of them: futures
     that are finished by then are what they would be without it, the others have the status OUT_OF_TIME.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.kernels.motion.mode_forces import correct, make_room
 from routh.models.base import Model
 from routh.validation import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]  # u = control(t, q, v)
 
+MOST_ROWS = 24  # of small linear systems that are solved by compiled code
 _CLOSED = 1e-15  # m: a gap this small is closed exactly
 
 
@@ -70,6 +72,8 @@ class Mechanism:
         self.mu = np.array([info.mu for info in model.contacts])
         self.names = tuple(info.name for info in model.contacts)
         self._straight = model.nq == model.nv
+        self._own_rate = getattr(model, "rate", None)
+        self._own_inverse = getattr(model, "inverse_mass", None)
         self._inverted: tuple[Array, Array] | None = None  # the last mass matrix and its inverse
 
     def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:
@@ -78,6 +82,8 @@ class Mechanism:
 
     def inverse_mass(self, q: Array) -> Array:
         """``M^-1``, (nv, nv); kept while the mass matrix stays the same, as it does for free bodies."""
+        if self._own_inverse is not None:
+            return np.asarray(self._own_inverse(q))
         M = self.model.mass(q)
         if self._inverted is None or not np.array_equal(self._inverted[0], M):
             self._inverted = M, np.asarray(np.linalg.inv(M), dtype=np.float64)
@@ -86,6 +92,12 @@ class Mechanism:
     def J(self, q: Array) -> Array:
         """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
         Jn, Jt = self.model.jacobians(q)
+        if (
+            Jn.base is not None
+            and Jn.base is Jt.base
+            and Jn.base.shape == (self.nc, self.width, self.model.nv)
+        ):
+            return Jn.base  # both are parts of it, normal first
         J = np.empty((self.nc, self.width, self.model.nv))
         J[:, 0], J[:, 1:] = Jn, Jt
         return J
@@ -94,6 +106,8 @@ class Mechanism:
         """``dq/dt = Gamma(q) v`` (HP23 (9)), from the model's own integration where it is not v itself."""
         if self._straight:
             return v
+        if self._own_rate is not None:
+            return np.asarray(self._own_rate(q, v))
         size = float(np.abs(v).max())
         if size == 0.0:
             return np.zeros_like(q)
@@ -139,5 +153,13 @@ class Mechanism:
 
 def correction(inverse_mass: Array, rows: Array, values: Array) -> Array:
     """The smallest x, in the metric of mass, with ``rows x = values`` (least squares where it has none)."""
-    response = inverse_mass @ rows.T
-    return np.asarray(response @ np.linalg.lstsq(rows @ response, values, rcond=1e-12)[0], dtype=np.float64)
+    if len(rows) > MOST_ROWS:  # LAPACK is as fast
+        response = inverse_mass @ rows.T
+        found = response @ np.linalg.lstsq(rows @ response, values, rcond=1e-12)[0]
+        return np.asarray(found, dtype=np.float64)
+    moved = np.zeros(rows.shape[1])
+    correct(inverse_mass, np.ascontiguousarray(rows), values, _room(*rows.shape), moved)
+    return -moved
+
+
+_room = lru_cache(maxsize=64)(make_room)

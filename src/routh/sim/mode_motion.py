@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from routh import tolerances
+from routh.kernels.motion.mode_forces import At, Held, find_mode_forces, make_found
 from routh.sim.contact_forces import (
     ContactProblem,
     Hold,
@@ -16,13 +17,14 @@ from routh.sim.contact_forces import (
     equations,
     forces_of,
 )
-from routh.sim.mechanism import Mechanism, Snapshot, correction
-from routh.sim.turning import NO_SLIP, ends_straight, turning_rate
+from routh.sim.mechanism import MOST_ROWS, Mechanism, Snapshot, correction
+from routh.sim.turning import NO_SLIP, ends_straight, turning_rates
 from routh.validation import Array
 
 _SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning slip; light feet stop in 1e-9
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
+_NUDGE = 1e-4  # share of slip by which it is changed to see how its friction answers
 _STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
 
 
@@ -57,10 +59,19 @@ class ModeMotion:
         self.sticking = [hold.contact for hold in mode if hold.sticks]
         self.sliding = [hold.contact for hold in mode if not hold.sticks]
         self.size = self.nq + self.nv + len(mode) * mechanism.width
+        self._quick = len(mode) * mechanism.width <= MOST_ROWS
+        self._found = make_found(len(mode), mechanism.width, self.nv)
         self._no_slip = np.zeros((len(mode), mechanism.width - 1))
         self._turns = mechanism.width > 2 and bool(self.sliding)
-        self._aimed, self._straight = mode, np.zeros(len(mode), dtype=bool)
         mu = mechanism.mu[self.contacts]
+        self._held = Held(
+            np.array(self.contacts, dtype=np.int64),
+            np.array([hold.sticks for hold in mode], dtype=bool),
+            np.array(mu, dtype=np.float64),
+            np.zeros((len(mode), mechanism.width - 1)),
+            np.zeros(len(mode), dtype=bool),
+        )
+        self._take_aim(mode, self._held.straight)
         self.mu, self.equations = mu, equations(self.contacts, mu, mechanism.width, mode)
         stuck = [i for i, hold in enumerate(mode) if hold.sticks]
         rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and mu[i] > 0.0]
@@ -79,6 +90,13 @@ class ModeMotion:
     def split(self, y: Array) -> tuple[Array, Array]:
         """Configuration and velocity."""
         return y[: self.nq], y[self.nq : self.nq + self.nv]
+
+    def _take_aim(self, mode: Mode, straight: np.ndarray) -> None:
+        """Remember which way contacts slip where a step begins, and which keep to it."""
+        self._aimed, self._straight = mode, straight
+        for way, hold in zip(self._held.way, mode, strict=True):
+            way[:] = 0.0 if hold.direction is None else hold.direction
+        self._held.straight[:] = straight
 
     def problem(self, snapshot: Snapshot) -> ContactProblem:
         """The acceleration problem of the mode's contacts."""
@@ -104,22 +122,24 @@ class ModeMotion:
             for hold, straight in zip(self._aimed, self._straight, strict=True)
         )
 
-    def aim(self, t: float, y: Array) -> float:
-        """A step begins here: remember which way contacts slip; the longest step, s, that follows turns.
+    def aim(self, t: float, y: Array) -> tuple[float, float]:
+        """A step begins here: remember which way contacts slip; the longest steps, s, that follow turns.
 
+        The first is for an implicit integrator, the second for an explicit one.
         Slip that ends straight keeps its direction: it would turn by less than can be told, and steps would
         have to be as short as its direction is stiff. In the plane slip does not turn.
         """
         if not self._turns:
-            return np.inf
+            return np.inf, np.inf
         snapshot = self.mechanism.snapshot(t, *self.split(y))
-        self._aimed = self.present(snapshot, any_way=True)
+        aimed = self.present(snapshot, any_way=True)
         problem = self.problem(snapshot)
-        found = forces_of(problem, self._aimed)
+        found = forces_of(problem, aimed)
         speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
-        self._straight = ends_straight(found, speed, self._straight)
-        rate = turning_rate(problem, found, np.maximum(speed, NO_SLIP), self._straight)
-        return max(_STABLE / rate, _SHORTEST) if rate > 0.0 else np.inf
+        self._take_aim(aimed, ends_straight(found, speed, self._straight))
+        rates = turning_rates(problem, found, np.maximum(speed, NO_SLIP), self._straight)
+        bend, both = (max(_STABLE / r, _SHORTEST) if r > 0.0 else np.inf for r in (rates[0], max(rates)))
+        return bend, both
 
     def slope(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (9) and (10)."""
@@ -129,11 +149,38 @@ class ModeMotion:
         """``dy/dt``, and the forces of the mode's contacts, (m, 1 + nt) N."""
         rate, acceleration = self.mechanism.rate(snapshot.q, snapshot.v), snapshot.free
         force = np.zeros((0, self.mechanism.width))
-        if self.mode:
+        if self._solved(snapshot):
+            force, acceleration = self._found.force.copy(), self._found.acceleration
+        elif self.mode:
             force = self.forces(snapshot, self.problem(snapshot)).force
             push = force.ravel() @ snapshot.J[self.contacts].reshape(force.size, self.nv)
             acceleration = acceleration + snapshot.inverse_mass @ push
         return np.concatenate([rate, acceleration, force.ravel()]), force
+
+    def stiff_jacobian(self, t: float, y: Array) -> Array:
+        """How ``dy/dt`` changes with the velocity through the directions of slip, (n, n) for n = len(y).
+
+        That is all of it that is stiff; an implicit integrator does without the rest.
+        """
+        at = self.mechanism.snapshot(t, *self.split(y))
+        slip = _lengths(at.contact_velocity[self.sliding, 1:])
+        reach = np.abs(at.J[self.sliding, 1:]).max(axis=(0, 1))
+        found, rows = np.zeros((self.size, self.size)), slice(self.nq, self.size)
+        before = self._rates(at)[0]
+        for j in range(self.nv):
+            step = _NUDGE * max(float(slip.min()), NO_SLIP) / max(float(reach[j]), 1e-3)
+            v = at.v.copy()
+            v[j] += step
+            found[rows, self.nq + j] = (self._rates(at.moving(v))[0] - before)[rows] / step
+            found[: self.nq, self.nq + j] = self.mechanism.rate(at.q, np.eye(self.nv)[j])
+        return found
+
+    def _solved(self, snapshot: Snapshot) -> bool:
+        """Whether compiled code found the forces of the mode: not where contacts are redundant, or many."""
+        if not self.mode or not self._quick:
+            return False
+        at = At(snapshot.J, snapshot.inverse_mass, snapshot.free, snapshot.bias, snapshot.v)
+        return bool(find_mode_forces(self._held, at, NO_SLIP, self._found))
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
@@ -188,11 +235,14 @@ class ModeMotion:
         if not self.mode:
             return Look(gap, mechanism.normal_velocity(q, v)[self.free], np.zeros(0))
         snapshot = mechanism.snapshot(t, q, v)
-        problem = self.problem(snapshot)
-        solution = self.forces(snapshot, problem)
-        force = solution.force / problem.force_unit[:, None]
+        if self._solved(snapshot):
+            force, residual = self._found.force / self._found.unit[:, :1], float(self._found.residual[0])
+        else:
+            problem = self.problem(snapshot)
+            solution = self.forces(snapshot, problem)
+            force, residual = solution.force / problem.force_unit[:, None], solution.residual
         room = self.mu * force[:, 0] - _lengths(force[:, 1:])
-        residual = tolerances.CONTACT_FORCE - solution.residual
+        residual = tolerances.CONTACT_FORCE - residual
         slip = self._along(snapshot)
         margin = np.concatenate([[residual], force[:, 0], room[self.stuck], slip])
         return Look(gap, snapshot.contact_velocity[self.free, 0], margin)

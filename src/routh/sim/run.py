@@ -40,6 +40,8 @@ class RunSettings(Options):
     law: ImpactLaw
     simultaneity: Simultaneity
     rng: np.random.Generator
+    seed: int = 0
+    number: int = 0  # of the future; above 0 its first impact with several outcomes has one that is far apart
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Run:
         self.fastest = max(self.scale, tolerances.FALL * free * (settings.end - self.t))
         self.events = self.at_once = 0
         self.stopped = False
+        self.parted = settings.number == 0  # from the other futures
 
     def finish(self) -> Trajectory:
         """Run to the end, or to what stops it."""
@@ -203,6 +206,12 @@ class Run:
                 result = stopping(problem)
                 if result.status is Status.SOLVED:
                     return stopping, result
+        if isinstance(law, SetValued) and not without_collision and not self.parted:
+            found = law.far_apart(problem, self.settings.seed, self.settings.number - 1)
+            if found is not None or law.far_apart(problem, self.settings.seed, 0) is not None:
+                self.parted = True
+            if found is not None and found.status.ok:
+                return law, found
         return law, law(problem, self.settings.rng, without_collision=without_collision)
 
     def _record_path(self, result: ImpactResult, rows: list[int]) -> None:

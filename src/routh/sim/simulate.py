@@ -65,7 +65,8 @@ def simulate(
     law : the impact law; default `routh.laws.SetValued`. Where its hops would be lower than what closes a
         contact (1e-9 m), all contacts stop at once instead.
     control : inputs as feedback, ``u = control(t, q, v)``, handed to ``model.bias``.
-    seed : of every draw; equal seeds give equal motions. ``stream`` picks one of independent futures.
+    seed : of every draw; equal seeds give equal motions. ``stream`` picks one of the futures: number 0 draws
+        all its outcomes; those above begin far apart, see `routh.simulate_many`.
     sample_dt : s between samples of the smooth parts, beside those at events; default 1/200 of the duration,
         at most 0.02 s.
     rtol, atol : tolerances of the integrator, relative and in SI units.
@@ -102,6 +103,8 @@ def simulate(
         max_events=integer("max_events", max_events, at_least=1),
         law=law or SetValued(),
         rng=generator(seed, stream),
+        seed=seed,
+        number=stream,
     )
     return Run(Mechanism(model, control), start, settings).finish()
 

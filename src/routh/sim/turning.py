@@ -38,16 +38,20 @@ def ends_straight(found: ModeForces, speed: Array, already: np.ndarray) -> np.nd
     return straight
 
 
-def turning_rate(problem: ContactProblem, found: ModeForces, speed: Array, straight: np.ndarray) -> float:
-    """The fastest rate, 1/s, at which directions of slip change; 0 where nothing slides with friction.
+def turning_rates(
+    problem: ContactProblem, found: ModeForces, speed: Array, straight: np.ndarray
+) -> tuple[float, float]:
+    """The fastest rates, 1/s, at which slip changes, and at which its direction answers a disturbance.
 
-    ``found`` are the forces of a mode that holds the problem's contacts in their order, ``speed`` (m,) m/s
-    how fast these slip, above zero. Those in ``straight`` (m,) bool keep their direction until they stop.
+    An explicit integrator has to follow both, an implicit one the first alone. Both are 0 where nothing
+    slides with friction. ``found`` are the forces of a mode that holds the problem's contacts in their order,
+    ``speed`` (m,) m/s how fast these slip, above zero. Those in ``straight`` (m,) bool keep their direction
+    until they stop.
     """
     width, mode = problem.free.shape[1], found.mode
     rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and problem.mu[i] > 0.0]
     if not rubbing:
-        return 0.0
+        return 0.0, 0.0
     tangents = np.concatenate([np.arange(i * width + 1, (i + 1) * width) for i in rubbing])
     response = _slip_response(problem, mode, tangents)
     per_slip = np.zeros_like(response)  # friction against a change of slip, N s/m
@@ -68,7 +72,8 @@ def turning_rate(problem: ContactProblem, found: ModeForces, speed: Array, strai
             turning = max(turning, float(np.linalg.norm(push)) / float(speed[i]))
     # near a singular mode the held contacts answer without bound, though the motion may go on: without them
     alone = float(np.linalg.norm(problem.G[np.ix_(tangents, tangents)] @ per_slip, 2))
-    return max(min(float(np.linalg.norm(response @ per_slip, 2)), alone), _TURN * turning, stopping)
+    answer = min(float(np.linalg.norm(response @ per_slip, 2)), alone)
+    return max(_TURN * turning, stopping), answer
 
 
 def _slip_response(problem: ContactProblem, mode: Mode, tangents: np.ndarray) -> Array:

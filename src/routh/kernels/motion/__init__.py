@@ -1,10 +1,11 @@
-"""Smooth motion of planar mechanisms between events, compiled: what `routh.sim` calls in its inner loop.
+"""Smooth motion between events, compiled: what `routh.sim` calls in its inner loop.
 
 Read in this order:
 
 - `place`: mass, free acceleration, gaps and Jacobians at one state.
 - `forces`: contact forces and accelerations in one contact mode.
 - `runge_kutta`: steps of order eight with an error estimate and dense output.
+- `mode_forces`: contact forces of any model in one mode, from its Jacobians.
 - `course`: what Python asks for: advance, look for events, settle on a root.
 
 The readable counterparts are `routh.models.planar`, `routh.sim.contact_forces` and `routh.sim.mode_motion`.

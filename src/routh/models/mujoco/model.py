@@ -14,11 +14,12 @@ from routh.models.base import ContactInfo, SpringRows, State, impact_problem
 from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
 from routh.models.mujoco.faces import Faces, flat_pairs
+from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
 from routh.models.mujoco.touching import ONE_POINT, Places, Touch, tangents, touches
 from routh.models.robot import listed, restitution_of, tell_unrepresented
 from routh.models.robot_batch import SIDES
-from routh.models.spatial.rotations import cross, skew
+from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
 from routh.validation import Array, real_array
@@ -80,6 +81,7 @@ class MujocoModel:
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
         found, notes = ([], []) if _off(model, "CONTACT") else touches(own, self_contacts)
         self._plane = _plane_of_motion(own, self._data)
+        self._ground: Ground | None = None
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         self._places = Places(own, self._touches)
@@ -91,10 +93,22 @@ class MujocoModel:
         count = limits and not _off(model, "LIMIT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
-        self._limit_qpos = np.array([joint.qpos for joint, _ in ends], dtype=int)
-        self._limit_dof = np.array([joint.dof for joint, _ in ends], dtype=int)
-        self._limit_sign = np.array([(1.0, -1.0)[side] for _, side in ends])  # of the gap's growth with qpos
-        self._bound = np.array([joint.range[side] for joint, side in ends])
+        self._limits = Limits(
+            np.array([joint.qpos for joint, _ in ends], dtype=int),
+            np.array([joint.dof for joint, _ in ends], dtype=int),
+            np.array([(1.0, -1.0)[side] for _, side in ends]),
+            np.array([joint.range[side] for joint, side in ends]),
+        )
+        if self._places.grounded:
+            self._at(self._data.qpos)
+            self._ground = Ground(own, self._data, self._places, self._frames(self._places), self._limits)
+            self._last = b""
+        self._unit = np.eye(self.nv)
+        self._quaternions = quaternions(own)
+        turning = {at + k for at, _ in self._quaternions for k in range(4)}
+        turned = {dof + k for _, dof in self._quaternions for k in range(3)}
+        self._plain = np.array([i for i in range(self.nq) if i not in turning], dtype=int)
+        self._plain_dof = np.array([i for i in range(self.nv) if i not in turned], dtype=int)
         told = [
             (touch.name, (geom_name(own, touch.geom1), geom_name(own, touch.geom2)), touch.mu)
             for touch in self._touches
@@ -118,6 +132,13 @@ class MujocoModel:
         """Mass matrix with armature, (nv, nv)."""
         self._at(q)
         return mass_matrix(self.mujoco, self._data)
+
+    def inverse_mass(self, q: ArrayLike) -> Array:
+        """The inverse of the mass matrix, (nv, nv), from MuJoCo's factors of it."""
+        self._at(q)
+        found = np.empty((self.nv, self.nv))
+        engine().mj_solveM(self.mujoco, self._data, found, self._unit)
+        return found
 
     def bias(self, q: ArrayLike, v: ArrayLike, u: ArrayLike | None = None) -> Array:
         """Coriolis, gravity, spring and damping forces less those of actuators at ``ctrl = u``, (nv,)."""
@@ -152,15 +173,20 @@ class MujocoModel:
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         self._at(q)
-        reached = self._limit_sign * (self._data.qpos[self._limit_qpos] - self._bound)
-        return np.concatenate([self._places.gap, reached])
+        if self._ground is not None:
+            return self._ground.gap.copy()
+        ends = self._limits
+        return np.concatenate([self._places.gap, ends.sign * (self._data.qpos[ends.place] - ends.bound)])
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
         self._at(q)
-        J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
-        J[: len(self._touches)] = self._rows(self._places)
-        J[np.arange(len(self._touches), len(J)), 0, self._limit_dof] = self._limit_sign
+        if self._ground is not None:
+            J = self._ground.jacobians()
+        else:
+            J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
+            J[: len(self._touches)] = self._rows(self._places)
+            J[np.arange(len(self._touches), len(J)), 0, self._limits.dof] = self._limits.sign
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -170,14 +196,34 @@ class MujocoModel:
         differences along v of fourth order.
         """
         given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if self._places.grounded:
-            return self._ground_bias(given, velocity)
+        if self._ground is not None:
+            self._at(given)
+            self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
+            engine().mj_comVel(self.mujoco, self._data)
+            engine().mj_rnePostConstraint(self.mujoco, self._data)
+            return self._ground.bias()
         size = float(np.abs(velocity).max(initial=0.0))
         if size == 0.0:
             return np.zeros((len(self.contacts), 1 + self.nt))
         h = _STEP / size
         near, far = (self._difference(given, velocity, k * h) for k in (1.0, 2.0))
         return (4.0 * near - far) / 3.0
+
+    def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """``dq/dt``, (nq,): velocities, and half of a quaternion times the rate of turning in the body."""
+        qpos, qvel = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+        found = np.zeros(self.nq)
+        found[self._plain] = qvel[self._plain_dof]
+        for at, dof in self._quaternions:
+            w, x, y, z = qpos[at : at + 4].tolist()
+            a, b, c = (0.5 * qvel[dof : dof + 3]).tolist()
+            found[at : at + 4] = (
+                -x * a - y * b - z * c,
+                w * a + y * c - z * b,
+                w * b + z * a - x * c,
+                w * c + x * b - y * a,
+            )
+        return found
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: float) -> Array:
         """The configuration after moving with constant velocity ``v`` for ``dt``, (nq,)."""
@@ -217,26 +263,11 @@ class MujocoModel:
         if key != self._last:
             self._data.qpos[:] = qpos
             engine().mj_fwdPosition(self.mujoco, self._data)
-            self._places.update(self._data)
+            if self._ground is not None:
+                self._ground.update()
+            else:
+                self._places.update(self._data)
             self._last = key
-
-    def _ground_bias(self, q: Array, v: Array) -> Array:
-        """`jacobian_bias` where normals stand still: accelerations of the touching points without that of v.
-
-        A point of a round shape is not always the same one: it moves as its centre does.
-        """
-        self._at(q)
-        data, model, where = self._data, self.mujoco, self._places
-        data.qvel[:], data.qacc[:] = v, 0.0
-        engine().mj_comVel(model, data)
-        engine().mj_rnePostConstraint(model, data)
-        body, arms = where.body2, where.on2 - data.subtree_com[np.asarray(model.body_rootid)[where.body2]]
-        twist, change = data.cvel[body], data.cacc[body] - data.cacc[0]  # less gravity
-        moves = point_velocities(model, data, body, where.on2 + where.radius[:, None] * where.normal)
-        pull = change[:, 3:] + cross(change[:, :3], arms) + cross(twist[:, :3], moves)
-        result = np.zeros((len(self.contacts), 1 + self.nt))
-        result[: len(self._touches)] = (self._frames(where) @ pull[:, :, None])[:, :, 0]
-        return result
 
     def _difference(self, q: Array, v: Array, h: float) -> Array:
         ends = [self._contact_velocity(self.integrate(q, v, step), v) for step in (h, -h)]
@@ -296,9 +327,22 @@ class MujocoModel:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _data=engine().MjData(state["mujoco"]), _last=b"")
+        if self._ground is not None:
+            self._ground.watch(self._data)
 
     def __repr__(self) -> str:
         return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"
+
+
+def quaternions(model: MjModel) -> list[tuple[int, int]]:
+    """Where the quaternions of free and ball joints begin in qpos, and their rates of turning in qvel."""
+    kinds, found = engine().mjtJoint, []
+    for kind, at, dof in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
+        if int(kind) == int(kinds.mjJNT_FREE):
+            found.append((int(at) + 3, int(dof) + 3))
+        elif int(kind) == int(kinds.mjJNT_BALL):
+            found.append((int(at), int(dof)))
+    return found
 
 
 def _off(model: MjModel, what: str) -> bool:

@@ -1,0 +1,175 @@
+"""Contacts with planes that stand still, compiled: gaps, Jacobians and their rates after MuJoCo's kinematics.
+
+Most robots touch nothing else. The readable counterparts, for all contacts, are in
+`routh.models.mujoco.model` and `routh.models.mujoco.touching`; a test holds them together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.models.mujoco.touching import Places
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+
+class GroundArrays(NamedTuple):
+    """What does not change with the state: n points over planes, then k limits of joints."""
+
+    geom: np.ndarray  # (n,) int64
+    body: np.ndarray  # (n,) int64
+    root: np.ndarray  # (n,) int64: the body at the root of its tree
+    moves: np.ndarray  # (n, nv) bool: whether a velocity moves the body
+    offset: Array  # (n, 3) m, in the geom's frame
+    radius: Array  # (n,) m
+    frame: Array  # (n, 1 + nt, 3) normal and tangents
+    height: Array  # (n,) m, of the plane along its normal
+    place: np.ndarray  # (k,) int64: in qpos
+    dof: np.ndarray  # (k,) int64
+    sign: Array  # (k,) of the gap's growth
+    bound: Array  # (k,) m or rad
+
+
+class Limits(NamedTuple):
+    """Ends of joints that count as contacts."""
+
+    place: np.ndarray  # (k,) in qpos
+    dof: np.ndarray  # (k,)
+    sign: Array  # (k,) of the gap's growth with qpos
+    bound: Array  # (k,) m or rad
+
+
+class Ground:
+    """The contacts of one model with its planes, and where they are in one MjData."""
+
+    def __init__(self, model: MjModel, data: MjData, places: Places, frame: Array, limits: Limits) -> None:
+        parents = np.asarray(model.body_parentid)
+        moved = np.zeros((model.nbody, model.nv), dtype=bool)
+        for body in range(1, model.nbody):  # parents come first
+            moved[body] = moved[parents[body]]
+            first = int(model.body_dofadr[body])
+            if first >= 0:
+                moved[body, first : first + int(model.body_dofnum[body])] = True
+        body = places.body2.astype(np.int64)
+        height = (np.asarray(data.geom_xpos)[places.geom1] * frame[:, 0]).sum(axis=1)
+        self.arrays = GroundArrays(
+            places.geom2.astype(np.int64),
+            body,
+            np.asarray(model.body_rootid)[body].astype(np.int64),
+            moved[body],
+            places.offset.copy(),
+            places.radius.copy(),
+            np.ascontiguousarray(frame),
+            height,
+            limits.place.astype(np.int64),
+            limits.dof.astype(np.int64),
+            limits.sign,
+            limits.bound,
+        )
+        self.shape = len(body) + len(limits.place), frame.shape[1], int(model.nv)
+        self.point = np.zeros((len(body), 3))  # m
+        self.gap = np.zeros(self.shape[0])
+        self.watch(data)
+
+    def watch(self, data: MjData) -> None:
+        """Look at the arrays of this data from now on."""
+        self._kinematics = data.geom_xpos, data.geom_xmat, data.qpos
+        self._jacobian = data.cdof, data.subtree_com
+        self._motion = data.cvel, data.cacc, data.subtree_com
+
+    def update(self) -> None:
+        """Points and gaps, after MuJoCo's kinematics."""
+        fill_gaps(self.arrays, *self._kinematics, self.point, self.gap)
+
+    def jacobians(self) -> Array:
+        """(nc, 1 + nt, nv), normal first."""
+        J = np.zeros(self.shape)
+        fill_rows(self.arrays, *self._jacobian, self.point, J)
+        return J
+
+    def bias(self) -> Array:
+        """``dJ/dt v``, (nc, 1 + nt) m/s^2, after ``mj_comVel`` and ``mj_rnePostConstraint`` at qacc = 0.
+
+        Accelerations of the touching points without that of v. A point of a round shape is not always the
+        same one: it moves as its centre does.
+        """
+        found = np.zeros(self.shape[:2])
+        fill_bias(self.arrays, *self._motion, self.point, found)
+        return found
+
+
+@kernel
+def fill_gaps(
+    ground: GroundArrays, geom_xpos: Array, geom_xmat: Array, qpos: Array, point: Array, gap: Array
+) -> None:
+    """Points (n, 3) m that touch first, and signed distances (n + k,)."""
+    n = len(ground.geom)
+    for i in range(n):
+        geom = ground.geom[i]
+        above = -ground.height[i]
+        for a in range(3):
+            at = geom_xpos[geom, a] - ground.radius[i] * ground.frame[i, 0, a]
+            for b in range(3):
+                at += geom_xmat[geom, 3 * a + b] * ground.offset[i, b]
+            point[i, a] = at
+            above += at * ground.frame[i, 0, a]
+        gap[i] = above
+    for k in range(len(ground.place)):
+        gap[n + k] = ground.sign[k] * (qpos[ground.place[k]] - ground.bound[k])
+
+
+@kernel
+def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Array, J: Array) -> None:
+    """Velocities of the points along normal and tangents; J (n + k, 1 + nt, nv) is zero before."""
+    n, width, nv = len(ground.geom), J.shape[1], J.shape[2]
+    for i in range(n):
+        root = ground.root[i]
+        x = point[i, 0] - subtree_com[root, 0]
+        y = point[i, 1] - subtree_com[root, 1]
+        z = point[i, 2] - subtree_com[root, 2]
+        for j in range(nv):
+            if ground.moves[i, j]:
+                u = cdof[j, 3] + cdof[j, 1] * z - cdof[j, 2] * y
+                v = cdof[j, 4] + cdof[j, 2] * x - cdof[j, 0] * z
+                w = cdof[j, 5] + cdof[j, 0] * y - cdof[j, 1] * x
+                for a in range(width):
+                    along = ground.frame[i, a]
+                    J[i, a, j] = along[0] * u + along[1] * v + along[2] * w
+    for k in range(len(ground.dof)):
+        J[n + k, 0, ground.dof[k]] = ground.sign[k]
+
+
+@kernel
+def fill_bias(
+    ground: GroundArrays, cvel: Array, cacc: Array, subtree_com: Array, point: Array, found: Array
+) -> None:
+    """Accelerations of the points at qacc = 0 along normal and tangents, found (n + k, 1 + nt)."""
+    for i in range(len(ground.geom)):
+        body, root, normal = ground.body[i], ground.root[i], ground.frame[i, 0]
+        x = point[i, 0] - subtree_com[root, 0]
+        y = point[i, 1] - subtree_com[root, 1]
+        z = point[i, 2] - subtree_com[root, 2]
+        p = cvel[body, 0]
+        q = cvel[body, 1]
+        r = cvel[body, 2]
+        # of the centre of a round shape
+        cx = x + ground.radius[i] * normal[0]
+        cy = y + ground.radius[i] * normal[1]
+        cz = z + ground.radius[i] * normal[2]
+        u = cvel[body, 3] + q * cz - r * cy
+        v = cvel[body, 4] + r * cx - p * cz
+        w = cvel[body, 5] + p * cy - q * cx
+        dp = cacc[body, 0] - cacc[0, 0]  # less gravity
+        dq = cacc[body, 1] - cacc[0, 1]
+        dr = cacc[body, 2] - cacc[0, 2]
+        ax = cacc[body, 3] - cacc[0, 3] + dq * z - dr * y + q * w - r * v
+        ay = cacc[body, 4] - cacc[0, 4] + dr * x - dp * z + r * u - p * w
+        az = cacc[body, 5] - cacc[0, 5] + dp * y - dq * x + p * v - q * u
+        for a in range(found.shape[1]):
+            along = ground.frame[i, a]
+            found[i, a] = along[0] * ax + along[1] * ay + along[2] * az
