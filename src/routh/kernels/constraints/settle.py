@@ -77,7 +77,9 @@ def settle(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -
     """
     copy_modes(modes, own.first)
     left = Residuals(math.inf, 0.0, 0.0, 0.0)
-    solves, least = 0, math.inf
+    solves, least, enough = 0, math.inf, COULOMB_ITERATION
+    if not _rough(layout, terms, own):
+        enough = math.inf  # one active set is right; what is left over is rounding
     for rule in range(3):
         copy_modes(own.first, modes)
         for _ in range(MOST):
@@ -90,13 +92,22 @@ def settle(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -
                     left, least = found, largest(found)
                     copy_modes(modes, own.best)
                     _keep(own)
-                if least < COULOMB_ITERATION:
+                if least < enough:
                     break
             copy_modes(own.following, modes)
-        if least < COULOMB_ITERATION:
+        if least < enough:
             break
     copy_modes(own.best, modes)
     return left, solves
+
+
+@kernel
+def _rough(layout: Layout, terms: Terms, own: Scratch) -> bool:
+    """Whether any contact can stick."""
+    for c in range(layout.nc):
+        if can_stick(layout, terms, own, c):
+            return True
+    return False
 
 
 @kernel
