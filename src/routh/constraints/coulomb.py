@@ -49,7 +49,7 @@ def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     own = make_scratch(layout, entries)
     acts = np.concatenate([modes.active, modes.mode]).astype(np.int64)
     start = kernel.Modes(acts, modes.direction.copy(), modes.weakening.copy())
-    left, solves = solve_rows(layout, terms, float(rows.h), own, start)
+    left, solves = solve_rows(layout, terms, float(rows.h), own, start, tolerances.COULOMB_ITERATION)
     residual = max(left) if np.all(np.isfinite(left)) else np.inf
     if not residual < tolerances.COULOMB_ITERATION:
         nothing = residuals_of(rows, np.zeros(len(rows))).largest

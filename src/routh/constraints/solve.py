@@ -129,7 +129,9 @@ def _all_deformations(system: ConstrainedSystem, ends: Array, v: Array) -> tuple
     for part in system.rows.parts:
         item = system.constraints[part.index]
         if isinstance(item, Contact) and len(part.keep) < len(item):
-            idle = np.setdiff1d(np.arange(len(item)), part.keep)
+            acts = np.zeros(len(item), dtype=bool)
+            acts[part.keep] = True
+            idle = np.flatnonzero(~acts)
             rate = item.Jn[idle] @ v + system.dt * item.bias[idle, 0]
             result[part.index][idle, 0] = item.phi[idle] + system.dt * rate
     return result

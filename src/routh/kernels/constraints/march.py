@@ -172,7 +172,7 @@ def step(
         return False
     prepare(layout, terms, h, own)
     begin(layout, terms, own, modes, course.stage[e, DONE] > 0)
-    left, _ = settle(layout, terms, h, own, modes)
+    left, _ = settle(layout, terms, h, own, modes, tolerance)
     residual = largest(left)
     if not residual < tolerance:
         return False

@@ -30,7 +30,6 @@ from routh.kernels.constraints.data import (
 )
 from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals, row_times
 from routh.kernels.constraints.springs import solve_modes
-from routh.tolerances import COULOMB_ITERATION
 
 MOST = 20  # linear systems of one rule
 #: what becomes of a slip that turns round: it sticks, it turns, or stuck contacts that pull slip, too
@@ -62,22 +61,28 @@ def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) 
 
 
 @kernel
-def solve_rows(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> tuple[Residuals, int]:
+def solve_rows(
+    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float
+) -> tuple[Residuals, int]:
     """`settle` of one step by itself, from given modes."""
     prepare(layout, terms, h, own)
-    return settle(layout, terms, h, own, modes)
+    return settle(layout, terms, h, own, modes, enough)
 
 
 @apart
-def settle(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> tuple[Residuals, int]:
+def settle(
+    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float
+) -> tuple[Residuals, int]:
     """Forces (`KEPT`) and their acceleration (`BEST`) from the modes, which become theirs.
+
+    With friction it goes on until the residual is below ``enough``.
 
     Their residuals, and how many linear systems were solved. Of three rules for a slip that turns round the
     first that leads to a solution counts, as in `routh.constraints.coulomb.solve_coulomb`.
     """
     copy_modes(modes, own.first)
     left = Residuals(math.inf, 0.0, 0.0, 0.0)
-    solves, least, enough = 0, math.inf, COULOMB_ITERATION
+    solves, least = 0, math.inf
     if not _rough(layout, terms, own):
         enough = math.inf  # one active set is right; what is left over is rounding
     for rule in range(3):
