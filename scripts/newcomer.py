@@ -122,7 +122,8 @@ def main() -> None:
         files = robots(python)
         size: list[object] = [] if wanted.samples is None else ["--samples", wanted.samples]
         for file in files if wanted.only in (None, "robots") else []:
-            named = f"{file.parts[-3] if file.suffix == '.urdf' else file.parts[-4]}/{file.stem}"
+            origin = {"gymnasium", "dm_control"} & set(file.parts)
+            named = f"{origin.pop() if origin else file.parts[-3]}/{file.stem}"
             row(
                 named.replace("_description", ""),
                 [*routh, "impact", file, "--drop", "1", "--no-picture", *size],

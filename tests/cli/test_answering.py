@@ -44,6 +44,16 @@ def test_the_first_lines_are_the_answer(routh_command):
     assert (blank, title[:13]) == ("", "rocking-block")
 
 
+def test_the_guide_prints_what_the_command_does(routh_command):
+    page = Path(__file__).parents[2] / "docs/guide/command_line.md"
+    printed = page.read_text().partition("$ routh run rocking-block\n")[2].partition("```")[0]
+    _, out, _ = routh_command("run", "rocking-block", "--no-picture")
+    shown = {line.rstrip() for line in out.splitlines()}
+    rows = [line for line in printed.splitlines() if "samples in" not in line]  # which has a time
+    assert "%" in rows[-1]
+    assert [line for line in rows if line not in shown] == []
+
+
 def test_the_first_line_is_short_however_long_the_names(routh_command, tmp_path):
     names = ["the rear left foot of the robot", "the front right foot of the robot"]
     systems.get("rocking-block").problem.replace(names=names).save(tmp_path / "feet.npz")

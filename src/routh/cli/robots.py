@@ -322,9 +322,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     if redundant:
         many = len(redundant) > 3
         which = f"{len(redundant)} of {problem.nc}" if many else for_rich(", ".join(redundant))
-        output.say(
-            f"[dim]contacts that move as the others say, like a table's fourth leg (kept): {which}[/dim]"
-        )
+        output.say(f"[dim]redundant contacts, like a table's fourth leg (kept): {which}[/dim]")
     return problem, wider
 
 
