@@ -12,7 +12,7 @@ from routh.sampling.straight import path_residual
 
 @pytest.fixture(scope="module")
 def found():
-    return audit_laws(systems.impact("box-wall").replace(restitution=0.5), n=2000, refine=64)
+    return audit_laws(systems.impact("box-wall").replace(restitution=0.5), n=600, refine=32)
 
 
 def test_springs_are_inside_and_an_algebraic_law_is_not(found):
@@ -60,7 +60,7 @@ def test_its_picture_has_every_answer(found):
 
 
 def test_the_command(routh_command, tmp_path):
-    few = ["-n", "500", "--law", "lzb", "--law", "chatterjee-ruina"]
+    few = ["-n", "200", "--law", "lzb", "--law", "chatterjee-ruina"]
     code, out, _ = routh_command(
         "audit", "box-wall", "--restitution", "0.5", *few, "--out", "laws.png", "--json"
     )

@@ -179,7 +179,7 @@ def test_what_laws_promise(name, nt):
     for k in range(9):
         problem = colliding(random_problem(rng, nt=nt, mu=rng.choice([0.0, 0.3, 1.0])))
         problem = problem.replace(restitution=(0.0, 0.5, 1.0)[k % 3])
-        law = laws.LZB(max_steps=500) if name == "lzb" else laws.named(name)
+        law = laws.LZB(resolution=10, max_steps=500) if name == "lzb" else laws.named(name)
         result = law(problem)
         assert isinstance(result.status, Status)
         if result.status is Status.SOLVED:
