@@ -1,11 +1,12 @@
 """Laws with one answer on many random problems: energy, cones, approach after, order of contacts, the set.
 
-python benchmarks/laws.py [--problems 10000] [--orders 1000] [--sets 100] [--law moreau --law lzb]
+python benchmarks/laws.py [--problems 10000] [--orders 1000] [--sets 100] [--law lzb] [--seconds 300]
 
 Half of the problems are planar, half have the true cone in space: 1 to 4 contacts, every third with a
 repeated contact, friction 0 to 10 and restitution 0 to 1, one for all contacts in every other problem. Many
 have fewer velocities than contacts, and jam. Of the first ones the contacts are also put in another order,
-and of some the answer is compared with 512 outcomes of the energetic set.
+and of some the answer is compared with 512 outcomes of the energetic set. A law that takes longer than
+--seconds gets fewer problems; the table says how many.
 """
 
 from __future__ import annotations
@@ -52,14 +53,17 @@ def worst(problem: routh.ImpactProblem, result: routh.ImpactResult) -> tuple[flo
     return gained, approach, float(np.max(over / problem.scaling.impulse))
 
 
-def measured(name: str, count: int, orders: int, sets: int) -> Iterator[str]:
+def measured(name: str, most_problems: int, orders: int, sets: int, seconds: float) -> Iterator[str]:
     """The cells of a law's row."""
     law = laws.LAWS[name](**OPTIONS.get(name, {}))
     statuses: Counter[str] = Counter()
     most = np.full(3, -np.inf)
     gained = reordered = compared = outside = judged = 0
-    begun = time.process_time()
-    for seed in range(count):
+    begun, clock, count = time.process_time(), time.monotonic(), 0
+    for seed in range(most_problems):
+        if time.monotonic() - clock > seconds:
+            break
+        count += 1
         problem = problem_of(seed)
         result = law(problem)
         statuses[result.status.name] += 1
@@ -84,6 +88,7 @@ def measured(name: str, count: int, orders: int, sets: int) -> Iterator[str]:
     each = 1e3 * (time.process_time() - begun) / max(count, 1)
     answered = statuses["SOLVED"] + statuses["ENERGY_GAINED"]
     yield name
+    yield str(count)
     yield f"{100 * answered / count:.1f} %"
     yield f"{100 * gained / count:.1f} %"
     yield from (f"{max(value, 0.0):.0e}" for value in most)
@@ -99,10 +104,12 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=10_000)
     parser.add_argument("--orders", type=int, default=1000)
     parser.add_argument("--sets", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=np.inf, help="for each law")
     parser.add_argument("--law", action="append", choices=NAMES)
     args = parser.parse_args()
     head = (
         "law",
+        "problems",
         "answers",
         "says it gained energy",
         "energy gained otherwise",
@@ -116,7 +123,10 @@ def main() -> None:
     print("| " + " | ".join(head) + " |")
     print("|" + "---|" * len(head), flush=True)
     for name in args.law or NAMES:
-        print("| " + " | ".join(measured(name, args.problems, args.orders, args.sets)) + " |", flush=True)
+        print(
+            "| " + " | ".join(measured(name, args.problems, args.orders, args.sets, args.seconds)) + " |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

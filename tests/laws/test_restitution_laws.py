@@ -170,6 +170,7 @@ def test_springs_that_squeeze_what_stands_still_are_called_jammed():
     result = laws.LZB(max_steps=5000)(wedge)
     assert result.status is Status.JAMMED
     np.testing.assert_allclose(result.v, 0.0, atol=1e-7)
+    assert laws.Energetic()(wedge).status is Status.JAMMED
 
 
 @pytest.mark.parametrize("nt", [1, 2])

@@ -15,6 +15,8 @@ from routh.step import make_step
 from routh.step.base import along_normals, scaled_delassus
 from routh.validation import Array, integer
 
+_HARDEST = 1e6  # times the impulse of compression: an expansion beyond it jams
+
 
 @dataclass(frozen=True)
 class Energetic(ImpactLaw):
@@ -28,9 +30,10 @@ class Energetic(ImpactLaw):
     approaches afterwards, both phases are done again. The algebraic form is this library's.
 
     Guaranteed: energy never grows, for any e and friction; impulses in the cones; no contact approaches after
-    (or the status is MAX_STEPS). With e = 0 it is `Simultaneous`; without friction and with one e for all it
-    is `Moreau` where one round suffices. Not guaranteed: uniqueness, and that the order of the contacts does
-    not matter, where compression has several solutions or contacts are redundant.
+    (or the status is MAX_STEPS, or JAMMED where friction holds, however hard the normals push). With e = 0 it
+    is `Simultaneous`; without friction and with one e for all it is `Moreau` where one round suffices. Not
+    guaranteed: uniqueness, and that the order of the contacts does not matter, where compression has several
+    solutions or contacts are redundant.
 
     Parameters
     ----------
@@ -62,7 +65,8 @@ class Energetic(ImpactLaw):
             impulses.append(returned)
             v, residual = problem.apply(returned, compression.v), max(residual, gap)
             if not residual < tolerances.RESIDUAL_HUGE_FRICTION:
-                return in_phases(problem, impulses, Status.NUMERICAL, residual)
+                failed = Status.JAMMED if residual == np.inf else Status.NUMERICAL
+                return in_phases(problem, impulses, failed, residual)
             if np.all(problem.Jn @ v >= -tolerances.APPROACH * problem.scaling.velocity):
                 return in_phases(problem, impulses, Status.SOLVED, residual)
         return in_phases(problem, impulses, Status.MAX_STEPS, residual)
@@ -107,7 +111,7 @@ class _Expansion:
         low, high = 0.0, 1.0
         while excess(high) < 0.0:
             low, high = high, 2.0 * high
-            if high > 1e12:
+            if high > _HARDEST:  # friction holds, however hard the normals push
                 return np.zeros_like(compression), float("inf")
         from scipy.optimize import brentq  # where there is no restitution it is not needed
 
