@@ -45,7 +45,7 @@ class Share:
 
 SIZES = {
     "full": {
-        "lander": Share(landings.CONDITIONS, 10, 120_000, 300),
+        "lander": Share(landings.CONDITIONS, 10, 150_000, 300),
         "quadruped": Share(landings.FEW, 6, 100_000, 200),
     },
     "small": {

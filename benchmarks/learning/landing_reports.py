@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -33,8 +34,9 @@ def collected(given: argparse.Namespace) -> Found:
 
 
 def collect(given: argparse.Namespace) -> None:
-    """Everything that was measured, in one file."""
-    write(Path(given.output), collected(given))
+    """Everything that was measured, in one file, to five digits."""
+    rounded = json.loads(json.dumps(collected(given)), parse_float=lambda x: float(f"{float(x):.5g}"))
+    write(Path(given.output), rounded, indent=None)
     print(f"wrote {given.output}")
 
 
@@ -105,10 +107,15 @@ def _reached(seeds: list[dict]) -> str:
     return f"{middle:,.0f} ({low:,.0f}, {high:,.0f}); {ever} of {len(seeds)}".replace("inf", "never")
 
 
+def _late(seeds: list[dict]) -> int:
+    return sum(t.get("verdicts", {}).get("late", 0) for seed in seeds for t in seed["tests"].values())
+
+
 _PAID: dict[str, Callable[[list[dict]], str]] = {
     "fuel, work and time, nominal": lambda seeds: _number(of_tests(seeds, "nominal", "cost")),
     f"fuel, work and time, {PRIMARY}": lambda seeds: _number(of_tests(seeds, PRIMARY, "cost")),
     f"steps to {SAFE:.0%} falls, {PRIMARY}: median; seeds": _reached,
+    "episodes not over in time, all tests": lambda seeds: f"{_late(seeds):,}",
     "episodes of training": lambda seeds: f"{np.mean([seed['episodes'] for seed in seeds]):,.0f}",
     "processor s of training": lambda seeds: f"{np.mean([seed['processor_seconds'] for seed in seeds]):.0f}",
     "wall s of training": lambda seeds: f"{np.mean([seed['seconds'] for seed in seeds]):.0f}",
@@ -168,6 +175,7 @@ def figure(given: argparse.Namespace) -> None:
         len(found), 2, figsize=(11.0, 4.2 * len(found)), squeeze=False, layout="constrained"
     )
     colours = dict(zip(CONDITIONS, plt.colormaps["tab10"].colors, strict=False))
+    markers = dict(zip(CONDITIONS, "osDv^PX", strict=True))
     for (left, right), task in zip(axes, found, strict=True):
         names = conditions_of(found, task)
         for k, how in enumerate(names):
@@ -175,18 +183,37 @@ def figure(given: argparse.Namespace) -> None:
             shortest = min(map(len, curves))
             steps, values = np.array([curve[:shortest] for curve in curves]).transpose(2, 0, 1)
             middle, low, high = np.array([interval(column) for column in values.T]).T
-            left.plot(steps[0], 100.0 * middle, color=colours[how], label=how)
-            left.fill_between(steps[0], 100.0 * low, 100.0 * high, color=colours[how], alpha=0.12, lw=0)
+            left.plot(
+                steps[0] / 1000, 100.0 * middle, color=colours[how], marker=markers[how], ms=4, label=how
+            )
+            left.fill_between(
+                steps[0] / 1000, 100.0 * low, 100.0 * high, color=colours[how], alpha=0.12, lw=0
+            )
             spots = np.arange(len(TESTS)) + 0.8 * (k + 0.5) / len(names) - 0.4
             middle, low, high = (
                 100.0 * np.array([interval(falls(found[task][how], test)) for test in TESTS]).T
             )
             right.errorbar(
-                middle, spots, xerr=[middle - low, high - middle], fmt="o", ms=3.5, color=colours[how]
+                middle,
+                spots,
+                xerr=[middle - low, high - middle],
+                fmt=markers[how],
+                ms=4,
+                color=colours[how],
             )
-        left.set(title=f"{task}: tried on '{PRIMARY}' while it learns", xlabel="steps", ylabel="falls, %")
-        left.legend(title="trained with", fontsize=8)
-        right.set(title=f"{task}: falls after training, %", yticks=range(len(TESTS)), yticklabels=list(TESTS))
+        left.set(
+            title=f"{task}: tried on '{PRIMARY}' while it learns",
+            xlabel="steps, thousands",
+            ylabel="failed, %",
+        )
+        right.set(
+            title=f"{task}: failed landings after training, %",
+            yticks=range(len(TESTS)),
+            yticklabels=list(TESTS),
+        )
         right.invert_yaxis()
+        right.grid(axis="x", alpha=0.3)
+    most = max(axes[:, 0], key=lambda ax: len(ax.lines))
+    made.legend(*most.get_legend_handles_labels(), loc="outside lower center", ncols=7, title="trained with")
     made.savefig(given.output, dpi=120)
     print(f"wrote {given.output}")

@@ -53,7 +53,7 @@ def training_env(task: str, condition: str, seed: int, value: Value) -> gymnasiu
 
 
 def uneven(env: gymnasium.Env, heights: float) -> gymnasium.Env:
-    """Every foot its own height, friction and softness, none of them from the ranges of the training."""
+    """Every foot its own height, friction and softness, the latter two from wider ranges than in training."""
     return ParameterRandomization(env, per_contact=True, heights=heights, seed=1, **OTHER)
 
 

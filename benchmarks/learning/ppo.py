@@ -1,4 +1,4 @@
-"""Proximal policy optimisation of small networks in NumPy: a fifth of torch's time on one core at this size.
+"""Proximal policy optimisation of small networks in NumPy.
 
 Schulman et al. 2017, with what is usual since: advantages by GAE, normalised per minibatch and observations
 over all of the training, clipped values left out, Adam, and a spread that does not depend on the state.

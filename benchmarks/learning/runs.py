@@ -84,8 +84,8 @@ def read(file: Path) -> dict:
     return json.loads(file.read_text()) if file.exists() else {}
 
 
-def write(file: Path, content: dict) -> None:
+def write(file: Path, content: dict, indent: int | None = 1) -> None:
     """Whole or not at all."""
     part = file.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1))
+    part.write_text(json.dumps(content, indent=indent))
     part.replace(file)
