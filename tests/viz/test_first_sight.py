@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import routh
+from problems import colliding, random_problem
 from routh import systems
 from routh.auditing.comparison import compare
 from routh.models.robot import RobotContact, RobotProblem
@@ -353,3 +354,9 @@ def test_no_power_of_ten_stands_over_an_axis():
     axes = figure.axes[0]
     assert axes.yaxis.get_offset_text().get_text() == ""
     assert axes.get_ylabel() == "displacement ($10^{6}$ m)"
+
+
+def test_a_picture_of_some_contacts_says_so():
+    problem = colliding(random_problem(np.random.default_rng(3), nt=1, nc=8, nv=9, mu=0.5))
+    assert routh.sample(problem, 100, seed=0).plot().get_suptitle().startswith("6 of 8 contacts")
+    assert routh.sample(systems.get("disk-stack").problem, 100, seed=0).plot().get_suptitle() == ""

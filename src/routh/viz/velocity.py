@@ -16,7 +16,16 @@ from routh.viz import style
 from routh.viz.density import draw_density
 from routh.viz.exact import draw_exact
 from routh.viz.law_answers import draw_answers
-from routh.viz.panels import Axis, Panel, extent, has_tangent, is_still, panels_of_most_interest, short_name
+from routh.viz.panels import (
+    MOST_PANELS,
+    Axis,
+    Panel,
+    extent,
+    has_tangent,
+    is_still,
+    panels_of_most_interest,
+    short_name,
+)
 
 if TYPE_CHECKING:
     from routh.exact.result import ExactSet
@@ -188,6 +197,9 @@ def velocity_figure(
             ax.set_title(for_matplotlib(title))
     if len(drawn) > 1:
         style.letter([ax for ax, _, _ in drawn])
+    contacts = {axis.contact for panel in chosen for axis in panel}
+    if panels is None and len(chosen) == MOST_PANELS and len(contacts) < problem.nc:
+        fig.suptitle(f"{len(contacts)} of {problem.nc} contacts: those whose outcomes vary most", fontsize=8)
     style.lay_out(fig)  # so that the panels have their size when densities are binned
     for ax, panel, wanted in drawn:
         draw_velocities(ax, shown, panel, view=wanted, exact=exact)
