@@ -50,15 +50,21 @@ def wrong_law(outcomes: Outcomes, i: int) -> str:
 def total_faults(outcomes: Outcomes) -> Array:
     """What is wrong with the samples as they stand, without their paths, (n,): quick, and only necessary.
 
-    The largest of: momentum, impulses outside their cones, energy gained, approach in the end.
+    The largest of: momentum, impulses outside their cones by what that moves, energy gained, approach in the
+    end.
     """
     problem, unit = outcomes.problem, outcomes.problem.scaling
     p = outcomes.impulse / unit.impulse[:, None]
     momentum = _speed(problem, problem.apply(outcomes.impulse) - outcomes.v)
     pulls = np.maximum(-p[..., 0], 0.0).sum(axis=1)
-    outside = np.linalg.norm(p[..., 1:], axis=-1) - problem.mu * p[..., 0]
+    length = np.linalg.norm(p[..., 1:], axis=-1)
+    excess = np.maximum(length - problem.mu * np.maximum(p[..., 0], 0.0), 0.0) * unit.impulse
+    wrong = (excess / np.where(length > 0.0, length, 1.0) / np.maximum(problem.mu, 1.0))[..., None] * p[
+        ..., 1:
+    ]
+    outside = _speed(problem, problem.solve_mass(np.einsum("kia,iav->kv", wrong, problem.Jt).T).T)
     approach = np.max(-(outcomes.v @ problem.Jn.T) / unit.velocity, axis=1)
-    found = [momentum, pulls, np.max(outside / np.maximum(problem.mu, 1.0), axis=1), approach]
+    found = [momentum, pulls, outside, approach]
     if outcomes.settings.get("hypothesis") != POISSON:
         found.append((outcomes.kinetic_energy - problem.kinetic_energy()) / unit.speed**2)
     return np.max(found, axis=0)

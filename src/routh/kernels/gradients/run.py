@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from routh import tolerances
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Plain
 from routh.kernels.common.arrays import MU as ROW_MU
@@ -53,7 +52,7 @@ from routh.kernels.gradients.reverse_rates import (
 )
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
-from routh.kernels.space.sample import NUMERICAL, SLACK, finish, run_sample
+from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit, run_sample
 from routh.kernels.space.sample import load_row as load_space
 from routh.kernels.space.workspace import ERROR, GLOBAL, ORDER, Books, Corners, SpaceWork
 from routh.kernels.space.workspace import TOTAL as SPACE_TOTAL
@@ -323,7 +322,7 @@ def space_range(
         frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
         for sample in range(max(begin - first, 0), min(end - first, draw.n)):
             status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
-            limit = tolerances.RESIDUAL_HUGE_FRICTION + SLACK * space.values[GLOBAL, ERROR]
+            limit = residual_limit(space.values, nc) + SLACK * space.values[GLOBAL, ERROR]
             if status == SOLVED and not finish(space, nc, books) <= limit:
                 status = NUMERICAL
             here, total = Here(frame, given, row, sample, first + sample), space.values[SPACE_TOTAL, : 3 * nc]

@@ -81,6 +81,7 @@ FINE, FINE_LIMIT = 1e-8, 5000.0  # with tolerances up to FINE: derivatives are w
 LOCAL = 0.03  # share of the tolerance that one step may use up
 TAIL = 3.0  # what the last power says of those left out, and of the shift of the event at the end
 SHORT = 1e-6  # a slip that begins with steps shorter than this does not
+NO_STEP = 1e-15  # a share of the speed: nothing moves by a step that is shorter, and powers of it vanish
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
@@ -303,14 +304,15 @@ def outside_cones(work: SpaceWork, m: int) -> tuple[float, float]:
 
 @kernel
 def opposes_slips(work: SpaceWork, m: int, slack: float) -> bool:
-    """Whether the friction TRY of every contact opposes its mean slip: none went through zero unseen."""
+    """Whether TRY pushes, and its friction opposes the mean slips: none went through zero unseen."""
     values = work.values
     for a in range(m):
         i = work.marks[LIST, a]
         at = 3 * i
         _, t0, t1 = effects(work, m, TRY, i)
         power = values[TRY, at + 1] * (values[C, at + 1] + 0.5 * t0)
-        if not power + values[TRY, at + 2] * (values[C, at + 2] + 0.5 * t1) <= slack:
+        power += values[TRY, at + 2] * (values[C, at + 2] + 0.5 * t1)
+        if not (power <= slack and values[TRY, at] >= -slack):
             return False
     return True
 
@@ -380,7 +382,7 @@ def step_curve(
         alone = m == 1 and size == 0 and not begins
         clock = marks[LIST, 0] if alone else find_clock(work, m, begins)
         h, last = write_series(work, nc, m, books, size, begins, clock, allowed)
-        if not h > (SHORT if begins else 0.0):
+        if not h > (SHORT if begins else NO_STEP):
             if m > 1 and values[COURSE, STIFF] == 0.0 and not fine:
                 values[COURSE, STIFF] = 1.0
                 return GO_ON, -1
@@ -388,6 +390,9 @@ def step_curve(
                 note_margin(record, 0.0)  # where it jams is no event
             return BROKEN, -1
     h, kind, who = first_event(work, nc, m, books, h, alone)
+    if kind == NORMAL_ZERO and not h > NO_STEP and m > 1 and values[COURSE, STIFF] == 0.0 and not fine:
+        values[COURSE, STIFF] = 1.0
+        return GO_ON, -1
     way, error = (FROM_ZERO if begins else STEADY), TAIL * cost
     if slipping < 0:
         error = TAIL * last * h ** highest_power(work)

@@ -237,6 +237,15 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
     return worst if worst == worst and gained == gained else math.inf
 
 
+@kernel
+def residual_limit(values: Array, nc: int) -> float:
+    """The residual that rounding leaves: more with huge friction."""
+    largest = 1.0
+    for i in range(nc):
+        largest = max(largest, values[MU, i])
+    return tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
+
+
 @apart
 def write_sample(
     rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
@@ -246,12 +255,11 @@ def write_sample(
     error, residual = values[GLOBAL, ERROR], 0.0
     if status != NO_IMPACT:
         residual = finish(work, nc, books)
-    largest = 1.0
-    for i in range(nc):
-        largest = max(largest, values[MU, i])
-    limit = tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
+    limit = residual_limit(values, nc)
     if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
         status = NUMERICAL
+    if residual > limit:  # laws hold to the error that is told
+        error = max(error, residual)
     sample = min(sample, outputs.status.shape[1] - 1)
     outputs.status[row, sample], outputs.events[row, sample] = status, int(values[COURSE, PIECES])
     outputs.error[row, sample], outputs.residual[row, sample] = error, residual
