@@ -226,3 +226,26 @@ def test_compiled_contacts_with_the_ground_are_the_readable_ones():
         h = 1e-5
         moved = (quick.integrate(q, v, h) - quick.integrate(q, v, -h)) / (2.0 * h)
         np.testing.assert_allclose(quick.rate(q, v), moved, atol=1e-8)
+
+
+def test_a_crate_that_lands_nearly_flat_draws_from_the_set_of_its_landing():
+    """The first impact of a future is that of `routh.models.landing`: the same contacts and window."""
+    crate = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.6"/>
+        <body pos="0 0 .25"><freejoint/><geom type="box" size=".2 .15 .1" mass="2" friction="0.6"/>
+        </body></worldbody></mujoco>"""
+    )
+    found = routh.models.landing(crate, drop=1.0, roll=0.005)
+    model = MujocoModel(crate)
+    assert found.problem.nc == 4
+    widest = np.ptp(routh.sample(found.problem, 256, seed=0).v[:, 3])
+    turning = []
+    for number in range(3):
+        motion = routh.simulate(model, routh.State(found.qpos, found.qvel), duration=1e-4, stream=number)
+        first = motion.events[0]
+        assert first.data["law"] == "SetValued"
+        assert len(first.data["closed"]) == 4
+        np.testing.assert_allclose(first.data["v_before"], found.qvel, atol=1e-12)
+        assert routh.sim.verify(model, motion).ok
+        turning.append(first.data["v_after"][3])
+    assert np.ptp(turning) > 0.3 * widest

@@ -52,7 +52,8 @@ def simulate(
 ) -> Trajectory:
     """One motion of ``model`` from ``state``, through every impact on the way.
 
-    Between events the motion is smooth and integrated by SciPy (DOP853). Closed contacts carry forces that
+    Between events the motion is smooth and integrated by SciPy (DOP853; Radau
+    where slow slip in space is stiff). Closed contacts carry forces that
     satisfy HP23 (12) and (16) exactly: all contact modes that the accelerations allow are found, one is drawn
     where there are several (event "choice"), and where there is none an impact without collision is asked
     of the law (Painlevé). Contacts that close within ``window`` of each other collide simultaneously: those
