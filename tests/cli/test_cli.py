@@ -89,7 +89,7 @@ def test_an_impact_with_restitution_is_sampled_without_inelastic_laws(routh_comm
     bouncy.save(tmp_path / "bouncy.npz")
     code, out, _ = routh_command("impact", "bouncy.npz", "--samples", "4", "--out", "bouncy.png")
     assert code == 0
-    assert "single answer are inelastic" in out
+    assert "laws with one answer and restitution say" in out
     assert "all at once" not in out
     assert (tmp_path / "bouncy.png").exists()
     data = json.loads(routh_command("impact", "bouncy.npz", "--samples", "4", "--no-picture", "--json")[1])

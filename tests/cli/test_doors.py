@@ -243,7 +243,7 @@ def test_an_audit_begins_where_a_robot_can_be(routh_command, crate):
     audit = ["audit", crate(0.3), "--duration", "0.004", "--qpos", "7:0.2", *FEW, "--json"]
     code, _, err = routh_command(*audit)
     assert code == 2
-    assert "past_limit" in err
+    assert "--past-limit" in err
     assert routh_command(*audit, "--past-limit", "0.2")[0] != 2
 
 
@@ -266,7 +266,7 @@ def test_landings_are_refused_as_other_states_are(routh_command, crate, command)
     code, out, err = routh_command(*landing)
     assert code == (2 if command == "impact" else 1), out + err
     if command == "impact":
-        assert "past_limit" in err
+        assert "--past-limit" in err
     else:
         assert set(json.loads(out)["status"]) == {"REFUSED"}
     assert routh_command(*landing, "--past-limit", "0.1")[0] == 0

@@ -26,7 +26,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
             "run, impact": "no sample is solved",
             "run --exact": "its budget ran out",
             "scan, sweep": "no sample is solved at any point",
-            "audit": "no impact was met",
+            "audit": "no impact was met, or no law has an answer",
             "animate, simulate": "a future ended early: the last line of the events says why",
             "simulate --verify": "a future is no solution of HP23 (53)",
             "reproduce": "an exhibit failed",

@@ -125,13 +125,14 @@ def check_piece(work: SpaceWork, m: int, books: Books, smooth: bool) -> None:
     From the matrix, the velocities and the impulse alone, whichever way found it. With restitution the energy
     of normal impulses is on the books. ``smooth``: no slip ends on the way: friction opposes the mean slip.
     """
-    values, marks, worst, gained = work.values, work.marks, 0.0, 0.0
+    values, marks, worst, gained, outside = work.values, work.marks, 0.0, 0.0, 0.0
     for a in range(m):
         i, at = marks[LIST, a], 3 * marks[LIST, a]
         n, f0, f1 = values[IMPULSE, at], values[IMPULSE, at + 1], values[IMPULSE, at + 2]
         y, t0, t1 = effects(work, m, IMPULSE, i)
         power = f0 * (values[C, at + 1] + 0.5 * t0) + f1 * (values[C, at + 2] + 0.5 * t1)
-        broken = max(outside_cone(values, i, n, f0, f1), power if smooth else 0.0)
+        outside += outside_cone(values, i, n, f0, f1)
+        broken = max(outside, power if smooth else 0.0)
         worst = broken if not broken <= worst else worst
         gained += power if books is not None else power + n * (values[C, at] + 0.5 * y)
     worst = gained if not gained <= worst else worst

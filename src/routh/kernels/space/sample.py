@@ -113,6 +113,8 @@ def begin(work: SpaceWork, nc: int) -> int:
         values[BUDGET, i] = values[STORED, i] = values[RETURNED, i] = values[KEPT, i] = 0.0
         values[WEIGHT, i] = 0.0
         approaches = approaches or not values[C, 3 * i] >= -tolerances.APPROACH
+        if abs(values[C, 3 * i]) <= NOTHING:
+            values[C, 3 * i] = 0.0
     values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = values[GLOBAL, VIOLATED] = 0.0
     values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
     values[COURSE, NEXT] = DRAWS
@@ -138,9 +140,6 @@ def draw_stage(
     if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
         key = draw.keys[sample, event]
     drawn = False
-    for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
-        if abs(values[C, 3 * i]) <= NOTHING:
-            values[C, 3 * i] = 0.0
     if values[COURSE, NEXT] == DRAWS:
         scale = max(1.0, nc / 4.0)
         budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
@@ -165,6 +164,11 @@ def draw_stage(
         if record is not None and drawn and phase == AIMED and list_pushing(work, nc) > 1:
             note_aim(record)
     if not drawn:
+        for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
+            if abs(values[C, 3 * i]) <= NOTHING:
+                values[C, 3 * i] = 0.0
+        if has_ended(values, nc, 0.0):
+            return SOLVED
         values[COURSE, REDRAWN] = 1.0
         fewer_roles(work, nc, key)
     values[COURSE, PIECE] = 0.0
@@ -214,7 +218,7 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
     contacts that jam: their impulses are so large that it decides who returns what.
     """
     values = work.values
-    worst, gained, rounded = values[GLOBAL, VIOLATED], 0.0, 0.0
+    worst, gained, rounded, outside = values[GLOBAL, VIOLATED], 0.0, 0.0, 0.0
     for i in range(nc):
         first = 3 * i
         for row in range(first, first + 3):
@@ -226,15 +230,15 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
             worst = max(worst, abs(value - values[C, row]))
             gained += 0.5 * values[TOTAL, row] * (value + values[START, row])
         f0, f1 = values[TOTAL, first + 1], values[TOTAL, first + 2]
-        worst = max(worst, outside_cone(values, i, values[TOTAL, first], f0, f1))
+        outside += outside_cone(values, i, values[TOTAL, first], f0, f1)
         if books is not None:
             gained += values[STORED, i] - values[RETURNED, i]
             if books == 0:
                 worst = max(worst, values[RETURNED, i] - values[BOUNCE, i] ** 2 * values[STORED, i])
-    worst = max(worst, gained)
+    worst = max(worst, max(gained, outside))
     if books is not None:
         worst = max(worst, EPSILON * rounded)
-    return worst if worst == worst and gained == gained else math.inf
+    return worst if worst == worst and gained == gained and outside == outside else math.inf
 
 
 @kernel
