@@ -77,8 +77,10 @@ class TouchDown(MujocoEnv):
         self.spent = 0.0  # costs of this episode so far
 
     def start(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Position and velocity (qpos, qvel) at which an episode begins."""
-        raise NotImplementedError
+        """Position and velocity (qpos, qvel) at which an episode begins; every task has its own."""
+        raise TypeError(
+            f"{type(self).__name__}.start: a task says where its episodes begin; wanted such a method"
+        )
 
     def controls(self, action: Array) -> Array:
         """The controls (ctrl) of the next slice."""
@@ -89,8 +91,8 @@ class TouchDown(MujocoEnv):
         return 0.0
 
     def verdict(self) -> str:
-        """ "" while it is not over, "stands", or in what way it failed."""
-        raise NotImplementedError
+        """ "" while it is not over, "stands", or in what way it failed; every task has its own."""
+        raise TypeError(f"{type(self).__name__}.verdict: a task says how it went; wanted such a method")
 
     @property
     def powered(self) -> bool:

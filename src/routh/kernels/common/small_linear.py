@@ -148,3 +148,16 @@ def solve_linear(A: Array, m: int) -> bool:
             value /= A[k, k]
         A[k, m] = value
     return regular
+
+
+@kernel
+def misfit(A: Array, x: Array, wanted: Array, k: int) -> float:
+    """The largest of ``|A x - wanted|`` over k rows; NaN stays."""
+    worst = 0.0
+    for r in range(k):
+        total = -wanted[r]
+        for c in range(k):
+            total += A[r, c] * x[c]
+        if not abs(total) <= worst:
+            worst = abs(total)
+    return worst

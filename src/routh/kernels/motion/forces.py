@@ -15,7 +15,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.common.small_linear import invert, least
+from routh.kernels.common.small_linear import invert, least, misfit
 from routh.kernels.motion.place import Place, fill_place, velocity
 from routh.validation import Array
 
@@ -161,7 +161,7 @@ def _unknowns(mode: ModeArrays, found: Forces, scale: float) -> bool:
                     x[r] += inverse[r, c] * wanted[c]
         else:
             _share(mode, found)
-    found.residual[0] = _misfit(A, x, wanted, k)
+    found.residual[0] = misfit(A, x, wanted, k)
     return k == 1 or regular or (found.residual[0] < MISFIT and _inside(mode, x))
 
 
@@ -181,18 +181,6 @@ def _share(mode: ModeArrays, found: Forces) -> None:
     least(scaled, V, right, x, k, SINGULAR)
     for c in range(k):
         x[c] *= most / found.unit[mode.picked[c] // 2]
-
-
-@kernel
-def _misfit(A: Array, x: Array, wanted: Array, k: int) -> float:
-    worst = 0.0
-    for r in range(k):
-        total = -wanted[r]
-        for c in range(k):
-            total += A[r, c] * x[c]
-        if not abs(total) <= worst:  # NaN stays
-            worst = abs(total)
-    return worst
 
 
 @kernel

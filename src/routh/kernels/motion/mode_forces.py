@@ -14,7 +14,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.common.small_linear import invert, least
+from routh.kernels.common.small_linear import invert, least, misfit
 from routh.validation import Array
 
 JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
@@ -227,13 +227,7 @@ def _solve(held: Held, found: Found, k: int) -> bool:
         regular = answer * largest * SINGULAR < 1.0
     if not regular:
         _share(found, k)
-    worst = 0.0
-    for r in range(k):
-        total = -wanted[r]
-        for c in range(k):
-            total += A[r, c] * x[c]
-        if not abs(total) <= worst:  # NaN stays
-            worst = abs(total)
+    worst = misfit(A, x, wanted, k)
     found.residual[0] = worst
     return regular or (worst < MISFIT and _inside(held, found))
 
