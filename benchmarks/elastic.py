@@ -9,16 +9,14 @@ One contact against its exact impact: `python benchmarks/events_space.py one`.
 
 from __future__ import annotations
 
-import argparse
 import time
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
 
 import routh
-from problems import hard_elastic_problem
+from measure import command_line, counted, in_processes, status_names
+from problems import apart, hard_elastic_problem
 from routh.status import Status
 
 CHANGES = (1e-4, 1e-6, 1e-8)  # of the restitution
@@ -50,23 +48,20 @@ def continuity(seed: int, friction: str) -> list[float]:
         bouncy = problem.replace(restitution=problem.restitution + change)
         sample = drawn(bouncy, seed, friction)
         found.append(sample.v[0] if Status(int(sample.status[0])).ok else np.full(problem.nv, np.nan))
-    return [float(np.sqrt(2.0 * problem.kinetic_energy(v - found[0]))) / problem.speed for v in found[1:]]
+    return [float(apart(problem, v, found[0])) for v in found[1:]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--friction", default="polyhedral", choices=("polyhedral", "cone"))
     parser.add_argument("--problems", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     begin = time.perf_counter()
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        change, impact = (partial(one, friction=options.friction) for one in (continuity, one_impact))
-        changes = np.array(list(pool.map(change, range(options.pairs), chunksize=16)))
-        rows = np.array(list(pool.map(impact, range(options.problems), chunksize=64)))
+    change, impact = (partial(one, friction=options.friction) for one in (continuity, one_impact))
+    changes = np.array(list(in_processes(change, range(options.pairs), options.jobs, together=16)))
+    rows = np.array(list(in_processes(impact, range(options.problems), options.jobs, together=64)))
     ended = np.isfinite(changes).all(axis=1)
     print(f"change of one sample with e, {options.pairs} problems; {int((~ended).sum())} did not end")
     for size, column in zip(CHANGES, changes[ended].T, strict=True):
@@ -82,8 +77,7 @@ def main() -> None:
         f"  largest excess over what the hypothesis allows:      {known[:, 0].max():.1e}; above 1e-6: {wrong}"
     )
     print(f"  pieces: mean {known[:, 3].mean():.1f}, 99 % {np.quantile(known[:, 3], 0.99):.0f}")
-    for code, count in zip(*np.unique(rows[:, 2], return_counts=True), strict=True):
-        print(f"  {Status(int(code)).name:10s} {count}")
+    print(f"  {counted(status_names(rows[:, 2]))}")
     print(f"\n{time.perf_counter() - begin:.0f} s")
 
 

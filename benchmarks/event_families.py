@@ -1,11 +1,12 @@
-"""Families of planar problems for the sampler by events, and what every sample of them must obey.
+"""Families of planar problems for the sampler by events, what every sample of them must obey, and a tally.
 
-Needs no more than NumPy and SciPy. What is checked here is written down again from the model, from
-velocities, impulses and pieces alone: nothing of the kernels is used.
+What is checked here is written down again from the model, from velocities, impulses and pieces alone: nothing
+of the kernels is used. Needs no more than NumPy and SciPy.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import routh
-from problems import colliding, problem_of_size, random_problem
+from measure import Table, counted, in_processes, status_names, timed
+from problems import apart, colliding, planar_body, problem_of_size, random_matrices, random_problem
 from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
 from routh.sampling.straight import path_residual
@@ -22,28 +24,7 @@ from routh.status import Status
 ALLOWED = 1e-9  # of the speed: what a sample that says SOLVED may be off by
 SAMPLES = 8
 PATHS = 2  # of these, whose pieces are checked too
-
-
-def planar_body(rng, nc, *, mu=None):
-    """One body: contacts anywhere on it, friction up to 1, any velocity; something approaches."""
-    points, angles = rng.uniform(-1, 1, (nc, 2)), rng.uniform(0, 2 * np.pi, nc)
-    normals = np.c_[np.cos(angles), np.sin(angles)]
-    tangents = np.c_[normals[:, 1], -normals[:, 0]]
-    arms = [points[:, :1] * d[:, 1:] - points[:, 1:] * d[:, :1] for d in (normals, tangents)]
-    M = np.diag([1.0, 1.0, rng.uniform(0.05, 1.0)])
-    friction = rng.uniform(0, 1, nc) if mu is None else mu
-    return colliding(
-        ImpactProblem(M, np.c_[normals, arms[0]], np.c_[tangents, arms[1]], friction, rng.normal(size=3))
-    )
-
-
-def random_matrices(rng, nc=None):
-    """Random M and J, nv = 2 nc, friction up to 1."""
-    nc = int(rng.integers(1, 5)) if nc is None else nc
-    nv = 2 * nc
-    A, J = rng.normal(size=(nv, nv)), rng.normal(size=(2 * nc, nv))
-    M = A @ A.T / nv + 0.2 * np.eye(nv)
-    return colliding(ImpactProblem(M, J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv)))
+CHUNK = 250  # problems of one task
 
 
 def feet(rng):
@@ -141,30 +122,56 @@ class Tally:
     worst: float = 0.0
     wrong: int = 0
     wrong_seeds: list[int] = field(default_factory=list)
+    seconds: float = 0.0  # of drawing
+    slowest: float = 0.0  # s, of the samples of one problem
 
-    def add(self, statuses, faults, seed):
+    def add(self, statuses, faults, seed, *, seconds=0.0, allowed=ALLOWED):
         """One problem: the statuses (n,) of its samples and what is wrong with those that are SOLVED."""
-        self.problems += 1
-        self.statuses.update(Status(int(code)).name for code in statuses)
-        bad = int(np.count_nonzero(~(faults <= ALLOWED)))  # NaN is wrong
-        self.wrong += bad
-        self.worst = max(self.worst, float(np.max(faults, initial=0.0)))
-        if bad and len(self.wrong_seeds) < 5:
-            self.wrong_seeds.append(seed)
+        bad = int(np.count_nonzero(~(faults <= allowed)))  # NaN is wrong
+        worst = float(np.max(faults, initial=0.0))
+        one = Tally(1, status_names(statuses), worst, bad, [seed] if bad else [], seconds, seconds)
+        self += one
 
-    def __add__(self, other):
-        seeds = (self.wrong_seeds + other.wrong_seeds)[:5]
-        return Tally(
-            self.problems + other.problems, self.statuses + other.statuses,
-            max(self.worst, other.worst), self.wrong + other.wrong, seeds,
-        )  # fmt: skip
+    def __iadd__(self, other):
+        self.problems, self.wrong = self.problems + other.problems, self.wrong + other.wrong
+        self.statuses, self.worst = self.statuses + other.statuses, max(self.worst, other.worst)
+        self.wrong_seeds = (self.wrong_seeds + other.wrong_seeds)[:5]
+        self.seconds, self.slowest = self.seconds + other.seconds, max(self.slowest, other.slowest)
+        return self
+
+
+def chunk(task):
+    """Problems ``first`` to ``last`` of a family; none where it is too late for them."""
+    examine, name, first, last, deadline = task
+    tally = Tally()
+    for seed in range(first, last) if time.monotonic() < deadline else ():
+        examine(name, seed, tally)
+    return name, tally
+
+
+def show_families(examine, names, given):
+    """The table of families: ``examine(name, seed, tally)`` adds one problem."""
+    begin, totals = time.monotonic(), {name: Tally() for name in names}
+    ends = [(k, min(k + CHUNK, given.count), begin + given.seconds) for k in range(0, given.count, CHUNK)]
+    tasks = [(examine, name, *end) for end in ends for name in names]
+    for name, tally in in_processes(chunk, tasks, given.processes):
+        totals[name] += tally
+    columns = {"family": "<24", "problems": "d", "us": ".1f", "slowest": ".0f", "wrong": "d", "worst": ".0e"}
+    table = Table({**columns, "statuses": "<", "seeds of wrong ones": "<"})
+    for name, tally in totals.items():
+        each = 1e6 * tally.seconds / max(tally.statuses.total(), 1)
+        seeds = ", ".join(map(str, tally.wrong_seeds))
+        cells = each, 1e6 * tally.slowest, tally.wrong, tally.worst, counted(tally.statuses), seeds
+        table.row(name, tally.problems, *cells)
+    count, wrong = (sum(getattr(tally, what) for tally in totals.values()) for what in ("problems", "wrong"))
+    print(f"\n{count} problems, {wrong} false successes, {time.monotonic() - begin:.0f} s", flush=True)
 
 
 def faults(problem, outcomes, hypothesis):
     """How far each SOLVED sample is from momentum, cones, energy and the end, in units of the speed."""
     unit, speed = problem.scaling, problem.scaling.speed
     v, impulse = outcomes.v, outcomes.impulse / problem.scaling.impulse[:, None]
-    unexplained = np.linalg.norm((v - problem.apply(outcomes.impulse)) @ problem.cholesky, axis=1) / speed
+    unexplained = apart(problem, v, problem.apply(outcomes.impulse))
     outside = np.max(np.abs(impulse[..., 1]) - problem.mu * impulse[..., 0], axis=1)
     pulling = np.max(-impulse[..., 0], axis=1)
     approaching = np.max(-(v @ problem.Jn.T) / unit.velocity, axis=1)
@@ -175,13 +182,18 @@ def faults(problem, outcomes, hypothesis):
 
 
 def examine(family, seed, tally):
-    """One problem of a family: every sample, and the pieces of some."""
+    """One problem of a family: every sample, and the pieces of some; or a relation between two."""
+    if family in RELATIONS:
+        relate(family, seed, tally)
+        return
     make, hypothesis = FAMILIES[family]
     problem = make(np.random.default_rng([seed, sorted(FAMILIES).index(family)]))
-    outcomes = routh.sample(problem, SAMPLES, seed=seed, hypothesis=hypothesis, threads=1)
+    options = {"seed": seed, "hypothesis": hypothesis, "threads": 1}
+    outcomes, seconds = timed(routh.sample, problem, SAMPLES, **options)
     paths = [i for i in range(PATHS) if outcomes.status[i] == Status.SOLVED]
     pieces = [path_residual(problem, outcomes.path(i), hypothesis=hypothesis) for i in paths]
-    tally.add(outcomes.status, np.append(faults(problem, outcomes, hypothesis), pieces), seed)
+    found = np.append(faults(problem, outcomes, hypothesis), pieces)
+    tally.add(outcomes.status, found, seed, seconds=seconds)
 
 
 def relate(relation, seed, tally):
@@ -193,8 +205,8 @@ def relate(relation, seed, tally):
         factor = 2.0 ** int(rng.integers(-40, 41))
         one = routh.sample(problem, SAMPLES, **draw)
         two = routh.sample(problem.replace(v=factor * problem.v), SAMPLES, **draw)
-        apart = np.linalg.norm((two.v / factor - one.v) @ problem.cholesky, axis=1) / problem.speed
-        tally.add(two.status, np.append(apart, float(np.any(one.status != two.status))), seed)
+        other = float(np.any(one.status != two.status))
+        tally.add(two.status, np.append(apart(problem, two.v / factor, one.v), other), seed)
         return
     nc = problem.nc
     more = [] if relation == "permuted contacts" else [rng.integers(nc)]
@@ -211,12 +223,3 @@ def relate(relation, seed, tally):
         np.add.at(impulse, (slice(None), order), path.impulse)  # duplicates push together
         found.append(path_residual(problem, ImpactPath(path.v, impulse, path.kind)))
     tally.add(outcomes.status, np.array(found), seed)
-
-
-def chunk(task):
-    """Problems ``begin`` to ``end`` of a family or relation."""
-    name, begin, end = task
-    tally, work = Tally(), examine if name in FAMILIES else relate
-    for seed in range(begin, end):
-        work(name, seed, tally)
-    return name, tally

@@ -16,7 +16,6 @@ where both sets were completed within ``--limit`` CPU seconds.
 from __future__ import annotations
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,59 +23,42 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import routh
-from problems import with_simple_delassus
-from routh import systems
+from measure import Table, command_line, counted, run_part, timed
+from problems import PAPERS, planar_body, random_matrices, with_simple_delassus
 from routh.exact.checker import check_member
 from routh.exact.checker_outer import verify_invariance
 from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
 from routh.exact.snapping import snap
 from routh.pointedness import pointedness
-from routh.problem import ImpactProblem
 from routh.sampling.filling import watch_directions
+from routh.systems import get
 
-SYSTEMS = [
-    "rocking-block",
-    "compass-gait",
-    "box-wall",
-    "ramone",
-    "rimless-wheel",
-    "pushing",
-    "block-into-wall",
-]
 _STEP = 0.02  # of the momentum that each contact's effective mass carries: the small step of the samples
 _NOTICED = 1e-5  # share of the speed: samples farther out than this are drawn again at a quarter of the step
-Draw = Callable[[np.random.Generator, int], ImpactProblem]
+Draw = Callable[[np.random.Generator, int], RationalProblem | None]  # None: try again
 
 
-def body(rng: np.random.Generator, nc: int) -> ImpactProblem:
-    """One planar body: contacts anywhere, friction up to 1, pointed cone, something approaches."""
-    while True:
-        points, angles = rng.uniform(-1, 1, (nc, 2)), rng.uniform(0, 2 * np.pi, nc)
-        normals = np.c_[np.cos(angles), np.sin(angles)]
-        tangents = np.c_[normals[:, 1], -normals[:, 0]]
-        arms = [points[:, :1] * d[:, 1:] - points[:, 1:] * d[:, :1] for d in (normals, tangents)]
-        M = np.diag([1.0, 1.0, rng.uniform(0.05, 1.0)])
-        problem = ImpactProblem(
-            M,
-            np.c_[normals, arms[0]],
-            np.c_[tangents, arms[1]],
-            rng.uniform(0, 1, nc),
-            rng.normal(size=3),
-        )
+def bodies(given: argparse.Namespace) -> None:
+    """Planar bodies, friction up to 1, pointed cone, something approaches."""
+
+    def draw(rng: np.random.Generator, nc: int) -> RationalProblem | None:
+        problem = planar_body(rng, nc, collide=False)
         if problem.contact_velocity()[:, 0].min() < -0.1 and not pointedness(problem).jammed:
-            return problem
+            return snap(problem, tolerance=1e-3).rational
+        return None
+
+    family(draw, given)
 
 
-def general(rng: np.random.Generator, nc: int) -> ImpactProblem:
+def general(given: argparse.Namespace) -> None:
     """Random M and J with nv = 2 nc, friction up to 1, something approaches."""
-    nv = 2 * nc
-    while True:
-        A, J = rng.normal(size=(nv, nv)), rng.normal(size=(2 * nc, nv))
-        M = A @ A.T / nv + 0.2 * np.eye(nv)
-        problem = ImpactProblem(M, J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv))
-        if problem.contact_velocity()[:, 0].min() < -0.1:
-            return problem
+
+    def draw(rng: np.random.Generator, nc: int) -> RationalProblem | None:
+        problem = random_matrices(rng, nc, collide=False)
+        return with_simple_delassus(problem) if problem.contact_velocity()[:, 0].min() < -0.1 else None
+
+    family(draw, given)
 
 
 @dataclass
@@ -98,7 +80,6 @@ class Tally:
     def __str__(self) -> str:
         gaps, spent = np.array(self.gaps or [0.0]), np.array(self.spent)
         wide, narrow = np.array(self.halved or [(0.0, 0.0)]).T
-        vertices = ", ".join(f"{n} {kind}" for kind, n in sorted(self.kinds.items()))
         return (
             f"complete {sum(self.complete)} of {len(spent)}, inner within outer {self.nested}; "
             f"CPU median {1e3 * np.median(spent):.1f} ms, 95 % {1e3 * np.quantile(spent, 0.95):.0f} ms; "
@@ -107,38 +88,37 @@ class Tally:
             f"{self.samples} samples ({self.unended} did not end), beyond the outer set by at most "
             f"{max(self.excess, default=0.0):.1e}; where by more than {_NOTICED:g} ({len(self.halved)}): "
             f"{wide.mean():.1e} on average, {narrow.mean():.1e} at a quarter of the step; "
-            f"vertices: {vertices}"
+            f"vertices: {counted(self.kinds)}"
         )
 
 
-def family(draw: Draw, options: argparse.Namespace) -> None:
+def family(draw: Draw, given: argparse.Namespace) -> None:
     """Random problems: both sets, samples of small step against the outer one, every vertex checked."""
-    rng = np.random.default_rng(options.seed)
-    tallies = {nc: Tally() for nc in options.contacts}
-    for k in range(options.count):
-        nc = options.contacts[k % len(options.contacts)]
-        problem = draw(rng, nc)
-        rational = snap(problem, tolerance=1e-3).rational if draw is body else with_simple_delassus(problem)
-        examine(rational, tallies[nc], options, k)
-        if (k + 1) % 50 == 0 or k + 1 == options.count:
+    rng = np.random.default_rng(given.seed)
+    tallies = {nc: Tally() for nc in given.contacts}
+    for k in range(given.count):
+        nc = given.contacts[k % len(given.contacts)]
+        while (rational := draw(rng, nc)) is None:
+            pass
+        examine(rational, tallies[nc], given, k)
+        if (k + 1) % 50 == 0 or k + 1 == given.count:
             print(f"--- {k + 1} problems")
             for nc, tally in tallies.items():
                 print(f"{nc} contacts: {tally}", flush=True)
 
 
-def examine(rational: RationalProblem, tally: Tally, options: argparse.Namespace, seed: int) -> None:
-    started = time.process_time()
-    exact = routh.exact_set(rational, budget=1.4 * options.limit)
-    tally.spent.append(time.process_time() - started)
-    tally.complete.append(exact.status.ok and tally.spent[-1] <= options.limit)
+def examine(rational: RationalProblem, tally: Tally, given: argparse.Namespace, seed: int) -> None:
+    exact, spent = timed(routh.exact_set, rational, budget=1.4 * given.limit)
+    tally.spent.append(spent)
+    tally.complete.append(exact.status.ok and spent <= given.limit)
     vertices = exact.vertices()
     inside = exact.contains(np.array(vertices, dtype=float), tol=1e-9) if vertices else True
     tally.nested += int(np.all(inside))
     if exact.status.ok:
         tally.gaps.append(exact.gap)
-    if options.samples:
-        compare_samples(exact, tally, -(-options.samples // options.count), seed)
-    for vertex in vertices if options.check else ():
+    if given.samples:
+        compare_samples(exact, tally, -(-given.samples // given.count), seed)
+    for vertex in vertices if given.check else ():
         tally.kinds[check_member(rational, vertex, exact.statuses_to(vertex)).kind] += 1
 
 
@@ -167,83 +147,91 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
     tally.halved.append((worst[0], worst[1]))
 
 
-def named_systems() -> None:
-    print("system, CPU ms, status, pieces (dimension, vertices), gap, vertices proved")
-    for name in SYSTEMS:
-        rational = systems.get(name).rational
-        times = []
-        for _ in range(20):
-            started = time.process_time()
-            exact = routh.exact_set(rational)
-            times.append(time.process_time() - started)
+def systems(given: argparse.Namespace) -> None:
+    """The papers' systems."""
+    columns = {
+        "system": "<16",
+        "CPU ms": ".1f",
+        "status": "<",
+        "pieces (dimension, vertices)": "<",
+        "gap": ".1e",
+    }
+    table = Table({**columns, "vertices proved": "<", "outer invariant": "<"})
+    for name in PAPERS:
+        rational = get(name).rational
+        exact, seconds = timed(routh.exact_set, rational, repeats=20)
         shapes = ", ".join(f"({p.dimension}, {len(p.vertices)})" for p in exact.inner)
-        kinds = [check_member(rational, v, exact.statuses_to(v)).kind for v in exact.vertices()]
+        kinds = Counter(check_member(rational, v, exact.statuses_to(v)).kind for v in exact.vertices())
         outer = [piece.vertices for piece in exact.outer]
         invariant = bool(verify_invariance(rational, exact.thresholds, exact.region, outer))
-        counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds)))
-        print(
-            f"{name:17} {1e3 * min(times):7.1f} {exact.status.name:10} {shapes:34} {exact.gap:8.1e}  "
-            f"{counts}; outer invariant: {invariant}",
-            flush=True,
-        )
+        table.row(name, 1e3 * seconds, exact.status.name, shapes, exact.gap, counted(kinds), invariant)
 
 
-def filling() -> None:
+def filling(given: argparse.Namespace) -> None:
     """Share of the exact width that is missed in 32 directions, by `fill` and by the paper's sampling."""
-    print("system: fill (samples, CPU s, stopped) | uniform at the paper's settings, up to 2^12 samples")
-    for name in SYSTEMS:
-        system = systems.get(name)
+    columns = {
+        "system": "<16",
+        "fill misses": ".2%",
+        "samples": "d",
+        "CPU s": ".1f",
+        "stopped": "<",
+        "outside": ".1e",
+    }
+    table = Table({**columns, "uniform, 2^12 samples, misses": ".2%", "outside by": ".1e"})
+    for name in PAPERS:
+        system = get(name)
         exact = routh.exact_set(system.rational)
-        started = time.process_time()
-        filling = routh.fill(exact.problem)
-        spent = time.process_time() - started
-        ours = routh.coverage(filling.outcomes, exact)
-        step = system.paper.step
-        uniform = routh.sample(
-            system.problem, 2**12, step=step, max_steps=system.paper.max_steps, method="algorithm1"
-        )
-        theirs = routh.coverage(uniform, exact)
-        print(
-            f"{name:16} {100 * ours.worst:6.2f} % ({len(filling.outcomes)}, {spent:.1f}, {filling.stopped}), "
-            f"outside {ours.outside:.1e} | {100 * theirs.worst:6.2f} %, outside {theirs.outside:.1e}",
-            flush=True,
-        )
+        filled, spent = timed(routh.fill, exact.problem)
+        ours = routh.coverage(filled.outcomes, exact)
+        paper = {"step": system.paper.step, "max_steps": system.paper.max_steps, "method": "algorithm1"}
+        theirs = routh.coverage(routh.sample(system.problem, 2**12, **paper), exact)
+        cells = len(filled.outcomes), spent, filled.stopped, ours.outside
+        table.row(name, ours.worst, *cells, theirs.worst, theirs.outside)
 
 
-def stack(directions: int) -> None:
+def stack(given: argparse.Namespace) -> None:
     """The disc stack from both sides: samples that are outcomes, bounds that are certified, and the gap.
 
     Inner supports are the best found so far, by this row or those before.
     """
-    problem = systems.get("disk-stack").rational.problem
-    rows = watch_directions(problem, directions)
+    problem = get("disk-stack").rational.problem
+    rows = watch_directions(problem, given.directions)
     half = len(rows) // 2
     inner = np.full(len(rows), -np.inf)
-    print("samples, climbs, level: largest and mean (outer width / inner width); largest gap over the speed")
+    columns = {
+        "samples": "d",
+        "climbs": "d",
+        "level": "d",
+        "outer / inner width, largest": ".2f",
+        "mean": ".2f",
+    }
+    columns |= {"largest gap over the speed": ".2f", "CPU s inside": ".0f", "outside": ".0f"}
+    table = Table({**columns, "inner within outer": ""})
     for samples, climbs, level in ((512, 0, 0), (2048, 0, 1), (512, 250, 2), (512, 1000, 2), (512, 4000, 2)):
-        started = time.process_time()
-        filling = routh.fill(
-            problem, max_samples=samples, directions=directions, patience=10**6, climbs=climbs
-        )
-        sampled = time.process_time()
-        ended = filling.outcomes.v[filling.outcomes.terminated]
+        options = {
+            "max_samples": samples,
+            "directions": given.directions,
+            "patience": 10**6,
+            "climbs": climbs,
+        }
+        filled, inside = timed(routh.fill, problem, **options)
+        ended = filled.outcomes.v[filled.outcomes.terminated]
         inner = np.maximum(inner, np.max(ended @ rows.T, axis=0))
-        outer = routh.outer_bound(problem, level=level).support(rows)
+        outer, outside = timed(lambda level=level: routh.outer_bound(problem, level=level).support(rows))
         ratio = (outer[:half] + outer[half:]) / (inner[:half] + inner[half:])
-        print(
-            f"{samples:6} {climbs:5} {level}: {ratio.max():6.2f} {ratio.mean():6.2f}  "
-            f"{np.max(outer - inner) / problem.speed:5.2f}   inner within outer "
-            f"{bool(np.all(inner <= outer))}; CPU {sampled - started:.0f} s inside, "
-            f"{time.process_time() - sampled:.0f} s outside",
-            flush=True,
-        )
+        gap = np.max(outer - inner) / problem.speed
+        cells = ratio.max(), ratio.mean(), gap, inside, outside, bool(np.all(inner <= outer))
+        table.row(samples, climbs, level, *cells)
 
 
-def bounds() -> None:
+def bounds(given: argparse.Namespace) -> None:
     """Width of the certified bounds over the exact width, in 8 directions."""
-    print("system: largest (outer width / exact width) at levels 0, 1, 2; CPU s")
-    for name in SYSTEMS:
-        exact = routh.exact_set(systems.get(name).rational)
+    levels = {
+        f"level {level}{what}": form for level in (0, 1, 2) for what, form in (("", ".2f"), (", s", ".1f"))
+    }
+    table = Table({"largest outer width / exact width": "<16", **levels})
+    for name in PAPERS:
+        exact = routh.exact_set(get(name).rational)
         rows = watch_directions(exact.problem, 8)
         half = len(rows) // 2
         top = exact.support(rows)
@@ -251,44 +239,30 @@ def bounds() -> None:
         wide = width > 1e-6 * width.max()
         cells = []
         for level in (0, 1, 2):
-            started = time.process_time()
-            outer = routh.outer_bound(exact.problem, level=level).support(rows)
-            ratio = ((outer[:half] + outer[half:])[wide] / width[wide]).max()
-            cells.append(f"{ratio:7.2f} ({time.process_time() - started:.1f} s)")
+            outer, spent = timed(
+                lambda p=exact.problem, level=level, r=rows: routh.outer_bound(p, level=level).support(r)
+            )
+            cells += [((outer[:half] + outer[half:])[wide] / width[wide]).max(), spent]
             assert np.all(outer >= top - 1e-9 * exact.problem.speed)
-        print(f"{name:16} {'  '.join(cells)}", flush=True)
+        table.row(name, *cells)
 
 
-def membership() -> None:
+def membership(given: argparse.Namespace) -> None:
     """How many velocities a second `ExactSet.contains` judges: samples, and all on the boundary itself."""
-    print("system: pieces; million samples a second, tol 1e-9; thousand vertices a second, tol 0; inside")
-    for name in SYSTEMS:
-        exact = routh.exact_set(systems.get(name).rational)
+    columns = {"system": "<16", "pieces": "d", "million samples a second, tol 1e-9": ".2f"}
+    table = Table({**columns, "thousand vertices, tol 0": ".2f", "samples inside": ".0%", "vertices": ".0%"})
+    for name in PAPERS:
+        exact = routh.exact_set(get(name).rational)
         samples = routh.sample(exact.problem, 20_000, seed=1).v
         corners = np.tile(np.array(exact.vertices(which="outer"), dtype=float), (50, 1))
-        rates, inside = [], []
-        for v, tol in ((samples, 1e-9), (corners, 0.0)):
-            spent = []
-            for _ in range(5):
-                started = time.process_time()
-                found = exact.contains(v, tol=tol)
-                spent.append(time.process_time() - started)
-            rates.append(len(v) / min(spent))
-            inside.append(float(np.mean(found)))
-        print(
-            f"{name:16} {len(exact.outer):3}; {1e-6 * rates[0]:6.2f}; {1e-3 * rates[1]:8.2f}; "
-            f"{100 * inside[0]:.0f} %, {100 * inside[1]:.0f} %",
-            flush=True,
-        )
+        found, seconds = timed(exact.contains, samples, tol=1e-9, repeats=5)
+        held, longer = timed(exact.contains, corners, tol=0.0, repeats=5)
+        rates = 1e-6 * len(samples) / seconds, 1e-3 * len(corners) / longer
+        table.row(name, len(exact.outer), *rates, np.mean(found), np.mean(held))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "what", choices=["systems", "bodies", "general", "filling", "bounds", "membership", "stack"]
-    )
+    parser = command_line(__doc__, systems, bodies, general, filling, bounds, membership, stack)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument(
         "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"
@@ -298,20 +272,7 @@ def main() -> None:
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--directions", type=int, default=8, help="of the disc stack, in opposite pairs")
-    options = parser.parse_args()
-    if options.what == "systems":
-        named_systems()
-    elif options.what == "filling":
-        filling()
-    elif options.what == "bounds":
-        bounds()
-    elif options.what == "membership":
-        membership()
-    elif options.what == "stack":
-        stack(options.directions)
-    else:
-        draw = body if options.what == "bodies" else general
-        family(draw, options)
+    run_part(parser)
 
 
 if __name__ == "__main__":

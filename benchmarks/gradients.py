@@ -17,16 +17,14 @@ derivative is NaN.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 import routh
-from event_families import planar_body, random_matrices
-from problems import problem_of_size
+from measure import Table, command_line, timed
+from problems import planar_body, problem_of_size, random_matrices
 from routh.sampling.gradients import differentiate
 from routh.sampling.outcomes import DATA
 
@@ -137,57 +135,44 @@ def errors_of(outcomes, chosen, field, change, derivative):
     return np.where(same, np.abs(difference / 12.0 - derivative).max(axis=1), np.nan)
 
 
-def least(call):
+def least(call, *given, **options):
     """Processor seconds of the quickest of some calls, after one that may compile."""
-    call()
-    taken = []
-    for _ in range(TURNS):
-        start = time.process_time()
-        call()
-        taken.append(time.process_time() - start)
-    return min(taken)
+    call(*given, **options)
+    return timed(call, *given, **options, repeats=TURNS)[1]
 
 
 def cost(problem, seed, samples=FORWARD, **options):
     """Seconds of a pass backwards, drawing the sample again included, over those of drawing it."""
-    outcomes = routh.sample(problem, samples, seed=seed, threads=1, **options)
-    forward = least(lambda: routh.sample(problem, samples, seed=seed, threads=1, **options))
-    return least(lambda: outcomes.vjp(np.ones(problem.nv), threads=1)) / forward
+    options |= {"seed": seed, "threads": 1}
+    outcomes = routh.sample(problem, samples, **options)
+    forward = least(routh.sample, problem, samples, **options)
+    return least(outcomes.vjp, np.ones(problem.nv), threads=1) / forward
 
 
-def system_cost(name, seeds=3) -> str:
-    """A row of a table: what a pass backwards costs for one of the papers' systems."""
-    problem, n = routh.systems.get(name).problem, 4 * FORWARD
-    each = 1e6 * least(lambda: routh.sample(problem, n, threads=1)) / n
-    ratio = np.median([cost(problem, seed, n) for seed in range(seeds)])
-    return f"| {name} | {each:.2f} | {ratio:.1f} |"
-
-
-def batch_cost(family, rows=256, n=16) -> str:
-    """A row of a table: what a pass backwards costs for problems of one family together, and one by one."""
-    rng = np.random.default_rng(0)
-    batch = routh.ImpactBatch.from_problems([family.make(rng) for _ in range(rows)])
-    outcomes = routh.sample(batch, n, threads=1, **family.options)
-    forward = least(lambda: routh.sample(batch, n, threads=1, **family.options))
-    cotangent, single = np.ones(batch.nv), [outcomes[row] for row in range(rows)]
-    together = least(lambda: outcomes.vjp(cotangent, threads=1))
-    apart = least(lambda: [each.vjp(cotangent, threads=1) for each in single])
-    times = f"{1e6 * forward / (rows * n):.1f} | {together / forward:.1f} | {apart / forward:.1f}"
-    return f"| {rows} problems, {n} samples each: {family.name} | {times} |"
-
-
-def costs() -> None:
-    """Print what a pass backwards costs for the papers' systems, and for batches."""
-    print("| system | samples' time, us | backwards over forwards |\n|---|---|---|")
+def costs(seeds=3, rows=256, n=16) -> None:
+    """Print what a pass backwards costs for the papers' systems, and for batches, together and one by one."""
+    table = Table({"system": "<16", "samples' time, us": ".2f", "backwards over forwards": ".1f"})
     for name in SYSTEMS:
-        print(system_cost(name), flush=True)
-    print("\n| batch | samples' time, us | backwards over forwards | row by row |\n|---|---|---|---|")
+        problem, count = routh.systems.get(name).problem, 4 * FORWARD
+        each = 1e6 * least(routh.sample, problem, count, threads=1) / count
+        table.row(name, each, np.median([cost(problem, seed, count) for seed in range(seeds)]))
+    print()
+    numbers = dict.fromkeys(("samples' time, us", "backwards over forwards", "row by row"), ".1f")
+    table = Table({f"{rows} problems, {n} samples each": "<20", **numbers})
     for family in families():
-        if family.name in BATCHES:
-            print(batch_cost(family), flush=True)
+        if family.name not in BATCHES:
+            continue
+        rng = np.random.default_rng(0)
+        batch = routh.ImpactBatch.from_problems([family.make(rng) for _ in range(rows)])
+        outcomes = routh.sample(batch, n, threads=1, **family.options)
+        forward = least(routh.sample, batch, n, threads=1, **family.options)
+        cotangent, single = np.ones(batch.nv), [outcomes[row] for row in range(rows)]
+        together = least(outcomes.vjp, cotangent, threads=1)
+        apart = least(lambda: [each.vjp(cotangent, threads=1) for each in single])  # noqa: B023
+        table.row(family.name, 1e6 * forward / (rows * n), together / forward, apart / forward)
 
 
-def measure(family, problems, n, *, timed=FORWARD, first=0):
+def measure(family, problems, n, *, forward=FORWARD, first=0):
     """A row of the table: samples, shares that changed and are one-sided, worst error, ratio of times."""
     errors, flags, nothing, solved, ratios = [], [], [], [], []
     for seed in range(first, first + problems):
@@ -196,8 +181,8 @@ def measure(family, problems, n, *, timed=FORWARD, first=0):
         found = compare(problem, n, seed, rng, **family.options)
         for kept, value in zip((errors, flags, nothing, solved), found, strict=True):
             kept.append(value)
-        if timed:
-            ratios.append(cost(problem, seed, timed, **family.options))
+        if forward:
+            ratios.append(cost(problem, seed, forward, **family.options))
     error, flagged, none, ended = (np.concatenate(kept) for kept in (errors, flags, nothing, solved))
     judged = ended & ~flagged
     changed = np.isnan(error[judged]).any(axis=1).mean()
@@ -209,12 +194,12 @@ def measure(family, problems, n, *, timed=FORWARD, first=0):
         "none": float(none[ended].mean()),
         "changed": float(changed),
         "worst": float(np.nanmax(error[judged])),
-        "ratio": float(np.median(ratios)) if ratios else float("nan"),
+        "ratio": float(np.median(ratios)) if ratios else None,
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--problems", type=int, default=24, help="of each family")
     parser.add_argument("--samples", type=int, default=64, help="of each problem")
     parser.add_argument("--only", help="families whose names contain this")
@@ -225,17 +210,14 @@ def main() -> None:
     if given.systems:
         costs()
         return
-    print(
-        "| family | samples | one-sided | of these | none | changed | worst error | backwards over forwards |"
+    columns = {"family": "<20", "samples": "d"} | dict.fromkeys(
+        ("one-sided", "of these", "none", "changed"), ".1%"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    table = Table({**columns, "worst error": ".1e", "backwards over forwards": ".1f"})
     for family in families():
-        if given.only and given.only not in family.name:
-            continue
-        row = measure(family, given.problems, given.samples, timed=given.forward, first=given.first)
-        shares = [f"{100 * row[name]:.1f} %" for name in ("one-sided", "of these", "none", "changed")]
-        cells = [family.name, str(row["samples"]), *shares, f"{row['worst']:.1e}", f"{row['ratio']:.1f}"]
-        print(f"| {' | '.join(cells)} |", flush=True)
+        if given.only is None or given.only in family.name:
+            row = measure(family, given.problems, given.samples, forward=given.forward, first=given.first)
+            table.row(family.name, *row.values())
 
 
 if __name__ == "__main__":

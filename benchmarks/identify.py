@@ -8,13 +8,11 @@ Measured tosses are in `cube_tosses.py` and `elbow_tosses.py`.
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
-from scipy.stats import beta
 
 import routh
+from measure import Table, command_line, in_processes, share_interval
 from routh.robust import Identified, MeasuredImpacts, identify
 
 TRUE = {"mu": 0.3, "restitution": 0.4, "inertia": 0.15, "half_width": 0.4}
@@ -42,8 +40,9 @@ class Block:
         return routh.ImpactBatch(M, Jn, Jt, values["mu"], self.v, present=self.present, restitution=e)
 
 
-def one_trial(trial: int, impacts: int, samples: int) -> Identified:
+def one_trial(task: tuple[int, int, int]) -> Identified:
     """Outcomes drawn from the true sets, with errors of measurement, and fitted without knowing them."""
+    trial, impacts, samples = task
     rng = np.random.default_rng([trial, 7])
     block = Block(rng, impacts)
     drawn = routh.sample(block(TRUE), 1, seed=1000 + trial, threads=1).v[:, 0]
@@ -55,42 +54,36 @@ def simulated(options: argparse.Namespace) -> None:
     """How often the intervals contain the truth; the table is printed every so often, the last is whole."""
     jobs = [(k, options.impacts, options.samples) for k in range(options.trials)]
     found: list[Identified] = []
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        for trial in pool.map(one_trial, *zip(*jobs, strict=True)):
-            found.append(trial)
-            if len(found) % 20 == 0 or len(found) == options.trials:
-                print(f"\n{options.impacts} impacts a trial, {options.samples} samples of each outcome")
-                print_coverage(found)
+    for trial in in_processes(one_trial, jobs, options.jobs):
+        found.append(trial)
+        if len(found) % 20 == 0 or len(found) == options.trials:
+            print(f"\n{options.impacts} impacts a trial, {options.samples} samples of each outcome")
+            print_coverage(found)
 
 
 def print_coverage(found: list[Identified]) -> None:
     """Estimates against the truth."""
     print(f"{len(found)} trials, {sum(f.converged for f in found)} converged")
-    print("parameter     truth  mean estimate  standard deviation  mean width  inside  share [95 %]")
+    numbers = {"truth": "g", **dict.fromkeys(("mean estimate", "standard deviation", "mean width"), ".4f")}
+    table = Table({"parameter": "<12", **numbers, "inside": "d", "share [95 %]": "<"})
     inside = np.array(
         [[e.interval[0] <= TRUE[n] <= e.interval[1] for n, e in f.estimates.items()] for f in found]
     )
     for k, name in enumerate(TRUE):
         values = np.array([f.values[name] for f in found])
         width = np.mean([np.ptp(f.estimates[name].interval) for f in found])
-        print(
-            f"{name:12s}  {TRUE[name]:5g}  {values.mean():13.4f}  {values.std():18.4f}  {width:10.4f}"
-            f"  {inside[:, k].sum():6d}  {_share(int(inside[:, k].sum()), len(found))}"
-        )
+        hits = int(inside[:, k].sum())
+        table.row(name, TRUE[name], values.mean(), values.std(), width, hits, _share(hits, len(found)))
     print(f"all together: {_share(int(inside.sum()), inside.size)}, as if independent", flush=True)
 
 
 def _share(hits: int, count: int) -> str:
-    """With Clopper and Pearson's 95 % interval."""
-    low = beta.ppf(0.025, hits, count - hits + 1) if hits else 0.0
-    high = beta.ppf(0.975, hits + 1, count - hits) if hits < count else 1.0
+    low, high = share_interval(hits, count)
     return f"{hits / count:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--impacts", type=int, default=24)
     parser.add_argument("--samples", type=int, default=16)

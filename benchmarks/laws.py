@@ -11,15 +11,14 @@ and of some the answer is compared with 512 outcomes of the energetic set. A law
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
 import routh
-from problems import colliding, random_problem
+from measure import Table, command_line, counted
+from problems import apart, colliding, random_problem
 from routh import laws
 from routh.status import Status
 
@@ -39,11 +38,6 @@ def problem_of(seed: int) -> routh.ImpactProblem:
     )
 
 
-def distance(problem: routh.ImpactProblem, one: np.ndarray, other: np.ndarray) -> float:
-    """In the kinetic-energy norm, as a share of the speed before."""
-    return float(np.linalg.norm((one - other) @ problem.cholesky)) / problem.speed
-
-
 def worst(problem: routh.ImpactProblem, result: routh.ImpactResult) -> tuple[float, float, float]:
     """Energy gained, approach left and how far impulses are outside of their cones: shares."""
     gained = result.kinetic_energy / float(problem.kinetic_energy()) - 1.0
@@ -53,7 +47,7 @@ def worst(problem: routh.ImpactProblem, result: routh.ImpactResult) -> tuple[flo
     return gained, approach, float(np.max(over / problem.scaling.impulse))
 
 
-def measured(name: str, most_problems: int, orders: int, sets: int, seconds: float) -> Iterator[str]:
+def measured(name: str, most_problems: int, orders: int, sets: int, seconds: float) -> list:
     """The cells of a law's row."""
     law = laws.LAWS[name](**OPTIONS.get(name, {}))
     statuses: Counter[str] = Counter()
@@ -78,55 +72,33 @@ def measured(name: str, most_problems: int, orders: int, sets: int, seconds: flo
             turned = law(problem.subset(list(reversed(range(problem.nc)))))
             if turned.status in (Status.SOLVED, Status.ENERGY_GAINED):
                 compared += 1
-                reordered += distance(problem, turned.v, result.v) > SAME
+                reordered += int(apart(problem, turned.v, result.v) > SAME)
         if seed < sets:
             drawn = routh.sample(problem, 512, seed=0, threads=1)
             if drawn.solved.all():
                 judged += 1
-                near = min(distance(problem, v, result.v) for v in drawn.v)
-                outside += near > NEAR
+                outside += int(apart(problem, drawn.v, result.v).min() > NEAR)
     each = 1e3 * (time.process_time() - begun) / max(count, 1)
-    answered = statuses["SOLVED"] + statuses["ENERGY_GAINED"]
-    yield name
-    yield str(count)
-    yield f"{100 * answered / count:.1f} %"
-    yield f"{100 * gained / count:.1f} %"
-    yield from (f"{max(value, 0.0):.0e}" for value in most)
-    yield f"{reordered} of {compared}"
-    yield f"{outside} of {judged}"
-    yield ", ".join(f"{n} {s}" for s, n in statuses.items() if s not in ("SOLVED", "ENERGY_GAINED")) or "none"
-    yield f"{each:.0f} ms"
+    answered = statuses.pop("SOLVED", 0) + statuses.pop("ENERGY_GAINED", 0)
+    shares = [f"{reordered} of {compared}", f"{outside} of {judged}", counted(statuses) or "none"]
+    return [name, count, answered / count, gained / count, *np.maximum(most, 0.0), *shares, each]
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--problems", type=int, default=10_000)
     parser.add_argument("--orders", type=int, default=1000)
     parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=np.inf, help="for each law")
     parser.add_argument("--law", action="append", choices=NAMES)
     args = parser.parse_args()
-    head = (
-        "law",
-        "problems",
-        "answers",
-        "says it gained energy",
-        "energy gained otherwise",
-        "approach after",
-        "outside the cones",
-        "order changes it",
-        "outside the set",
-        "no answer",
-        "each",
-    )
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head), flush=True)
+    columns = {"law": "<16", "problems": "d", "answers": ".1%", "says it gained energy": ".1%"}
+    columns |= dict.fromkeys(("energy gained otherwise", "approach after", "outside the cones"), ".0e")
+    columns |= dict.fromkeys(("order changes it", "outside the set", "no answer"), "<")
+    table = Table({**columns, "ms each": ".0f"})
     for name in args.law or NAMES:
-        print(
-            "| " + " | ".join(measured(name, args.problems, args.orders, args.sets, args.seconds)) + " |",
-            flush=True,
-        )
+        table.row(*measured(name, args.problems, args.orders, args.sets, args.seconds))
 
 
 if __name__ == "__main__":

@@ -3,27 +3,12 @@
 python benchmarks/methods.py            # prints the table of docs/guide/methods.md; compiles first
 """
 
-import argparse
-import os
-import platform
-import time
 from collections.abc import Callable
-from datetime import date
 
 import numpy as np
 
 import routh
-
-
-def seconds(work: Callable[[], object], *, repeats: int = 2) -> float:
-    """Best processor time of some calls, after one that compiles."""
-    work()
-    best = np.inf
-    for _ in range(repeats):
-        begin = time.process_time()
-        work()
-        best = min(best, time.process_time() - begin)
-    return float(best)
+from measure import Table, command_line, machine, timed
 
 
 def methods(name: str) -> dict[str, Callable[[], object]]:
@@ -46,15 +31,15 @@ def methods(name: str) -> dict[str, Callable[[], object]]:
 
 def main() -> None:
     """Print the table."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    print(f"{date.today()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}, process time\n")
+    command_line(__doc__).parse_args()
+    print(f"{machine()}, processor time\n")
     names = ("rocking-block", "compass-gait")
-    print("| method |", " | ".join(names), "|")
-    print("|---|" + "---|" * len(names))
+    table = Table({"method, ms": "<33", **dict.fromkeys(names, ".3g")})
     columns = [methods(name) for name in names]
     for method in columns[0]:
-        times = " | ".join(f"{1e3 * seconds(column[method]):.3g} ms" for column in columns)
-        print(f"| {method} | {times} |", flush=True)
+        for column in columns:
+            column[method]()  # compiles
+        table.row(method, *(1e3 * timed(column[method], repeats=2)[1] for column in columns))
 
 
 if __name__ == "__main__":

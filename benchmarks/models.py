@@ -1,11 +1,8 @@
 """Time per call of every system's model: python benchmarks/models.py [repeats]."""
 
-import argparse
 import timeit
 
-from rich.console import Console
-from rich.table import Table
-
+from measure import Table, command_line
 from routh import systems
 
 CALLS = 200
@@ -17,11 +14,11 @@ def best(function, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("repeats", nargs="?", type=int, default=7)
     repeats = parser.parse_args().repeats
-    columns = ["mass", "bias", "Jacobians", "their rates"]
-    table = Table("system", "nv", "contacts", *columns, "all four", "gaps", title="microseconds per call")
+    columns = ("mass", "bias", "Jacobians", "their rates", "all four", "gaps")
+    table = Table({"system, us": "<20", "nv": "d", "contacts": "d", **dict.fromkeys(columns, ".1f")})
     for name in systems.names():
         system = systems.get(name)
         if system.model is None or system.state is None:  # given by its matrices, or by constraints
@@ -37,9 +34,7 @@ def main():
             )
         ]
         gaps = best(lambda m=model, q=q: m.gaps(q), repeats)
-        cells = [f"{value:.1f}" for value in (*times, sum(times), gaps)]
-        table.add_row(name, str(model.nv), str(len(model.contacts)), *cells)
-    Console(width=100).print(table)
+        table.row(name, model.nv, len(model.contacts), *times, sum(times), gaps)
 
 
 if __name__ == "__main__":

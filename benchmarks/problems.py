@@ -16,6 +16,12 @@ from routh.exact.snapping import snap
 from routh.friction import facet_directions
 from routh.problem import ImpactProblem
 
+#: the papers' planar systems whose exact sets are known
+PAPERS = (
+    *("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing"),
+    "block-into-wall",
+)
+
 # Inelastic impacts
 
 
@@ -103,6 +109,29 @@ def family_problem(family, seed):
     problem = problem_of_size(rng, nc, nt, mu, **options)
     bound = problem.scaling.impulse * rng.random(nc) * 10.0 ** rng.uniform(-1.5, 0.5)
     return problem, bound
+
+
+def planar_body(rng, nc, *, mu=None, collide=True):
+    """One body: contacts anywhere on it, friction up to 1 unless given; something approaches if wanted."""
+    points, angles = rng.uniform(-1, 1, (nc, 2)), rng.uniform(0, 2 * np.pi, nc)
+    normals = np.c_[np.cos(angles), np.sin(angles)]
+    tangents = np.c_[normals[:, 1], -normals[:, 0]]
+    arms = [points[:, :1] * d[:, 1:] - points[:, 1:] * d[:, :1] for d in (normals, tangents)]
+    M = np.diag([1.0, 1.0, rng.uniform(0.05, 1.0)])
+    friction = rng.uniform(0, 1, nc) if mu is None else mu
+    Jn, Jt = np.c_[normals, arms[0]], np.c_[tangents, arms[1]]
+    problem = ImpactProblem(M, Jn, Jt, friction, rng.normal(size=3))
+    return colliding(problem) if collide else problem
+
+
+def random_matrices(rng, nc=None, *, collide=True):
+    """Random M and J, nv = 2 nc, friction up to 1; something approaches if wanted."""
+    nc = int(rng.integers(1, 5)) if nc is None else nc
+    nv = 2 * nc
+    A, J = rng.normal(size=(nv, nv)), rng.normal(size=(2 * nc, nv))
+    M = A @ A.T / nv + 0.2 * np.eye(nv)
+    problem = ImpactProblem(M, J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv))
+    return colliding(problem) if collide else problem
 
 
 # Impacts with restitution
@@ -270,6 +299,14 @@ def direction_rate(w, mu, theta):
     fx = w[:, 0, 2, None] - mu[:, None] * (wxx * c + wxy * s)
     fy = w[:, 1, 2, None] - mu[:, None] * (wxy * c + wyy * s)
     return c * fy - s * fx
+
+
+# What outcomes are held against
+
+
+def apart(problem, one, other):
+    """Distances of velocities (..., nv) by their kinetic energy, shares of the speed before."""
+    return np.linalg.norm((one - other) @ problem.cholesky, axis=-1) / problem.scaling.speed
 
 
 def cone_violation(impulse, mu):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from event_families import random_matrices
+from problems import random_matrices
 
 jax = pytest.importorskip("jax")
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from event_families import random_matrices
-from problems import problem_of_size
+from problems import problem_of_size, random_matrices
 from routh.sampling.outcomes import DATA
 
 ROWS = ("v", "M")  # arrays without an axis of contacts

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import routh
-from event_families import planar_body
-from problems import FAMILIES, colliding, family_problem, random_problem
+from problems import FAMILIES, colliding, family_problem, planar_body, random_problem
 from routh import systems
 from routh.status import Status
 

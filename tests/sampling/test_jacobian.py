@@ -5,9 +5,8 @@ import pytest
 from decided_path import Scaled, record_in_space, record_of, velocity_after
 
 import routh
-from event_families import random_matrices
 from gradients import compare, errors_of, families, measure
-from problems import problem_of_size
+from problems import problem_of_size, random_matrices
 from routh import systems
 from routh.friction import facet_directions
 from routh.kernels.gradients.record import LEAVES_CONE
@@ -74,7 +73,7 @@ TESTED = [family for family in families() if not family.name.startswith(UNTESTED
 
 @pytest.mark.parametrize("family", TESTED, ids=lambda family: family.name)
 def test_jacobians_agree_with_central_differences(family):
-    row = measure(family, 3, 24, timed=0)
+    row = measure(family, 3, 24, forward=0)
     assert row["samples"] * (1.0 - row["one-sided"]) > 24
     assert row["worst"] < 1e-6
     assert row["changed"] < 0.05

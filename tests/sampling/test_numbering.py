@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from event_families import planar_body
+from problems import planar_body
 from routh import systems
 from routh.status import Status
 

@@ -1,6 +1,6 @@
 """How long a newcomer waits: processor time of first and second calls, each in a process of its own.
 
-    python benchmarks/first_call.py [row ...] [--repeat 3] [--without-bytecode]
+    python benchmarks/first_calls.py [row ...] [--repeat 3] [--without-bytecode]
 
 A fresh folder for compiled kernels stands for a fresh installation of routh: the first call compiles, the
 second loads. Bytecode is there, since pip makes it for what it installs; ``--without-bytecode`` is for
@@ -10,14 +10,11 @@ count; of several second calls the least. Rows are named as printed, for example
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
-import resource
-import subprocess
 import sys
 import tempfile
-from datetime import date
+
+from measure import Table, command_line, command_seconds, machine
 
 COMMANDS = {
     "routh list": ["-m", "routh", "list"],
@@ -38,26 +35,14 @@ def processor_seconds(arguments, folder, bytecode):
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if not bytecode:
         environment["PYTHONPYCACHEPREFIX"] = folder
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, *(argument.format(folder=folder) for argument in arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        return float("nan")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def row(name, arguments, repeat, bytecode):
-    with tempfile.TemporaryDirectory() as folder:
-        first = processor_seconds(arguments, folder, bytecode)
-        second = min(processor_seconds(arguments, folder, bytecode) for _ in range(repeat))
-    print(f"{name:28s} {first:8.2f} {second:8.2f}", flush=True)
+    return command_seconds(command, env=environment)[0]
 
 
 def main():
     from routh.cli.precompile import FAMILIES
 
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("row", nargs="*")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--without-bytecode", action="store_true")
@@ -67,11 +52,15 @@ def main():
     unknown = set(given.row) - set(rows)
     if unknown:
         parser.error(f"there is no row {min(unknown)!r}; wanted one of {', '.join(rows)}")
-    print(f"{date.today()}  {platform.machine()}, {os.cpu_count()} cores  processor time, s")
-    print(f"{'':28s} {'first':>8s} {'second':>8s}")
-    for name, arguments in rows.items():
-        if not given.row or name in given.row:
-            row(name, arguments, given.repeat, not given.without_bytecode)
+    print(f"{machine()}, processor time in s\n")
+    table = Table({"": "<28", "first": ".2f", "second": ".2f"})
+    for name in given.row or rows:
+        with tempfile.TemporaryDirectory() as folder:
+            spent = [
+                processor_seconds(rows[name], folder, not given.without_bytecode)
+                for _ in range(1 + given.repeat)
+            ]
+        table.row(name, spent[0], min(spent[1:]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Every step solved, with proof: random impact steps of hard families, and the peer on the same problems.
 
-    python benchmarks/impact_steps.py --count 100000           # the full run, hours on one core
-    python benchmarks/impact_steps.py --count 1000 --peer 200  # a look
+    python benchmarks/steps.py --count 100000           # the full run, hours on one core
+    python benchmarks/steps.py --count 1000 --peer 200  # a look
 
 Each row is a family of random problems with 2 to 6 contacts, mass ratios to 1e6 and, in every other, a
 duplicated contact. "unsolved" and "worst" are the solver's own claims; "false" counts steps claimed as solved
@@ -9,13 +9,13 @@ whose independent residual (recomputed from impulse and velocity alone) is above
 "missed" counts disagreements of `pointedness` with a linear program on jamming, on every twentieth problem.
 """
 
-import argparse
 import time
 
 import numpy as np
 from scipy.optimize import linprog
 
 import routh
+from measure import Table, command_line
 from problems import cone_generators, hard_families, hard_problem
 from routh.kernels.algorithm1.lemke import pivots
 from routh.pointedness import pointedness
@@ -39,7 +39,7 @@ def run_family(arguments, count, seed, friction, pivoting):
     rng = np.random.default_rng(seed)
     unsolved = false = retried = jam_missed = jammed = 0
     worst = worst_independent = 0.0
-    start = time.perf_counter()
+    start = time.process_time()
     for k in range(count):
         problem = hard_problem(rng, **arguments)
         lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
@@ -59,17 +59,8 @@ def run_family(arguments, count, seed, friction, pivoting):
             distance, verdict = hull_distance(problem), pointedness(problem, friction="polyhedral").jammed
             jammed += verdict
             jam_missed += not verdict if distance < 1e-10 else verdict and distance > 1e-6
-    each = (time.perf_counter() - start) / count
-    return [
-        unsolved,
-        false,
-        retried,
-        f"{worst:.1e}",
-        f"{worst_independent:.1e}",
-        jammed,
-        jam_missed,
-        f"{each * 1e3:.2f}",
-    ]
+    each = 1e3 * (time.process_time() - start) / count
+    return unsolved, false, retried, worst, worst_independent, jammed, jam_missed, each
 
 
 def run_peer(arguments, count, seed):
@@ -86,13 +77,11 @@ def run_peer(arguments, count, seed):
         result = lcp_lemke(W, q, max_iter=10_000)
         good = result.success and routh.lcp.natural_residual(W, q, result.z) < residual_tolerance(problem)
         failed += not good
-    return f"{failed / count:.1%}"
+    return failed / count
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--count", type=int, default=1000, help="problems a family")
     parser.add_argument("--peer", type=int, default=0, help="problems a family for quantecon")
     parser.add_argument(
@@ -101,18 +90,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="families whose name contains this")
     options = parser.parse_args()
-    header = [
-        "unsolved",
-        "false",
-        "retried",
-        "worst",
-        "independent",
-        "jammed",
-        "missed",
-        "ms each",
-        "peer fails",
-    ]
-    print(f"{'family':<28}" + "".join(f"{word:>12}" for word in header))
+    counts = dict.fromkeys(("unsolved", "false", "retried"), "d") | {"worst": ".1e", "independent": ".1e"}
+    table = Table(
+        {"family": "<29", **counts, "jammed": "d", "missed": "d", "ms each": ".2f", "peer fails": ".1%"}
+    )
     total = bad = 0
     for friction in ("polyhedral", "cone"):
         for name, arguments in hard_families():
@@ -122,15 +103,12 @@ def main():
             count = options.count
             if friction == "cone":
                 count = options.count // 10 if options.cone is None else options.cone
-            row = run_family(arguments, count, options.seed, friction, pivots) if count else ["-"] * 8
-            peer = (
-                run_peer(arguments, options.peer, options.seed)
-                if options.peer and friction == "polyhedral"
-                else "-"
-            )
-            print(f"{label:<28}" + "".join(f"{cell!s:>12}" for cell in [*row, peer]), flush=True)
-            if count:
-                total, bad = total + count, bad + row[0] + row[1] + row[6]
+            if not count:
+                continue
+            row = run_family(arguments, count, options.seed, friction, pivots)
+            judged = options.peer and friction == "polyhedral"
+            table.row(label, *row, run_peer(arguments, options.peer, options.seed) if judged else None)
+            total, bad = total + count, bad + row[0] + row[1] + row[6]
     print(f"{total} steps, {bad} unsolved, falsely solved or with a missed jam")
 
 

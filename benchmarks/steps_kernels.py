@@ -1,6 +1,6 @@
-"""The sampling kernels against the enumerator: random steps of the hard families of impact_steps.py.
+"""The sampling kernels against the enumerator: random steps of the hard families of steps.py.
 
-    python benchmarks/kernel_steps.py --count 40
+    python benchmarks/steps_kernels.py --count 40
 
 Each step is solved for several lambda_max; what the kernel leaves unsolved ("left") is drawn again by the
 reference, as `routh.sample` does. The enumerator tries every basis of HP23 (75), so only problems with at
@@ -11,13 +11,12 @@ those that are not it; where it has several, "other" counts those that are not t
 the reference. Distances are kinetic, in units of the speed before; "worst" is the largest where unique.
 """
 
-import argparse
 import math
-import time
 
 import numpy as np
 
-from problems import hard_families, hard_problem
+from measure import Table, command_line
+from problems import apart, hard_families, hard_problem
 from routh import tolerances
 from routh.friction import facet_directions
 from routh.kernels.algorithm1.sampling import run
@@ -29,7 +28,7 @@ FAMILIES = dict(hard_families())
 MOST_UNKNOWNS = 15
 SPATIAL_FACETS = 4
 ENDED = (Status.SOLVED, Status.MAX_STEPS)
-COLUMNS = ("steps", "several", "none", "left", "unsolved", "missed", "apart", "other", "worst", "seconds")
+COLUMNS = ("steps", "several", "none", "left", "unsolved", "missed", "apart", "other", "worst")
 
 
 def small_problems(arguments, count, seed):
@@ -57,9 +56,8 @@ def kernel_velocities(problem, numbers, size, facets):
 
 def compare(arguments, count, seed, bounds=4):
     """One row of the table, see COLUMNS: ``count`` problems with ``bounds`` different lambda_max each."""
-    begin = time.perf_counter()
     problems, rng = small_problems(arguments, count, seed)
-    several = none = left = unsolved = missed = apart = other = 0
+    several = none = left = unsolved = missed = differ = other = 0
     worst = 0.0
     for problem in problems:
         facets = SPATIAL_FACETS if arguments["spatial"] else None
@@ -69,7 +67,7 @@ def compare(arguments, count, seed, bounds=4):
         solutions = [step.solutions(problem.v, size * row) for row in numbers]
         references = [step.solve(problem.v, size * row) for row in numbers]
         unique = [
-            all(distance(problem, one.v, found[0].v) < tolerances.SAME_VELOCITY for one in found)
+            all(apart(problem, one.v, found[0].v) < tolerances.SAME_VELOCITY for one in found)
             for found in solutions
         ]
         none += sum(not found for found in solutions)
@@ -79,34 +77,24 @@ def compare(arguments, count, seed, bounds=4):
         for i, (v, solved) in enumerate(zip(after, ended, strict=True)):
             unsolved += not solved
             if found := solutions[i]:
-                missed += not min(distance(problem, v, one.v) for one in found) < tolerances.SAME_VELOCITY
-            far = distance(problem, v, references[i].v)
+                missed += not min(apart(problem, v, one.v) for one in found) < tolerances.SAME_VELOCITY
+            far = apart(problem, v, references[i].v)
             if unique[i]:
-                apart += not far < tolerances.SAME_VELOCITY
+                differ += not far < tolerances.SAME_VELOCITY
                 worst = max(worst, far)
             else:
                 other += not far < tolerances.SAME_VELOCITY
-    seconds = time.perf_counter() - begin
-    return bounds * count, several, none, left, unsolved, missed, apart, other, worst, seconds
-
-
-def distance(problem, v, other):
-    """Kinetic distance of two velocities, in units of the speed before."""
-    return float(np.sqrt(2.0 * problem.kinetic_energy(v - other)) / problem.scaling.speed)
+    return bounds * count, several, none, left, unsolved, missed, differ, other, worst
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--count", type=int, default=40, help="problems a family")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    print(f"{'family':<20}" + "".join(f"{name:>11}" for name in COLUMNS))
+    table = Table({"family": "<16", **dict.fromkeys(COLUMNS, "d"), "worst": ".1e"})
     for name, arguments in FAMILIES.items():
-        row = compare(arguments, options.count, options.seed)
-        cells = [*row[:-2], f"{row[-2]:.1e}", f"{row[-1]:.0f}"]
-        print(f"{name:<20}" + "".join(f"{cell!s:>11}" for cell in cells), flush=True)
+        table.row(name, *compare(arguments, options.count, options.seed))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which outcomes each choice of rates draws, beside HP23's Algorithm 1: docs/images/distributions.png.
 
-python benchmarks/event_distributions.py [--output docs/images/distributions.png]
+python benchmarks/events_distributions.py [--output docs/images/distributions.png]
 
 Shade is the logarithm of how many of 2^14 samples end there; the outline is the exact set. Printed: the share
 of the exact width that is missed, of samples at the set's vertices, and how far samples lie outside.
@@ -8,12 +8,11 @@ of the exact width that is missed, of samples at the set's vertices, and how far
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
 import routh
-from events import missing
+from events_plane import missing
+from measure import Table, command_line
 from routh import systems
 from routh.viz import style
 from routh.viz.density import draw_density, limits
@@ -49,7 +48,8 @@ def panel(ax, exact, axes, v):
 @style.context()
 def figure():
     """The figure; prints the table on the way."""
-    print(f"{'system':<14}{'drawn':<28}{'missed %':>9}{'at vertices %':>15}{'outside':>10}")
+    numbers = {"missed %": ".2f", "at vertices %": ".1f", "outside": ".1e"}
+    table = Table({"system": "<14", "drawn by": "<25", **numbers})
     fig, grid = style.figure(len(SYSTEMS), 5, width=style.TWO_COLUMNS, aspect=1.0)
     for row, (name, axes) in zip(grid.reshape(len(SYSTEMS), -1), SYSTEMS.items(), strict=True):
         system = systems.get(name)
@@ -61,8 +61,7 @@ def figure():
             near = np.linalg.norm((v[:, None] - vertices) @ exact.problem.cholesky, axis=2).min(axis=1)
             at = np.mean(near <= 1e-6 * exact.problem.speed)
             outside = max(exact.outer.violation(v).max(), 0.0)
-            cells = f"{100 * missing(v, exact):>9.2f}{100 * at:>15.1f}{outside:>10.1e}"
-            print(f"{name:<14}{how:<28}{cells}", flush=True)
+            table.row(name, how, 100 * missing(v, exact), 100 * at, outside)
             ax.set_title(how.replace(", ", "\n"), fontsize=6)
             ax.set_xlabel(axes[0].label(exact.problem), fontsize=5)
         row[0].set_ylabel(axes[1].label(exact.problem), fontsize=5)
@@ -70,8 +69,7 @@ def figure():
 
 
 def main():
-    style_ = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=style_)
+    parser = command_line(__doc__)
     parser.add_argument("--output", default="docs/images/distributions.png")
     figure().savefig(parser.parse_args().output, dpi=200)
 
