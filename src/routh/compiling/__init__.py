@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds, while_listening
@@ -67,23 +68,21 @@ def distinct(function: Function) -> Function:
 
     So what it has read need not be read again.
     """
-    function.__dict__["distinct"] = True
-    return _marked(function)
+    return _marked(function, distinct=True)
 
 
 def apart(function: Function) -> Function:
     """A large `kernel` that stays out of its callers on the CPU: what is compiled as one takes longer."""
-    function.__dict__["apart"] = True
-    return _marked(function)
+    return _marked(function, apart=True)
 
 
-def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **options: Foreign) -> Foreign:
+def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **marks: Foreign) -> Foreign:
     """A plain function of routh, and every plain function of routh that it calls, as kernels.
 
-    ``instead``: pairs of a function and the kernel in its place; ``options`` for all of them: ``fastmath``,
+    ``instead``: pairs of a function and the kernel in its place; ``marks`` for all of them: ``fastmath``,
     LLVM's words for what may be done to sums and products, and ``forceinline``.
     """
-    return rebuilt(function, lambda copy: _marked(copy, **options), dict(instead))
+    return rebuilt(function, lambda copy: _marked(copy, **marks), dict(instead))
 
 
 def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
@@ -139,14 +138,6 @@ class Patient:
         return False
 
 
-class Called:
-    """A function as a part of GPU kernels."""
-
-    def __init__(self, function: Plain, **options: Foreign) -> None:
-        self.py_func: Foreign = function
-        self.options = options or function.__dict__.get("options", {})
-
-
 @functools.cache
 def on_device(
     function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), fast: tuple[str, ...] = ()
@@ -156,7 +147,12 @@ def on_device(
     ``instead``: pairs of a function and what is called in its place. ``fast``: LLVM's words for what may be
     done to sums and products.
     """
-    make = functools.partial(Called, fastmath=frozenset(fast)) if fast else Called
+
+    def make(function: Plain) -> Foreign:
+        if fast:
+            function.__dict__["fastmath"] = frozenset(fast)
+        return SimpleNamespace(py_func=function)
+
     made: dict[Plain, Foreign] = {}
     for original, other in instead:
         made[getattr(original, "py_func", original)] = rebuilt(other, make, made)
@@ -178,8 +174,10 @@ def find_cuda() -> Foreign:
     return import_module("routh.compiling.device").gpu()
 
 
-def _marked(function: Foreign, **options: Foreign) -> Foreign:
-    return _kernel_class()(function, **options)
+def _marked(function: Foreign, **marks: Foreign) -> Foreign:
+    """A kernel; ``marks`` stay with the function, for copies of it, too."""
+    function.__dict__.update(marks)
+    return _kernel_class()(function)
 
 
 @functools.cache

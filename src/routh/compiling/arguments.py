@@ -11,15 +11,22 @@ than many a kernel. Everything that it calls is in Python's stable ABI (3.11 and
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.compiling.translator.values import ELEMENTS, Kind, array_kind
+from routh.compiling.translator.values import ELEMENTS, Kind, array_kind, kind_of_number
 
 MOST = 1024  # words or keys of one call
 
+_VIEW = {"data": 0, "item": 3, "ndim": 5, "format": 6, "shape": 7, "strides": 8}
+_TYPES = {"item": "i64", "ndim": "i32"}
+_FIELDS = "\n".join(
+    f"  %{name}.at = getelementptr %view, ptr %view, i64 0, i32 {place}\n"
+    f"  %{name} = load {_TYPES.get(name, 'ptr')}, ptr %{name}.at"
+    for name, place in _VIEW.items()
+)
 PACKER = f"""
 %view = type {{ ptr, ptr, i64, i64, i32, i32, ptr, ptr, ptr, ptr, ptr }}
 declare ptr @PyObject_Type(ptr)
@@ -33,6 +40,8 @@ declare i32 @PyObject_GetBuffer(ptr, ptr, i32)
 declare void @PyBuffer_Release(ptr)
 declare i32 @PyBuffer_IsContiguous(ptr, i8)
 declare ptr @PyErr_Occurred()
+declare i64 @llvm.umin.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 ; room: how many words and keys there are, the types of 1.0 and of None, {MOST} words, {MOST} keys
 define internal void @append(ptr %room, i64 %which, i64 %word) {{
@@ -53,9 +62,30 @@ end:
   ret void
 }}
 
+; appends words; all their bits together
+define internal i64 @append.all(ptr %room, ptr %words, i64 %count) {{
+head:
+  br label %next
+next:
+  %k = phi i64 [ 0, %head ], [ %k.next, %one ]
+  %bits = phi i64 [ 0, %head ], [ %bits.next, %one ]
+  %is.left = icmp slt i64 %k, %count
+  br i1 %is.left, label %one, label %end
+one:
+  %at = getelementptr i64, ptr %words, i64 %k
+  %word = load i64, ptr %at
+  call void @append(ptr %room, i64 0, i64 %word)
+  %bits.next = or i64 %bits, %word
+  %k.next = add i64 %k, 1
+  br label %next
+end:
+  ret i64 %bits
+}}
+
 define internal void @value(ptr %value, ptr %room) {{
 head:
   %view = alloca %view
+  %number.at = alloca i64
   %type = call ptr @PyObject_Type(ptr %value)
   call void @Py_DecRef(ptr %type)  ; the value has another reference
   %name = ptrtoint ptr %type to i64
@@ -106,89 +136,48 @@ part:
   br i1 %is.good, label %next, label %nothing
 buffer:
   %failed = call i32 @PyObject_GetBuffer(ptr %value, ptr %view, i32 28)  ; PyBUF_STRIDES | PyBUF_FORMAT
-  %is.none.there = icmp ne i32 %failed, 0
-  br i1 %is.none.there, label %nothing, label %there
+  %is.there = icmp eq i32 %failed, 0
+  br i1 %is.there, label %there, label %nothing
 there:
-  %data = load ptr, ptr %view
-  %item.at = getelementptr %view, ptr %view, i64 0, i32 3
-  %item = load i64, ptr %item.at
-  %axes.at = getelementptr %view, ptr %view, i64 0, i32 5
-  %axes32 = load i32, ptr %axes.at
-  %axes = zext i32 %axes32 to i64
-  %format.at = getelementptr %view, ptr %view, i64 0, i32 6
-  %format = load ptr, ptr %format.at
+{_FIELDS}
+  %axes = zext i32 %ndim to i64
   %letter16 = load i16, ptr %format, align 1  ; the letter, and the zero after it
   %letter = zext i16 %letter16 to i64
-  %shape.at = getelementptr %view, ptr %view, i64 0, i32 7
-  %shape = load ptr, ptr %shape.at
-  %strides.at = getelementptr %view, ptr %view, i64 0, i32 8
-  %strides = load ptr, ptr %strides.at
   %dense = call i32 @PyBuffer_IsContiguous(ptr %view, i8 67)  ; in the order of C
   %is.strided = icmp eq i32 %dense, 0
   %is.scalar = icmp eq i64 %axes, 0
   br i1 %is.scalar, label %scalar, label %array
 scalar:
-  %is.wide = icmp eq i64 %item, 8
-  br i1 %is.wide, label %wide, label %narrow
-wide:
-  %eight = load i64, ptr %data, align 1
-  br label %scalar.word
-narrow:
-  %is.half = icmp eq i64 %item, 4
-  br i1 %is.half, label %half, label %byte
-half:
-  %four = load i32, ptr %data, align 1
-  %from.four = sext i32 %four to i64
-  br label %scalar.word
-byte:
-  %single = load i8, ptr %data
-  %from.one = sext i8 %single to i64
-  br label %scalar.word
-scalar.word:
-  %word = phi i64 [ %eight, %wide ], [ %from.four, %half ], [ %from.one, %byte ]
+  %bytes = call i64 @llvm.umin.i64(i64 %item, i64 8)
+  call void @llvm.memcpy.p0.p0.i64(ptr %number.at, ptr %data, i64 %bytes, i1 false)
+  %raw = load i64, ptr %number.at
+  %used = shl i64 %bytes, 3
+  %unused = sub i64 64, %used
+  %high = shl i64 %raw, %unused
+  %word = ashr i64 %high, %unused  ; with its sign
   call void @append(ptr %room, i64 0, i64 %word)
   br label %told
 array:
   %start = ptrtoint ptr %data to i64
   call void @append(ptr %room, i64 0, i64 %start)
-  br label %lengths
-lengths:
-  %a = phi i64 [ 0, %array ], [ %a.next, %length ]
-  %more.lengths = icmp slt i64 %a, %axes
-  br i1 %more.lengths, label %length, label %after.lengths
-length:
-  %length.at = getelementptr i64, ptr %shape, i64 %a
-  %length.word = load i64, ptr %length.at
-  call void @append(ptr %room, i64 0, i64 %length.word)
-  %a.next = add i64 %a, 1
-  br label %lengths
-after.lengths:
+  call i64 @append.all(ptr %room, ptr %shape, i64 %axes)
   br i1 %is.strided, label %steps, label %told
 steps:
-  %b = phi i64 [ 0, %after.lengths ], [ %b.next, %step ]
-  %odd = phi i64 [ %start, %after.lengths ], [ %odd.next, %step ]
-  %more.steps = icmp slt i64 %b, %axes
-  br i1 %more.steps, label %step, label %told
-step:
-  %step.at = getelementptr i64, ptr %strides, i64 %b
-  %step.word = load i64, ptr %step.at
-  call void @append(ptr %room, i64 0, i64 %step.word)
-  %odd.next = or i64 %odd, %step.word
-  %b.next = add i64 %b, 1
-  br label %steps
+  %all = call i64 @append.all(ptr %room, ptr %strides, i64 %axes)
+  %start.and.steps = or i64 %start, %all
+  br label %told
 told:
-  %places = phi i64 [ 0, %scalar.word ], [ %start, %after.lengths ], [ %odd, %steps ]
+  %places = phi i64 [ 0, %scalar ], [ %start, %array ], [ %start.and.steps, %steps ]
   %below = sub i64 %item, 1
   %rest = and i64 %places, %below
   %is.odd = icmp ne i64 %rest, 0
-  %odd.word = select i1 %is.odd, i64 2, i64 0
-  %strided.word = zext i1 %is.strided to i64
-  %marks = or i64 %odd.word, %strided.word
-  %high = shl i64 %marks, 32
-  %middle = shl i64 %axes, 16
-  %with.axes = or i64 %letter, %middle
-  %told.word = or i64 %with.axes, %high
-  call void @append(ptr %room, i64 1, i64 %told.word)
+  %odd.mark = select i1 %is.odd, i64 8589934592, i64 0
+  %strided.mark = select i1 %is.strided, i64 4294967296, i64 0
+  %axes.mark = shl i64 %axes, 16
+  %with.axes = or i64 %letter, %axes.mark
+  %with.strided = or i64 %with.axes, %strided.mark
+  %with.odd = or i64 %with.strided, %odd.mark
+  call void @append(ptr %room, i64 1, i64 %with.odd)
   call void @PyBuffer_Release(ptr %view)
   ret void
 }}
@@ -222,42 +211,35 @@ class Room:
         self.keys = memoryview(self._memory).cast("B")[8 * (4 + MOST) :]
 
 
-_NUMBERS = {float: "f", np.float64: "f", bool: "b", np.bool_: "b", int: "i", np.uint64: "u", np.uint32: "w"}
-
-
-def kind_of_argument(name: str, value: Foreign) -> Kind:
+def kind_of_argument(name: str, value: Foreign, kind_of_array: Callable[[Foreign], Kind | None]) -> Kind:
     """The kind of an argument, to the translator; ``name`` is for the error."""
-    for known, letter in _NUMBERS.items():
-        if type(value) is known:
-            return letter
-    if isinstance(value, int | np.signedinteger):
-        return "i"
+    found = kind_of_array(value) or kind_of_number(value)
+    if found is not None:
+        return found
     if value is None:
         return "thing", None
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", range(len(value)))
-        parts = [kind_of_argument(f"{name}.{field}", one) for field, one in zip(names, value, strict=True)]
-        return "group", type(value) if hasattr(value, "_fields") else None, tuple(parts)
-    if isinstance(value, np.ndarray) and _is_usable(value):
-        return array_kind(value.dtype.name, value.ndim, strided=not value.flags.c_contiguous)
+        made = type(value) if hasattr(value, "_fields") else None
+        names = zip(getattr(value, "_fields", range(len(value))), value, strict=True)
+        parts = (kind_of_argument(f"{name}.{field}", one, kind_of_array) for field, one in names)
+        return "group", made, tuple(parts)
     what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
     raise TypeError(
         f"{name}: got {what}; wanted a number, None, an array of {', '.join(ELEMENTS)}, or a tuple of these"
     )
 
 
-def _is_usable(array: np.ndarray) -> bool:
-    known = array.dtype.name in ELEMENTS and array.dtype.isnative
-    return known and array.ndim > 0 and bool(array.flags.aligned)
+def kind_of_array(value: Foreign) -> Kind | None:
+    """The kind of an array of the host that a kernel can use."""
+    if isinstance(value, np.ndarray) and value.ndim > 0 and value.flags.aligned and value.dtype.isnative:
+        kind = array_kind(value.dtype.name, value.ndim, strided=not value.flags.c_contiguous)
+        return kind if value.dtype.name in ELEMENTS else None
+    return None
 
 
-def types_in(value: Foreign) -> list[type]:
+def types_in(value: Foreign) -> Iterator[type]:
     """The types of everything in an argument."""
-    return list(_types(value))
-
-
-def _types(value: Foreign) -> Iterator[type]:
     yield type(value)
     if isinstance(value, tuple):
         for one in value:
-            yield from _types(one)
+            yield from types_in(one)

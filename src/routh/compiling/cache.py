@@ -143,7 +143,6 @@ def digest_of(kernel: Foreign, known: dict[Foreign, str] | None = None) -> str:
                 code.co_argcount,
                 sorted((name, _described(value, (), known)) for name, value in plain.__dict__.items()
                        if name != "__wrapped__"),
-                sorted((name, _described(value, (), known)) for name, value in _options(kernel).items()),
                 _described(plain.__defaults__, (), known),
             )
         ).encode()
@@ -154,10 +153,6 @@ def digest_of(kernel: Foreign, known: dict[Foreign, str] | None = None) -> str:
         digest.update(f"{name}={_described(value, code.co_names, known)};".encode())
     known[plain] = digest.hexdigest()
     return known[plain]
-
-
-def _options(kernel: Foreign) -> dict[str, Foreign]:
-    return getattr(kernel, "options", {})
 
 
 def _described(value: Foreign, names: tuple[str, ...], known: dict[Foreign, str]) -> str:

@@ -23,8 +23,8 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 class Interpreted:
     """A kernel that is run by Python itself; an index out of bounds is an error."""
 
-    def __init__(self, function: Plain, **options: Foreign) -> None:
-        self.py_func, self.options = function, options
+    def __init__(self, function: Plain) -> None:
+        self.py_func = function
         functools.update_wrapper(self, function)
 
     @functools.cached_property

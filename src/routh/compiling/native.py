@@ -10,25 +10,27 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import importlib
+import pkgutil
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, partial, update_wrapper
+from functools import cache, cached_property, update_wrapper
+from typing import NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from routh.compiling import cache as disk
-from routh.compiling.arguments import MOST, PACKER, Room, kind_of_argument, types_in
+from routh.compiling.arguments import MOST, PACKER, Room, kind_of_argument, kind_of_array, types_in
 from routh.compiling.clock import compiling, while_listening
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.translator.calls import result_type
+from routh.compiling.translator.expressions import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
 
 LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
+NARROW = ("i32", "i1")  # types that come and go in words of 64 bits
 _LINKING = threading.RLock()
 _LINKED: dict[str, _Linked] = {}  # by key
 _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
@@ -37,14 +39,11 @@ _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls a
 class Kernel:
     """A function that Python calls as machine code, and other kernels as a part of theirs."""
 
-    def __init__(self, function: Plain, **options: Foreign) -> None:
+    def __init__(self, function: Plain) -> None:
         self.py_func: Foreign = function
         self.name = function.__name__
-        self.options = options
-        function.__dict__["options"] = options  # for copies of it that run on a GPU
         self._arguments = function.__code__.co_argcount
         self._made: dict[bytes, _Entry] = {}  # by what the arguments are
-        self._digest = ""
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Foreign) -> Foreign:
@@ -72,9 +71,8 @@ class Kernel:
     def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
         kinds = self._kinds(self._filled(arguments))
-        if any(entry.kinds == kinds for entry in list(self._made.values())):
-            return True
-        return disk.has(self.name, self._key(kinds))
+        known = any(entry.kinds == kinds for entry in list(self._made.values()))
+        return known or disk.has(self.name, self._key(kinds))
 
     def c_function(self, elements: Sequence[str]) -> Foreign:
         """The same as a function of C: addresses of arrays with these elements, then the length of each.
@@ -93,62 +91,56 @@ class Kernel:
         return arguments + defaults[len(defaults) - missing :]
 
     def _kinds(self, arguments: tuple[Foreign, ...]) -> tuple[Kind, ...]:
-        names = self.py_func.__code__.co_varnames
-        return tuple(
-            kind_of_argument(f"{self.name}: {name}", one) for name, one in zip(names, arguments, strict=False)
-        )
+        names = zip(self.py_func.__code__.co_varnames, arguments, strict=False)
+        return tuple(kind_of_argument(f"{self.name}: {name}", one, kind_of_array) for name, one in names)
+
+    @cached_property
+    def _digest(self) -> str:
+        return disk.digest_of(self)
 
     def _key(self, kinds: tuple[Kind, ...], door: str = "") -> str:
         """Under which the code for arguments of these kinds is kept."""
-        self._digest = self._digest or disk.digest_of(self)
         words = machine_words(), disk.digest_of_translator(), self._digest, door, list(map(named, kinds))
         return hashlib.sha256(repr(words).encode()).hexdigest()
 
     def _entry(self, arguments: tuple[Foreign, ...]) -> _Entry:
-        kinds = self._kinds(arguments)
+        kinds, types = self._kinds(arguments), list(types_in(arguments))
         for entry in list(self._made.values()):
             if entry.kinds == kinds:  # other types of the same kinds
-                return _Entry(entry.kinds, entry.result, entry.address, types_in(arguments))
+                return entry._replace(types=types)
         made = while_listening(lambda: _linked(self, kinds, self._key(kinds), _door))
-        return _Entry(kinds, _reader(made.result), made.address, types_in(arguments))
+        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(made.address)
+        return _Entry(kinds, types, run, _reader(made.result))
 
 
-class _Entry:
+class _Entry(NamedTuple):
     """Code for arguments of some types, which are kept alive: what is looked up are their addresses."""
 
-    def __init__(
-        self,
-        kinds: tuple[Kind, ...],
-        result: Callable[[int], Foreign] | None,
-        address: int,
-        types: list[type],
-    ) -> None:
-        self.kinds, self.result, self.address, self._types = kinds, result, address, types
-        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+    kinds: tuple[Kind, ...]
+    types: list[type]
+    run: Foreign
+    result: Callable[[int], Foreign] | None
 
 
-class _Linked:
+class _Linked(NamedTuple):
     """Code that is part of the process: its address, and the kind of its result."""
 
-    def __init__(self, address: int, result: Kind) -> None:
-        self.address, self.result = address, result
+    address: int
+    result: Kind
 
 
 # machine code
 
 
-def _new_machine() -> Foreign:
+@cache
+def _machine() -> Foreign:
     """This machine, to LLVM; objects are for its CPU alone."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=_features(),
-        opt=3,
-        reloc="default",
-        codemodel="jitdefault",
+        cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, reloc="default", codemodel="jitdefault",
         jit=True,
-    )
+    )  # fmt: skip
 
 
 @cache
@@ -157,11 +149,6 @@ def _features() -> str:
         return str(llvm.get_host_cpu_features().flatten())
     except RuntimeError:  # LLVM does not know how to ask
         return ""
-
-
-@cache
-def _machine() -> Foreign:
-    return _new_machine()
 
 
 @cache
@@ -174,8 +161,21 @@ def machine_words() -> str:
 @cache
 def _engine() -> Foreign:
     """Links object files into the process."""
-    machine = _new_machine()
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+
+
+def optimised(text: str, machine: Foreign, effort: int, *, loops: bool, vectors: bool) -> Foreign:
+    """The module of a program; ``loops`` are unrolled and become vectors, ``vectors``: other sums do."""
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=effort)
+    options.loop_vectorization = options.loop_unrolling = loops
+    options.slp_vectorization = vectors
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
 
 
 def emitted(text: str) -> bytes:
@@ -184,18 +184,9 @@ def emitted(text: str) -> bytes:
     Large programs have many short loops: unrolled and in vectors they would take a quarter longer to compile,
     and run hardly faster.
     """
-    machine = _machine()
-    module = llvm.parse_assembly(text)
-    module.triple = llvm.get_default_triple()
-    module.data_layout = str(machine.target_data)
-    module.verify()
     effort = 1 if text.count("\n") > LARGE else 3
-    options = llvm.create_pipeline_tuning_options(speed_level=effort)
-    options.slp_vectorization = True
-    options.loop_vectorization = options.loop_unrolling = effort == 3
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    module = optimised(text, _machine(), effort, loops=effort == 3, vectors=True)
+    return bytes(_machine().emit_object(module))
 
 
 def link(code: bytes, name: str) -> int:
@@ -210,40 +201,44 @@ def _linked(kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[..
     """The code of a kernel, from disk or compiled, as part of the process; made once, whoever else asks."""
     with _LINKING:
         if key not in _LINKED:
-            symbol = f"routh.{key}"
-            code, result = _kept(kernel, key) or _compiled(kernel, kinds, key, partial(door, symbol))
-            _LINKED[key] = _Linked(link(code, symbol), result)
+            code, result = _kept(kernel, key) or _compiled(kernel, kinds, key, door)
+            _LINKED[key] = _Linked(link(code, f"routh.{key}"), result)
         return _LINKED[key]
 
 
 def _kept(kernel: Kernel, key: str) -> tuple[bytes, Kind] | None:
     kept = disk.load(kernel.name, key)
-    with suppress(ImportError, AttributeError):  # the class of a result may have moved
+    with suppress(ImportError, AttributeError, ValueError):  # the class of a result has no place in a module
         return None if kept is None else (kept[1], _kind_of_names(kept[0]))
     return None
 
 
 def _compiled(
-    kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[[str, tuple[Kind, ...], Kind], str]
+    kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[..., str]
 ) -> tuple[bytes, Kind]:
     with compiling(kernel.name):
         program = Program()
         name, result = program.function(kernel, kinds)
-        code = emitted(f"{program.text()}\n{door(name, kinds, result)}")
-    described = named(result)
-    if "<locals>" not in repr(described):  # where no other process would find the class
-        disk.save(kernel.name, key, described, code)
+        code = emitted(f"{program.text()}\n{door(f'routh.{key}', name, kinds, result)}")
+    disk.save(kernel.name, key, named(result), code)
     return code, result
+
+
+def kept_or_made(name: str, key: str, make: Callable[[], bytes]) -> bytes:
+    """Code from disk, or made and kept there."""
+    kept = disk.load(name, key)
+    if kept is not None:
+        return kept[1]
+    code = make()
+    disk.save(name, key, None, code)
+    return code
 
 
 @cache
 def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
     """The function that writes down arguments: see `routh.compiling.arguments`."""
     key = hashlib.sha256((machine_words() + PACKER).encode()).hexdigest()
-    kept = disk.load("arguments", key)
-    code = emitted(PACKER) if kept is None else kept[1]
-    if kept is None:
-        disk.save("arguments", key, None, code)
+    code = kept_or_made("arguments", key, lambda: emitted(PACKER))
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
     found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
     return found
@@ -252,28 +247,39 @@ def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
 # doors
 
 
+def words_as_arguments(kinds: tuple[Kind, ...]) -> tuple[list[str], list[str], str]:
+    """The types of the words ``%w0, ...`` of a call, lines that narrow some of them, and the arguments."""
+    types, lines, given = types_of(*kinds), [], []
+    for k, one in enumerate(types):
+        if one in NARROW:
+            lines.append(f"%n{k} = trunc i64 %w{k} to {one}")
+        given.append(f"{one} %{'n' if one in NARROW else 'w'}{k}")
+    return ["i64" if one in NARROW else one for one in types], lines, ", ".join(given)
+
+
+def loaded_arguments(kinds: tuple[Kind, ...]) -> tuple[list[str], str]:
+    """Lines that read the words of a call at ``%in``, and the arguments."""
+    words, lines, given = words_as_arguments(kinds)
+    loads = [
+        f"%p{k} = getelementptr i64, ptr %in, i64 {k}\n%w{k} = load {one}, ptr %p{k}"
+        for k, one in enumerate(words)
+    ]
+    return loads + lines, given
+
+
 def _door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
     """The function that Python calls: it reads a word for each number, address and length; writes results."""
-    lines, given = [], []
-    for k, one in enumerate(part for kind in kinds for part in types_of(kind)):
-        lines.append(f"%p{k} = getelementptr i64, ptr %in, i64 {k}")
-        if one in ("i32", "i1"):
-            lines += [f"%w{k} = load i64, ptr %p{k}", f"%v{k} = trunc i64 %w{k} to {one}"]
-        else:
-            lines.append(f"%v{k} = load {one}, ptr %p{k}")
-        given.append(f"{one} %v{k}")
-    parts = types_of(result)
-    call = f"call {result_type(parts)} @{name}({', '.join(given)})"
-    lines.append(f"%r = {call}" if parts else call)
-    for k, one in enumerate(parts):
-        part, kind = "%r", one
-        if len(parts) > 1:
-            part = f"%e{k}"
-            lines.append(f"{part} = extractvalue {result_type(parts)} %r, {k}")
-        if one in ("i32", "i1"):
-            lines.append(f"%z{k} = zext {one} {part} to i64")
-            part, kind = f"%z{k}", "i64"
-        lines += [f"%q{k} = getelementptr i64, ptr %out, i64 {k}", f"store {kind} {part}, ptr %q{k}"]
+    lines, given = loaded_arguments(kinds)
+    types, whole = types_of(result), result_type(result)
+    lines.append(f"{'%r = ' if types else ''}call {whole} @{name}({given})")
+    for k, one in enumerate(types):
+        part = f"%e{k}" if len(types) > 1 else "%r"
+        if len(types) > 1:
+            lines.append(f"{part} = extractvalue {whole} %r, {k}")
+        lines.append(f"%q{k} = getelementptr i64, ptr %out, i64 {k}")
+        if one in NARROW:
+            lines.append(f"store i64 0, ptr %q{k}")
+        lines.append(f"store {one} {part}, ptr %q{k}")
     body = "\n".join([*lines, "ret void"])
     return f'define void @"{symbol}"(ptr noalias %in, ptr noalias %out) nounwind {{\n{body}\n}}'
 
@@ -289,35 +295,32 @@ def _c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> st
 
 # results
 
+_FORMATS = {"f": "d", "i": "q", "u": "Q", "w": "Q", "b": "?7x"}
+
 
 def _reader(kind: Kind) -> Callable[[int], Foreign] | None:
     """Makes a result of the words at an address; None where there is nothing to be made."""
     if kind == ("thing", None):
         return None
-    letters = "".join({"f": "d", "u": "Q"}.get(one, "q") for one in _letters(kind))
-    words = struct.Struct(f"={letters}")
-
-    def read(address: int) -> Foreign:
-        return _together(kind, iter(words.unpack(ctypes.string_at(address, words.size))))
-
-    return read
+    words = struct.Struct("=" + _format(kind))
+    return lambda address: _together(kind, iter(words.unpack(ctypes.string_at(address, words.size))))
 
 
-def _letters(kind: Kind) -> Iterator[str]:
+def _format(kind: Kind) -> str:
     if isinstance(kind, str):
-        yield kind
-    elif kind[0] == "group":
-        for part in kind[2]:
-            yield from _letters(part)
-    elif kind != ("thing", None):
-        raise UntranslatableError(
-            f"a kernel that Python calls returns {kind[0]}; wanted numbers, or tuples of them"
-        )
+        return _FORMATS[kind]
+    if kind[0] == "group":
+        return "".join(map(_format, kind[2]))
+    if kind == ("thing", None):
+        return ""
+    raise UntranslatableError(
+        f"a kernel that Python calls returns {kind[0]}; wanted numbers, or tuples of them"
+    )
 
 
 def _together(kind: Kind, words: Iterator[Foreign]) -> Foreign:
     if isinstance(kind, str):
-        return bool(next(words)) if kind == "b" else next(words)
+        return next(words)
     if kind[0] != "group":
         return None
     parts = [_together(part, words) for part in kind[2]]
@@ -342,10 +345,5 @@ def _kind_of_names(words: Foreign) -> Kind:
         return words
     if words[0] != "group":
         return tuple(words)
-    made = None
-    if words[1] is not None:
-        module, _, path = words[1][0].partition(":")
-        made = importlib.import_module(module)
-        for name in path.split("."):
-            made = getattr(made, name)
+    made = None if words[1] is None else pkgutil.resolve_name(words[1][0])
     return "group", made, tuple(map(_kind_of_names, words[2]))

@@ -23,9 +23,18 @@ from routh.compiling.arguments import kind_of_argument
 from routh.compiling.clock import compiling, while_listening
 from routh.compiling.device import DeviceArray, gpu
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.native import emitted, link, machine_words, named
+from routh.compiling.native import (
+    emitted,
+    kept_or_made,
+    link,
+    loaded_arguments,
+    machine_words,
+    named,
+    optimised,
+    words_as_arguments,
+)
 from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
-from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
+from routh.compiling.translator.values import Kind, UntranslatableError, array_kind
 
 TRIPLE = "nvptx64-nvidia-cuda"
 #: chips that LLVM knows; what is newer runs the code of the last one
@@ -47,7 +56,6 @@ class GpuKernel:
         self, entry: Plain, *, registers: int | None = None, called: tuple[Foreign, ...] = ()
     ) -> None:
         self.py_func: Foreign = entry
-        self.options: dict[str, Foreign] = {}
         self.name = entry.__qualname__.split(".")[0].strip("_")
         self.registers = registers
         self.called = tuple(one.py_func.__code__ for one in called)  # of copies, too
@@ -60,7 +68,7 @@ class GpuKernel:
 
     def launch(self, blocks: int, threads: int, *arguments: Foreign) -> None:
         """Run blocks of threads."""
-        kinds = tuple(map(_kind, arguments))
+        kinds = tuple(kind_of_argument("a GPU kernel", one, _kind_of_array) for one in arguments)
         if (kinds, threads) not in self._made:
             self._made[kinds, threads] = while_listening(lambda: self._load(kinds, threads))
         words: list[int] = []
@@ -70,27 +78,24 @@ class GpuKernel:
 
     def _load(self, kinds: tuple[Kind, ...], threads: int) -> Foreign:
         if gpu().simulated:
-            key = self._key(kinds, machine_words(), "simulated")
+            key = self._key(kinds, "simulated")
             code = self._kept(key, lambda: emitted(self.simulation(kinds, key)))
             return gpu().load(link(code, f"routh.{key}"))
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
-        key = self._key(
-            kinds, machine_words(), chip, threads, self.registers, [code.co_qualname for code in self.called]
-        )
+        key = self._key(kinds, chip, threads, self.registers, [code.co_qualname for code in self.called])
         return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
 
     def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-        words = disk.digest_of_translator(), disk.digest_of(self), [named(kind) for kind in kinds], *more
+        translator, own = disk.digest_of_translator(), disk.digest_of(self)
+        words = machine_words(), translator, own, [named(kind) for kind in kinds], *more
         return hashlib.sha256(repr(words).encode()).hexdigest()
 
     def _kept(self, key: str, make: Callable[[], bytes]) -> bytes:
-        kept = disk.load(self.name, key)
-        if kept is not None:
-            return kept[1]
-        with compiling(self.name):
-            code = make()
-        disk.save(self.name, key, None, code)
-        return code
+        def announced() -> bytes:
+            with compiling(self.name):
+                return make()
+
+        return kept_or_made(self.name, key, announced)
 
     def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
         """The program for arguments of these kinds, in NVIDIA's language."""
@@ -102,25 +107,23 @@ class GpuKernel:
                 what = line.partition("@")[2].partition("(")[0]
                 raise UntranslatableError(f"{self.name}: calls {what}, which a GPU does not have")
         limit = f' "nvvm.maxnreg"="{self.registers}"' if self.registers else ""
-        words, given = _parameters(kinds)
-        listed = ", ".join(f"{kind} %p{k}" for k, kind in enumerate(words))
-        door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{\n'
-        return _emitted(f"{text}\n{door}{given}\ncall void @{name}({_arguments(kinds)})\nret void\n}}", chip)
+        words, lines, given = words_as_arguments(kinds)
+        listed = ", ".join(f"{kind} %w{k}" for k, kind in enumerate(words))
+        door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{'
+        body = "\n".join([text, door, *lines, f"call void @{name}({given})", "ret void\n}"])
+        machine = _machine(chip)
+        return str(machine.emit_assembly(optimised(body, machine, EFFORT, loops=False, vectors=False)))
 
     def simulation(self, kinds: tuple[Kind, ...], key: str) -> str:
         """The program for the CPU: a function of the words of the arguments and the number of threads."""
         program = SimulatedProgram()
         name, _ = program.function(self, kinds)
-        words, given = _parameters(kinds)
-        load = "\n".join(
-            f"%a{k} = getelementptr i64, ptr %in, i64 {k}\n%p{k} = load {kind}, ptr %a{k}"
-            for k, kind in enumerate(words)
-        )
+        lines, given = loaded_arguments(kinds)
+        load = "\n".join(lines)
         return f"""{program.text()}
 define void @"routh.{key}"(ptr %in, i64 %threads) {{
 head:
 {load}
-{given}
 %count = getelementptr i64, ptr {PLACE}, i64 1
 store i64 %threads, ptr %count
 br label %next
@@ -130,24 +133,12 @@ next:
 br i1 %more, label %run, label %end
 run:
 store i64 %t, ptr {PLACE}
-call void @{name}({_arguments(kinds)})
+call void @{name}({given})
 %following = add i64 %t, 1
 br label %next
 end:
 ret void
 }}"""
-
-
-def _parameters(kinds: tuple[Kind, ...]) -> tuple[list[str], str]:
-    """The types of the words of a launch, and the lines that make narrow numbers of them."""
-    types = [one for kind in kinds for one in types_of(kind)]
-    narrow = [f"%n{k} = trunc i64 %p{k} to {one}" for k, one in enumerate(types) if one in ("i32", "i1")]
-    return ["i64" if one in ("i32", "i1") else one for one in types], "\n".join(narrow)
-
-
-def _arguments(kinds: tuple[Kind, ...]) -> str:
-    types = [one for kind in kinds for one in types_of(kind)]
-    return ", ".join(f"{one} %{'n' if one in ('i32', 'i1') else 'p'}{k}" for k, one in enumerate(types))
 
 
 @functools.cache
@@ -157,30 +148,13 @@ def _machine(chip: int) -> Foreign:
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=f"sm_{chip}", opt=EFFORT)
 
 
-def _emitted(text: str, chip: int) -> str:
-    """PTX of a program."""
-    machine = _machine(chip)
-    module = llvm.parse_assembly(text)
-    module.triple = TRIPLE
-    module.data_layout = str(machine.target_data)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=EFFORT)
-    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return str(machine.emit_assembly(module))
-
-
-def _kind(value: Foreign) -> Kind:
-    """The kind of what a kernel is launched with."""
+def _kind_of_array(value: Foreign) -> Kind | None:
+    """The kind of an array of the GPU."""
     if isinstance(value, DeviceArray):
         return array_kind(value.dtype.name, value.ndim, strided=value.strides is not None)
-    if isinstance(value, tuple):
-        parts = tuple(map(_kind, value))
-        return "group", type(value) if hasattr(value, "_fields") else None, parts
     if isinstance(value, np.ndarray):
         raise TypeError(f"a GPU kernel: got an array of the host, {value.shape}; wanted one of the GPU")
-    return kind_of_argument("a GPU kernel", value)
+    return None
 
 
 def _pack(value: Foreign, words: list[int]) -> None:

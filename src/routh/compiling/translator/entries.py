@@ -7,7 +7,6 @@ written is found out.
 
 from __future__ import annotations
 
-import ast
 import math
 from types import CodeType
 
@@ -26,31 +25,21 @@ from routh.compiling.translator.values import (
     Thing,
     UntranslatableError,
     Value,
+    natural,
 )
 
 PLACE = "@routh.place"  # where the simulator keeps the number of the thread, and how many there are
-_MARKS = (threads.thread_number, threads.thread_count, threads.own_array, threads.add_atomically)
 
 
 class OnGpu(Statements):
     """Statements of functions that run on a GPU."""
 
-    def _call(self, node: ast.Call) -> Value:
-        called = self.expression(node.func)
-        if not isinstance(called, Thing) or called.what not in _MARKS:
-            return super()._call(node)
-        given = [self.expression(one) for one in node.args]
-        if called.what is threads.thread_number:
-            return self._thread_number()
-        if called.what is threads.thread_count:
-            return self._thread_count()
-        if called.what is threads.own_array:
-            return self._own_array(*given)
-        return self._add_atomically(*given)
-
-    def _special(self, name: str) -> Number:
-        found = self.call(f"llvm.nvvm.read.ptx.sreg.{name}.x", "i32", [])
-        return Number("i", self.write(f"zext i32 {found} to i64"), None, True)
+    def call_of(self, what: Foreign, arguments: list[Value]) -> Value | None:
+        """A call, also of what only entries call."""
+        if getattr(what, "__module__", "") != threads.__name__:
+            return super().call_of(what, arguments)
+        found: Value = getattr(self, f"_{what.__name__}")(*arguments)
+        return found
 
     def _thread_number(self) -> Number:
         first = self.binary("Mult", self._special("ctaid"), self._special("ntid"), fits=True)
@@ -59,17 +48,22 @@ class OnGpu(Statements):
     def _thread_count(self) -> Number:
         return self.binary("Mult", self._special("ntid"), self._special("nctaid"), fits=True)
 
+    def _special(self, name: str) -> Number:
+        found = self.call(f"llvm.nvvm.read.ptx.sreg.{name}.x", "i32")
+        return natural(self.write(f"zext i32 {found} to i64"))
+
     def _own_array(self, shape: Value, kind: Value) -> Array:
         lengths = shape.parts if isinstance(shape, Group) else (shape,)
         if not isinstance(kind, Thing) or any(getattr(one, "known", None) is None for one in lengths):
             raise UntranslatableError("an array of a thread whose shape is not known")
         element = np.dtype(kind.what).name
         memory = f"[{max(math.prod(one.known for one in lengths), 1)} x {ELEMENTS[element][0]}]"
-        return Array(element, self.cleared(self.room(f"{memory}, align 16"), memory), tuple(lengths))
+        address = self.room(f"{memory}, align 16")
+        self.spoil(address, memory)
+        return Array(element, address, tuple(lengths))
 
-    def cleared(self, address: str, memory: str) -> str:
-        """The address of memory of a thread, as it is at first."""
-        return address
+    def spoil(self, address: str, memory: str) -> None:
+        """Fill memory of a thread with what nobody must read; on a GPU it holds anything."""
 
     def _add_atomically(self, array: Value, place: Value, number: Value) -> Number:
         if not (isinstance(array, Array) and isinstance(place, Number) and isinstance(number, Number)):
@@ -77,10 +71,8 @@ class OnGpu(Statements):
         memory, kind, word = ELEMENTS[array.element]
         if memory not in ("i32", "i64"):
             raise UntranslatableError(f"add_atomically to {array.element}; wanted int32 or int64")
-        name = self.number(number, kind).name
-        if word:
-            name = self.write(f"trunc {NUMBERS[kind]} {name} to {memory}")
-        old = self.write(f"atomicrmw add ptr {self.address(array, [place])}, {memory} {name} monotonic")
+        added = self.as_element(array, number)
+        old = self.write(f"atomicrmw add ptr {self.address(array, [place])}, {added} monotonic")
         return Number(kind, self.write(f"{word} {memory} {old} to {NUMBERS[kind]}") if word else old)
 
 
@@ -95,14 +87,13 @@ class Simulated(OnGpu):
 
     def _load_place(self, which: int) -> Number:
         at = self.write(f"getelementptr i64, ptr {PLACE}, i64 {which}")
-        return Number("i", self.write(f"load i64, ptr {at}"), None, True)
+        return natural(self.write(f"load i64, ptr {at}"))
 
-    def cleared(self, address: str, memory: str) -> str:
+    def spoil(self, address: str, memory: str) -> None:
         """All bits set: NaN, -1, True."""
         self.used.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         size = f"ptrtoint (ptr getelementptr ({memory}, ptr null, i64 1) to i64)"
         self.block.lines.append(f"call void @llvm.memset.p0.i64(ptr {address}, i8 -1, i64 {size}, i1 false)")
-        return address
 
 
 class GpuProgram(Program):
@@ -114,8 +105,8 @@ class GpuProgram(Program):
         super().__init__()
         self._called = called
 
-    def _attributes(self, kernel: Foreign, lines: int) -> str:
-        return "noinline " if kernel.py_func.__code__ in self._called else "alwaysinline "
+    def _attributes(self, plain: Foreign, lines: int) -> str:
+        return "noinline " if plain.__code__ in self._called else "alwaysinline "
 
 
 class SimulatedProgram(Program):

@@ -13,10 +13,9 @@ from functools import lru_cache
 from types import CodeType
 
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.translator.calls import result_type
-from routh.compiling.translator.expressions import Again
+from routh.compiling.translator.expressions import Again, result_type
 from routh.compiling.translator.statements import RESULT, Knowledge, Statements
-from routh.compiling.translator.values import Kind, UntranslatableError, of_parts, types_of
+from routh.compiling.translator.values import Kind, UntranslatableError, of_words, types_of
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
@@ -50,58 +49,50 @@ class Program:
             if plain in self._open:
                 raise UntranslatableError(f"{plain.__name__} calls itself")
             self._open.add(plain)
-            self._made[plain, kinds] = self._translate(kernel, kinds)
+            self._made[plain, kinds] = self._translate(plain, kinds)
             self._open.remove(plain)
         return self._made[plain, kinds]
 
-    def _translate(self, kernel: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
-        plain, options = kernel.py_func, getattr(kernel, "options", {})
-        node = source_of(plain.__code__)
+    def _translate(self, plain: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
+        node, marks = source_of(plain.__code__), plain.__dict__
         if len(node.args.args) != len(kinds) or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             raise UntranslatableError(
                 f"{plain.__name__}: got {len(kinds)} arguments; wanted {ast.unparse(node.args)}, by position"
             )
-        fast = options.get("fastmath")
-        fast = "fast " if fast is True else "".join(f"{word} " for word in sorted(fast or ()))
-        knowledge = Knowledge(node)
-        parts = [f"%a{k}" for k in range(sum(len(types_of(kind)) for kind in kinds))]
+        fast = "".join(f"{word} " for word in sorted(marks.get("fastmath", ())))
+        knowledge, types = Knowledge(node), types_of(*kinds)
         for _ in range(MOST_ATTEMPTS):
-            names = iter(parts)
+            names = (f"%a{k}" for k in range(len(types)))
             writer = self.statements(self, plain, knowledge, fast)
             try:
-                writer.write_body(node, [of_parts(kind, names) for kind in kinds])
+                writer.write_body(node, [of_words(kind, names) for kind in kinds])
             except Again:
                 continue
             break
         else:
             raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
         self._declared |= writer.used
-        given = [one for kind in kinds for one in types_of(kind)]
         name = f"routh.{plain.__module__}.{plain.__name__}.{len(self._made) + len(self._texts)}"
-        pointer = "ptr noalias" if getattr(plain, "distinct", False) else "ptr"
-        listed = ", ".join(
-            f"{pointer if one == 'ptr' else one} {part}" for one, part in zip(given, parts, strict=True)
-        )
-        word = self._attributes(kernel, sum(len(block.lines) for block in writer.blocks))
+        pointer = "ptr noalias" if marks.get("distinct") else "ptr"
+        given = ", ".join(f"{pointer if one == 'ptr' else one} %a{k}" for k, one in enumerate(types))
+        word = self._attributes(plain, sum(len(block.lines) for block in writer.blocks))
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
-        result = result_type(types_of(knowledge.kinds[RESULT]))
-        self._texts.append(f"define internal {result} @{name}({listed}) {word}nounwind {{\n{body}\n}}")
-        return name, knowledge.kinds[RESULT]
+        result = knowledge.kinds[RESULT]
+        head = f"define internal {result_type(result)} @{name}({given}) {word}nounwind"
+        self._texts.append(f"{head} {{\n{body}\n}}")
+        return name, result
 
-    def _attributes(self, kernel: Foreign, lines: int) -> str:
+    def _attributes(self, plain: Foreign, lines: int) -> str:
         """Whether a function of so many lines becomes part of its callers."""
-        plain = kernel.py_func
-        if getattr(plain, "apart", False):
+        if plain.__dict__.get("apart"):
             return "noinline "
-        if getattr(kernel, "options", {}).get("forceinline"):
+        if plain.__dict__.get("forceinline"):
             return "alwaysinline "
         return "inlinehint " if lines < SHORT else ""
 
 
 @lru_cache(maxsize=256)
-def _functions_of(
-    path: str,
-) -> tuple[dict[tuple[int, str], ast.FunctionDef], dict[tuple[int, str], CodeType]]:
+def _functions_of(path: str) -> dict[tuple[int, str], tuple[ast.FunctionDef, CodeType]]:
     """The functions of a file by the line where they begin, decorators included, and their name.
 
     As they are written, and as Python compiles them.
@@ -109,28 +100,28 @@ def _functions_of(
     try:
         tree = ast.parse("".join(linecache.getlines(path)))
     except SyntaxError:  # no Python, such as a page that a function was read from
-        return {}, {}
-    written = {
-        (min([one.lineno, *(mark.lineno for mark in one.decorator_list)]), one.name): one
-        for one in ast.walk(tree)
-        if isinstance(one, ast.FunctionDef)
-    }
+        return {}
     codes = {}
     waiting = [compile(tree, path, "exec", dont_inherit=True)]
     while waiting:
         code = waiting.pop()
         codes[code.co_firstlineno, code.co_name] = code
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
-    return written, codes
+    written = {
+        (min([one.lineno, *(mark.lineno for mark in one.decorator_list)]), one.name): one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef)
+    }
+    return {place: (node, codes[place]) for place, node in written.items() if place in codes}
 
 
 def source_of(code: CodeType) -> ast.FunctionDef:
     """The source of a function; raises `UntranslatableError` where it is not that of this code (any more)."""
     path, place = code.co_filename, (code.co_firstlineno, code.co_name)
     for attempt in range(2):
-        written, codes = _functions_of(path)
-        if place in written and _does(codes[place]) == _does(code):
-            return written[place]
+        node, compiled = _functions_of(path).get(place, (None, None))
+        if node is not None and compiled is not None and _does(compiled) == _does(code):
+            return node
         if attempt == 0:  # it may have been read before it was written
             linecache.checkcache(path)
             _functions_of.cache_clear()

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from routh.compiling.foreign import Foreign
-from routh.compiling.translator.calls import result_type
-from routh.compiling.translator.expressions import Again, Expressions
+from routh.compiling.translator.expressions import Again, Expressions, refused, result_type
 from routh.compiling.translator.values import (
     NOTHING,
-    Array,
     Group,
     Kind,
     Number,
@@ -22,9 +20,9 @@ from routh.compiling.translator.values import (
     common_kind,
     described,
     kind_of,
-    of_parts,
-    parts_of,
+    of_words,
     types_of,
+    words_of,
 )
 from routh.compiling.translator.writing import ONE, ZERO, Block
 
@@ -35,24 +33,14 @@ class Knowledge:
     """What is known of a function's variables; it grows while the function is written again and again."""
 
     def __init__(self, node: ast.FunctionDef) -> None:
-        stored = [
-            one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-        ]
-        counters = {id(one.target) for one in ast.walk(node) if isinstance(one, ast.For)}
-        plainly = Counter(one.id for one in stored if id(one) not in counters)
-        augmented = {
-            one.target.id
-            for one in ast.walk(node)
-            if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
-        }
-        in_loops = {one.id for one in stored if id(one) in counters}
-        given = {one.arg for one in node.args.args}
-        self.local = {one.id for one in stored} | given
-        # variables that are set in more than one place need room; counters of loops do not
-        self.roomy = {
-            name for name, count in plainly.items() if count > 1 or name in in_loops or name in given
-        }
-        self.roomy |= augmented | (in_loops & given)
+        nodes = list(ast.walk(node))
+        stored = [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+        counters = {id(one.target) for one in nodes if isinstance(one, ast.For)}
+        places = Counter(one.id for one in stored if id(one) not in counters)
+        places.update({one.id for one in stored if id(one) in counters})  # one counter may serve many loops
+        places.update(one.arg for one in node.args.args)
+        self.local = set(places)
+        self.roomy = {name for name, count in places.items() if count > 1}  # set in several places
         self.kinds: dict[str, Kind] = {}
 
 
@@ -70,15 +58,16 @@ class Statements(Expressions):
         self._regions = 0
         self._loops: list[tuple[Block, Block]] = []  # where to go on: continue, break
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        self._enclosed = {name: cell.cell_contents for name, cell in cells}
+        enclosed = {name: cell.cell_contents for name, cell in cells}
+        self._around = vars(builtins) | function.__globals__ | enclosed
 
     def write_body(self, node: ast.FunctionDef, arguments: Sequence[Value]) -> None:
         """Write the whole function."""
         start = self.new_block()
         self.begin(start)
         for given, value in zip(node.args.args, arguments, strict=True):
-            self.assign(given.arg, value)
-        self.suite(node.body)
+            self._bind(given.arg, value)
+        self._suite(node.body)
         if not self.block.ended:
             self._return_value(NOTHING)
         self.head.lines.append(f"br label %{start.label}")
@@ -95,25 +84,18 @@ class Statements(Expressions):
             return value
         if name in self._rooms:
             kind = self.knowledge.kinds[name]
-            names = [
-                self.write(f"load {one}, ptr {room}")
-                for one, room in zip(types_of(kind), self._rooms[name], strict=True)
-            ]
-            return of_parts(kind, iter(names))
+            places = zip(types_of(kind), self._rooms[name], strict=True)
+            return of_words(kind, iter([self.write(f"load {one}, ptr {room}") for one, room in places]))
         if name in self.knowledge.local:
             if name not in self.knowledge.roomy:
                 self.knowledge.roomy.add(name)
                 raise Again
             raise UntranslatableError(f"{name} is read before it is set")
-        if name in self._enclosed:
-            return self.meant(self._enclosed[name])
-        if name in self.function.__globals__:
-            return self.meant(self.function.__globals__[name])
-        if not hasattr(builtins, name):
+        if name not in self._around:
             raise UntranslatableError(f"{name} is not known")
-        return self.meant(getattr(builtins, name))
+        return self.meant(self._around[name])
 
-    def assign(self, name: str, value: Value) -> None:
+    def _bind(self, name: str, value: Value) -> None:
         """Set a variable."""
         if name not in self.knowledge.roomy:
             self._bound[name] = value, self._region
@@ -121,8 +103,8 @@ class Statements(Expressions):
         kind = self._widened(name, kind_of(value))
         if name not in self._rooms:
             self._rooms[name] = [self.room(one) for one in types_of(kind)]
-        for (one, part), room in zip(parts_of(self.convert(value, kind)), self._rooms[name], strict=True):
-            self.block.lines.append(f"store {one} {part}, ptr {room}")
+        for (one, word), room in zip(words_of(self.convert(value, kind)), self._rooms[name], strict=True):
+            self.block.lines.append(f"store {one} {word}, ptr {room}")
 
     def _widened(self, name: str, kind: Kind) -> Kind:
         """The kind of a variable that is of this kind too."""
@@ -134,26 +116,25 @@ class Statements(Expressions):
         return wider
 
     @contextmanager
-    def _inside(self) -> Iterator[None]:
-        """A region: what is bound in it holds in it only."""
+    def _inside(self, *loop: tuple[Block, Block]) -> Iterator[None]:
+        """A region, which may be a loop's: what is bound in it holds in it only."""
         before = self._region
         self._regions += 1
         self._region = (*before, self._regions)
+        self._loops += loop
         yield
+        del self._loops[len(self._loops) - len(loop) :]
         self._region = before
 
     # statements
 
-    def suite(self, statements: Sequence[ast.stmt]) -> None:
+    def _suite(self, statements: Sequence[ast.stmt]) -> None:
         """Statements one after the other; nothing comes after a jump."""
         for statement in statements:
             if self.block.ended:
                 return
-            write = getattr(self, "_" + type(statement).__name__.lower(), None)
+            write = getattr(self, "_" + type(statement).__name__.lower(), self._refused)
             try:
-                if write is None:
-                    first = ast.unparse(statement).splitlines()[0]
-                    raise UntranslatableError(f"a kernel may not contain {first}")
                 write(statement)
             except UntranslatableError as error:
                 self.locate(error, statement)
@@ -182,60 +163,48 @@ class Statements(Expressions):
 
     def _put(self, target: ast.expr, value: Value) -> None:
         """Set what is left of an equals sign."""
+        parts = value.parts if isinstance(value, Group) else ()
         if isinstance(target, ast.Name):
-            self.assign(target.id, value)
-        elif (
-            isinstance(target, ast.Tuple)
-            and isinstance(value, Group)
-            and len(target.elts) == len(value.parts)
-        ):
-            for one, part in zip(target.elts, value.parts, strict=True):
+            self._bind(target.id, value)
+        elif isinstance(target, ast.Tuple) and len(target.elts) == len(parts):
+            for one, part in zip(target.elts, parts, strict=True):
                 self._put(one, part)
         elif isinstance(target, ast.Subscript) and isinstance(value, Number):
-            self.store(*self._element(target), value)
+            self.store(*self.element(target), value)
         else:
             raise UntranslatableError(f"{ast.unparse(target)} cannot be set to {described(kind_of(value))}")
 
-    def _element(self, target: ast.Subscript) -> tuple[Array, str]:
-        """The array and the address of one of its elements."""
-        array = self.expression(target.value)
-        if not isinstance(array, Array):
-            raise UntranslatableError(f"a kernel may not contain {ast.unparse(target)}")
-        places = self.places(target.slice)
-        if len(places) != len(array.shape) or not all(isinstance(one, Number) for one in places):
-            raise UntranslatableError(f"a kernel may not contain {ast.unparse(target)}")
-        return array, self.address(array, places)
-
     def _augassign(self, statement: ast.AugAssign) -> None:
-        op, target = type(statement.op).__name__, statement.target
+        op, target = statement.op, statement.target
         if isinstance(target, ast.Subscript):
-            array, address = self._element(target)
-            before = self.load(array, address)
-            self.store(array, address, self.operation(op, before, self.number_of(statement.value)))
-            return
-        if not isinstance(target, ast.Name):
-            raise UntranslatableError(f"{ast.unparse(target)} cannot be set")
-        old = self.read(target.id)
-        if not isinstance(old, Number):
-            raise UntranslatableError(f"a kernel may not contain {ast.unparse(statement)}")
-        self.assign(target.id, self.operation(op, old, self.number_of(statement.value)))
+            array, address = self.element(target)
+            old = self.load(array, address)
+            self.store(array, address, self.operation(op, old, self.number_of(statement.value)))
+        else:
+            before = self.expression(target)
+            if not isinstance(before, Number) or not isinstance(target, ast.Name):
+                raise refused(statement)
+            self._bind(target.id, self.operation(op, before, self.number_of(statement.value)))
 
     def _if(self, statement: ast.If) -> None:
         known = self.settled(statement.test)
         if known is not None:
-            self.suite(statement.body if known else statement.orelse)
+            self._suite(statement.body if known else statement.orelse)
             return
         yes, after = self.new_block(), self.new_block()
         no = self.new_block() if statement.orelse else after
         self.test(statement.test, yes, no)
-        for block, suite in ((yes, statement.body), (no, statement.orelse)):
-            if block is after:
-                continue
-            self.go_on(block)
-            with self._inside():
-                self.suite(suite)
-            self.jump(after)
+        self._branch(yes, statement.body, after)
+        if statement.orelse:
+            self._branch(no, statement.orelse, after)
         self.go_on(after)
+
+    def _branch(self, block: Block, suite: Sequence[ast.stmt], after: Block) -> None:
+        """A region that begins here and ends there."""
+        self.go_on(block)
+        with self._inside():
+            self._suite(suite)
+        self.jump(after)
 
     def _while(self, statement: ast.While) -> None:
         if statement.orelse:
@@ -243,61 +212,49 @@ class Statements(Expressions):
         head, body, after = self.new_block(), self.new_block(), self.new_block()
         self.jump(head)
         self.begin(head)
-        with self._inside():
+        with self._inside((head, after)):
             self.test(statement.test, body, after)
             self.begin(body)
-            self._turn(statement.body, head, after)
+            self._suite(statement.body)
         self.jump(head)
         self.go_on(after)
 
-    def _turn(self, body: Sequence[ast.stmt], head: Block, after: Block) -> None:
-        self._loops.append((head, after))
-        self.suite(body)
-        self._loops.pop()
-
     def _for(self, statement: ast.For) -> None:
         if isinstance(statement.iter, ast.Tuple) and not statement.orelse:
-            self._each(statement)
+            self._each(statement, statement.iter.elts)
             return
-        first, end, step = self._range(statement)
+        target, (first, end, step) = statement.target, self._range(statement)
         head, body, latch, after = (self.new_block() for _ in range(4))
         done = self.new_block() if statement.orelse else after
         before = self.block.label
         self.jump(head)
         self.begin(head)
-        self._names += 1
-        following = f"%n{self._names}"
+        following = self.new_name()
         place = self.write(f"phi i64 [ {first.name}, %{before} ], [ {following}, %{latch.label} ]")
         up = step.known is None or step.known > 0
-        test = self.compare("Lt" if up else "Gt", Number("i", place), end)
-        self.fork(test.name, body, done)
+        self.fork(self.compare("Lt" if up else "Gt", Number("i", place), end), body, done)
         self.begin(body)
-        assert isinstance(statement.target, ast.Name)
-        name = statement.target.id
-        with self._inside():
-            self.assign(name, Number("i", place, None, first.natural and up))
-            self._turn(statement.body, latch, after)
+        with self._inside((latch, after)):
+            self._put(target, Number("i", place, None, first.natural and up))
+            self._suite(statement.body)
         self.jump(latch)
-        self._forget(statement.target)
+        self._forget(target)
         self.begin(latch)
         self.block.lines.append(f"{following} = add nsw i64 {place}, {step.name}")
         self.jump(head)
         if statement.orelse:
-            self.go_on(done)
-            with self._inside():
-                self.suite(statement.orelse)
-            self.jump(after)
+            self._branch(done, statement.orelse, after)
         self.go_on(after)
 
-    def _each(self, statement: ast.For) -> None:
+    def _each(self, statement: ast.For, things: Sequence[ast.expr]) -> None:
         """A loop over a few things: written for each of them."""
-        values = [self.expression(one) for one in statement.iter.elts]  # type: ignore[attr-defined]
+        values = [self.expression(one) for one in things]
         after = self.new_block()
         for value in values:
             following = self.new_block()
-            with self._inside():
+            with self._inside((following, after)):
                 self._put(statement.target, value)
-                self._turn(statement.body, following, after)
+                self._suite(statement.body)
             self.jump(following)
             self.begin(following)
         self._forget(statement.target)
@@ -312,16 +269,14 @@ class Statements(Expressions):
     def _range(self, statement: ast.For) -> tuple[Number, Number, Number]:
         """First, end and step of a loop; a step that is not known is a length or the like, and at least 1."""
         call = statement.iter
-        plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
-        if not plain or not isinstance(statement.target, ast.Name):
+        is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+        if not is_range or not isinstance(statement.target, ast.Name):
             raise UntranslatableError(f"a loop over {ast.unparse(call)}")
         assert isinstance(call, ast.Call)
         given = [self.number_of(one) for one in call.args]
-        if any(one.kind not in "ibw" for one in given):
-            raise UntranslatableError(f"a kernel may not contain {ast.unparse(call)}")
+        if any(one.kind not in "ibw" for one in given) or not 1 <= len(given) <= 3:
+            raise refused(call)
         given = [self.number(one, "i") for one in given]
-        if not 1 <= len(given) <= 3:
-            raise UntranslatableError(f"a kernel may not contain {ast.unparse(call)}")
         first, end, step = {1: (ZERO, *given, ONE), 2: (*given, ONE), 3: tuple(given)}[len(given)]
         if step.known is None and step.natural:
             return first, end, self.choose(self.compare("Gt", step, ZERO), step, ONE)
@@ -340,14 +295,10 @@ class Statements(Expressions):
 
     def _return_value(self, value: Value) -> None:
         kind = self._widened(RESULT, kind_of(value))
-        kinds = types_of(kind)
-        names = [part for _, part in parts_of(self.convert(value, kind))]
-        if not kinds:
-            self.end("ret void")
-        elif len(kinds) == 1:
-            self.end(f"ret {kinds[0]} {names[0]}")
-        else:
-            whole, made = result_type(kinds), "undef"
-            for k, (one, name) in enumerate(zip(kinds, names, strict=True)):
-                made = self.write(f"insertvalue {whole} {made}, {one} {name}, {k}")
-            self.end(f"ret {whole} {made}")
+        whole, words = result_type(kind), list(words_of(self.convert(value, kind)))
+        if len(words) > 1:
+            made = "undef"
+            for k, (one, word) in enumerate(words):
+                made = self.write(f"insertvalue {whole} {made}, {one} {word}, {k}")
+            words = [(whole, made)]
+        self.end(" ".join(("ret", *words[0])) if words else "ret void")

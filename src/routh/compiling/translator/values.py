@@ -1,14 +1,17 @@
 """What a kernel's expressions stand for while it is translated, and the numbers that they become.
 
 Kinds of numbers: "f" float64, "i" int64, "u" uint64, "w" uint32, "b" bool. A `Group` (a tuple, named or not)
-and an `Array` are known by their parts, so that neither is ever put together.
+and an `Array` are known by their words, so that neither is ever put together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeAlias
+
+import numpy as np
 
 from routh.compiling.foreign import Foreign
 from routh.status import RouthError
@@ -16,6 +19,8 @@ from routh.status import RouthError
 Kind: TypeAlias = Foreign  # of a number: a letter; of everything else: a tuple that begins with a word
 
 NUMBERS = {"f": "double", "i": "i64", "u": "i64", "w": "i32", "b": "i1"}
+_WIDTHS = "bwiuf"  # of two kinds the one that stands later has room for both
+_DESCRIBED = {"f": "a float", "i": "an integer", "u": "a uint64", "w": "a uint32", "b": "a bool"}
 # elements of arrays: as they lie in memory, the kind that is made of them, and how
 ELEMENTS = {
     "float64": ("double", "f", ""),
@@ -27,15 +32,9 @@ ELEMENTS = {
     "uint32": ("i32", "w", ""),
     "bool": ("i8", "b", "trunc"),
 }
-_COMMON = {
-    frozenset("bi"): "i",
-    frozenset("bf"): "f",
-    frozenset("if"): "f",
-    frozenset("uf"): "f",
-    frozenset("wf"): "f",
-    frozenset("wu"): "u",
-    frozenset("wi"): "i",
-}
+_OF_PYTHON: dict[str, tuple[type, ...]] = {
+    "b": (bool, np.bool_), "u": (np.uint64,), "w": (np.uint32,), "i": (int, np.signedinteger), "f": (float,),
+}  # fmt: skip
 
 
 class UntranslatableError(RouthError, TypeError):
@@ -55,6 +54,11 @@ class Number:
     name: str
     known: Foreign = None
     natural: bool = False
+
+
+def natural(name: str) -> Number:
+    """An integer that is not negative."""
+    return Number("i", name, None, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,13 @@ Value: TypeAlias = Number | Array | Group | Thing
 NOTHING = Thing(None)
 
 
+def kind_of_number(value: Foreign) -> str | None:
+    """The kind of a number of Python or NumPy; None of everything else."""
+    return next((kind for kind, types in _OF_PYTHON.items() if isinstance(value, types)), None)
+
+
 def kind_of(value: Value) -> Kind:
-    """The kind of a value; two values of one kind have the same parts."""
+    """The kind of a value; two values of one kind have the same words."""
     if isinstance(value, Number):
         return value.kind
     if isinstance(value, Array):
@@ -105,12 +114,7 @@ def array_kind(element: str, axes: int, *, strided: bool = False) -> Kind:
     return ("array", element, axes, "strided") if strided else ("array", element, axes)
 
 
-def is_strided(kind: Kind) -> bool:
-    """Whether an array of this kind need not be dense."""
-    return len(kind) > 3
-
-
-def parts_of(value: Value) -> Iterator[tuple[str, str]]:
+def words_of(value: Value) -> Iterator[tuple[str, str]]:
     """Types in LLVM's language, and names, of the numbers and addresses that a value consists of."""
     if isinstance(value, Number):
         yield NUMBERS[value.kind], value.name
@@ -120,52 +124,50 @@ def parts_of(value: Value) -> Iterator[tuple[str, str]]:
             yield "i64", number.name
     elif isinstance(value, Group):
         for part in value.parts:
-            yield from parts_of(part)
+            yield from words_of(part)
 
 
-def types_of(kind: Kind) -> list[str]:
-    """The types of the parts of values of this kind."""
-    if isinstance(kind, str):
-        return [NUMBERS[kind]]
-    if kind[0] == "array":
-        return ["ptr"] + (2 if is_strided(kind) else 1) * kind[2] * ["i64"]
-    return [one for part in kind[2] for one in types_of(part)] if kind[0] == "group" else []
+def types_of(*kinds: Kind) -> list[str]:
+    """The types of the words of values of these kinds."""
+    return [one for kind in kinds for one, _ in words_of(of_words(kind, repeat("")))]
 
 
-def of_parts(kind: Kind, names: Iterator[str]) -> Value:
-    """The value of a kind whose parts have these names."""
+def of_words(kind: Kind, names: Iterator[str]) -> Value:
+    """The value of a kind whose words have these names."""
     if isinstance(kind, str):
         return Number(kind, next(names))
     if kind[0] == "array":
         address = next(names)
-        shape = tuple(Number("i", next(names), None, True) for _ in range(kind[2]))
-        strides = tuple(Number("i", next(names)) for _ in range(kind[2])) if is_strided(kind) else None
+        shape = tuple(natural(next(names)) for _ in range(kind[2]))
+        strides = tuple(Number("i", next(names)) for _ in range(kind[2])) if kind[3:] else None
         return Array(kind[1], address, shape, strides)
     if kind[0] == "group":
-        return Group(tuple(of_parts(part, names) for part in kind[2]), kind[1])
+        return Group(tuple(of_words(part, names) for part in kind[2]), kind[1])
     return Thing(kind[1])
+
+
+def wider(*kinds: str) -> str:
+    """The kind that has room for numbers of all of these kinds."""
+    return max(kinds, key=_WIDTHS.index)
 
 
 def common_kind(one: Kind, other: Kind) -> Kind:
     """The kind for a variable that is now one, now the other."""
     if one == other:
         return one
-    if isinstance(one, str) and isinstance(other, str) and frozenset((one, other)) in _COMMON:
-        return _COMMON[frozenset((one, other))]
+    if isinstance(one, str) and isinstance(other, str) and {one, other} != {"i", "u"}:
+        return wider(one, other)
     if one[0] == other[0] == "group" and one[1] is other[1] and len(one[2]) == len(other[2]):
         return "group", one[1], tuple(map(common_kind, one[2], other[2]))
     raise UntranslatableError(f"one variable for {described(one)} and for {described(other)}")
 
 
-_WORDS = {"f": "a float", "i": "an integer", "u": "a uint64", "w": "a uint32", "b": "a bool"}
-
-
 def described(kind: Kind) -> str:
     """A kind in words."""
     if isinstance(kind, str):
-        return _WORDS[kind]
+        return _DESCRIBED[kind]
     if kind[0] == "array":
-        return f"{'a strided' if is_strided(kind) else 'an'} array of {kind[1]} with {kind[2]} axes"
+        return f"{'a strided' if kind[3:] else 'an'} array of {kind[1]} with {kind[2]} axes"
     if kind[0] == "group":
         return "a tuple" if kind[1] is None else f"a {kind[1].__name__}"
     return repr(kind[1])

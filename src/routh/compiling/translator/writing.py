@@ -5,6 +5,7 @@ Nothing is optimised here but what is shorter at once: sums of constants, and in
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Sequence
 
@@ -20,21 +21,15 @@ from routh.compiling.translator.values import (
     Value,
     described,
     kind_of,
+    wider,
 )
 
 _FLOAT = {"Add": "fadd", "Sub": "fsub", "Mult": "fmul", "Div": "fdiv"}
-_WHOLE = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+_BITWISE = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+_WHOLE = {"Add": "add", "Sub": "sub", "Mult": "mul", **_BITWISE}
+_OF_CONSTANTS = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul}
 _ORDER = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
 _BITS = {"b": 1, "w": 32, "i": 64, "u": 64}
-
-
-def _conversion(kind: str, to: str) -> str:
-    """The word that makes a number of another kind; none where nothing is to be done."""
-    if to == "f":
-        return "sitofp" if kind == "i" else "uitofp"
-    if _BITS[kind] == _BITS[to]:
-        return ""
-    return "zext" if _BITS[kind] < _BITS[to] else "trunc"
 
 
 def constant(kind: str, value: Foreign) -> Number:
@@ -103,33 +98,35 @@ class Writer:
             self.end(f"br label %{block.label}")
             block.reached = True
 
-    def fork(self, test: str, yes: Block, no: Block) -> None:
+    def fork(self, test: Number, yes: Block, no: Block) -> None:
         """Go on in one of two blocks."""
-        self.end(f"br i1 {test}, label %{yes.label}, label %{no.label}")
+        self.end(f"br i1 {test.name}, label %{yes.label}, label %{no.label}")
         yes.reached = no.reached = True
 
     # words
 
+    def new_name(self) -> str:
+        """A name that nothing has yet."""
+        self._names += 1
+        return f"%v{self._names}"
+
     def write(self, words: str) -> str:
         """A line whose result gets a name."""
-        self._names += 1
-        name = f"%v{self._names}"
+        name = self.new_name()
         self.block.lines.append(f"{name} = {words}")
         return name
 
     def room(self, kind: str) -> str:
         """The address of room for a number."""
-        self._names += 1
-        name = f"%v{self._names}"
+        name = self.new_name()
         self.head.lines.insert(0, f"{name} = alloca {kind}")
         return name
 
-    def call(self, function: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+    def call(self, function: str, result: str, *floats: str) -> str:
         """A call of a function of C or of LLVM."""
-        self.used.add(f"declare {result} @{function}({', '.join(one for one, _ in arguments)})")
-        given = ", ".join(f"{one} {name}" for one, name in arguments)
-        fast = self.fast if result == "double" else ""
-        return self.write(f"call {fast}{result} @{function}({given})")
+        self.used.add(f"declare {result} @{function}({', '.join('double' for _ in floats)})")
+        given = ", ".join(f"double {name}" for name in floats)
+        return self.write(f"call {self.fast if result == 'double' else ''}{result} @{function}({given})")
 
     # numbers
 
@@ -138,14 +135,13 @@ class Writer:
         if kind_of(value) == kind:
             return value
         if isinstance(value, Group) and kind[0] == "group":
-            parts = zip(value.parts, kind[2], strict=True)
-            return Group(tuple(self.convert(part, to) for part, to in parts), value.made)
+            return Group(tuple(map(self.convert, value.parts, kind[2])), value.made)
         if not isinstance(value, Number) or not isinstance(kind, str):
             raise UntranslatableError(f"{described(kind_of(value))} as {described(kind)}")
         return self.number(value, kind)
 
     def number(self, value: Number, kind: str) -> Number:
-        """A number as one of another kind."""
+        """A number as one of another kind; a float too large for an integer is the largest, NaN is 0."""
         if value.kind == kind:
             return value
         if kind == "b":
@@ -153,21 +149,19 @@ class Writer:
         if value.known is not None and kind in "fi" and value.kind in "ib":
             return constant(kind, value.known)
         if value.kind == "f":
-            return self._whole(value, kind)
-        word = _conversion(value.kind, kind)
+            if kind == "w":
+                raise UntranslatableError("a float as an integer of 32 bits")
+            sign = "s" if kind == "i" else "u"
+            return Number(kind, self.call(f"llvm.fpto{sign}i.sat.i64.f64", "i64", value.name))
         natural = kind == "i" and (value.natural or value.kind in "bw")
-        if not word:
+        if kind == "f":
+            word = "sitofp" if value.kind == "i" else "uitofp"
+        elif _BITS[value.kind] == _BITS[kind]:
             return Number(kind, value.name, value.known, natural)
-        return Number(
-            kind, self.write(f"{word} {NUMBERS[value.kind]} {value.name} to {NUMBERS[kind]}"), None, natural
-        )
-
-    def _whole(self, value: Number, kind: str) -> Number:
-        """A float cut to an integer; what is too large becomes the largest, NaN becomes 0."""
-        word = {"i": "llvm.fptosi.sat.i64.f64", "u": "llvm.fptoui.sat.i64.f64"}.get(kind)
-        if word is None:
-            raise UntranslatableError("a float as an integer of 32 bits")
-        return Number(kind, self.call(word, "i64", [("double", value.name)]))
+        else:
+            word = "zext" if _BITS[value.kind] < _BITS[kind] else "trunc"
+        made = self.write(f"{word} {NUMBERS[value.kind]} {value.name} to {NUMBERS[kind]}")
+        return Number(kind, made, None, natural)
 
     def truth(self, value: Number) -> Number:
         """Whether a number is not zero."""
@@ -179,12 +173,10 @@ class Writer:
 
     def compare(self, op: str, left: Number, right: Number) -> Number:
         """A comparison; NaN is unequal to everything, and in no order."""
-        kind = self._common(left, right)
+        kind, order = self._common(left, right), _ORDER[op]
         left, right = self.number(left, kind), self.number(right, kind)
-        order = _ORDER[op]
         if kind == "f":
-            test = "une" if order == "ne" else "o" + order
-            words = f"fcmp {self.fast}{test} double"
+            words = f"fcmp {self.fast}{'u' if order == 'ne' else 'o'}{order} double"
         else:
             sign = "" if op in ("Eq", "NotEq") else ("s" if kind == "i" else "u")
             words = f"icmp {sign}{order} {NUMBERS[kind]}"
@@ -193,28 +185,22 @@ class Writer:
     def _common(self, left: Number, right: Number) -> str:
         """The kind in which two numbers meet."""
         kinds = {left.kind, right.kind}
-        if "f" in kinds:
-            return "f"
-        if kinds == {"u", "i"} and ((left.known or 0) >= 0 and (right.known or 0) >= 0):
-            if left.known is None and right.known is None:
-                raise UntranslatableError("signed and unsigned integers together")
-            return "u"
-        if "u" in kinds or kinds == {"w"}:
-            return "u"
-        return "i"
+        if kinds == {"u", "i"} and left.known is None and right.known is None:
+            raise UntranslatableError("signed and unsigned integers together")
+        return "u" if kinds == {"w"} else wider("i", *kinds)
 
     def binary(self, op: str, left: Number, right: Number, *, fits: bool = False) -> Number:
         """A sum, product, quotient or the like; integers wrap around, unless they are known to fit."""
-        kind = "f" if op == "Div" else self._common(left, right)
-        if op in ("BitAnd", "BitOr", "BitXor") and left.kind == right.kind == "b":
+        if op in _BITWISE and left.kind == right.kind == "b":
             return Number("b", self.write(f"{_WHOLE[op]} i1 {left.name}, {right.name}"))
+        kind = "f" if op == "Div" else self._common(left, right)
         left, right = self.number(left, kind), self.number(right, kind)
         if kind == "f":
             if op not in _FLOAT:
                 raise UntranslatableError(f"{op} of floats; wanted integers")
             return Number("f", self.write(f"{_FLOAT[op]} {self.fast}double {left.name}, {right.name}"))
-        if left.known is not None and right.known is not None and kind == "i" and op in _FOLDED:
-            return constant("i", _FOLDED[op](left.known, right.known))
+        if left.known is not None and right.known is not None and kind == "i" and op in _OF_CONSTANTS:
+            return constant("i", _OF_CONSTANTS[op](left.known, right.known))
         natural = kind == "i" and left.natural and right.natural
         if op in _WHOLE:
             sign = "nsw " if fits and kind == "i" and op in _FLOAT else ""
@@ -247,10 +233,8 @@ class Writer:
         if kind == "i" and not natural:
             turned = self.write(f"icmp slt i64 {self.write(f'xor i64 {rest}, {divisor}')}, 0")
             below = self.write(f"and i1 {turned}, {self.write(f'icmp ne i64 {rest}, 0')}")
-            lower = self.write(f"zext i1 {below} to i64")
-            quotient = self.write(f"sub i64 {quotient}, {lower}")
-            extra = self.write(f"select i1 {below}, i64 {divisor}, i64 0")
-            rest = self.write(f"add i64 {rest}, {extra}")
+            quotient = self.write(f"sub i64 {quotient}, {self.write(f'zext i1 {below} to i64')}")
+            rest = self.write(f"add i64 {rest}, {self.write(f'select i1 {below}, i64 {divisor}, i64 0')}")
         name = quotient if op == "FloorDiv" else rest
         for test, found in special:
             name = self.write(f"select i1 {test}, i64 {found if op == 'FloorDiv' else '0'}, i64 {name}")
@@ -274,37 +258,27 @@ class Writer:
 
     def address(self, array: Array, places: Sequence[Number]) -> str:
         """The address of an element, or of the first one of a part of the array."""
-        if array.strides is not None:
-            return self._strided_address(array, places)
         offset = ZERO
-        for place, length in zip(places, array.shape, strict=False):
-            offset = self.binary(
-                "Add", self._times(offset, length), self._from_start(place, length), fits=True
-            )
-        for length in array.shape[len(places) :]:
-            offset = self._times(offset, length)
+        if array.strides is not None:
+            for place, length, stride in zip(places, array.shape, array.strides, strict=False):
+                step = self.binary("Mult", self.from_start(place, length), stride, fits=True)
+                offset = self.binary("Add", offset, step, fits=True)
+            return self.write(f"getelementptr i8, ptr {array.address}, i64 {offset.name}")
+        for axis, length in enumerate(array.shape):
+            if offset.known != 0:
+                offset = self.binary("Mult", offset, length, fits=True)
+            if axis < len(places):
+                offset = self.binary("Add", offset, self.from_start(places[axis], length), fits=True)
         if offset.known == 0:
             return array.address
-        return self.write(
-            f"getelementptr {ELEMENTS[array.element][0]}, ptr {array.address}, i64 {offset.name}"
-        )
+        element = ELEMENTS[array.element][0]
+        return self.write(f"getelementptr {element}, ptr {array.address}, i64 {offset.name}")
 
-    def _strided_address(self, array: Array, places: Sequence[Number]) -> str:
-        offset = ZERO
-        for place, length, stride in zip(places, array.shape, array.strides or (), strict=False):
-            step = self.binary("Mult", self._from_start(place, length), stride, fits=True)
-            offset = self.binary("Add", offset, step, fits=True)
-        return self.write(f"getelementptr i8, ptr {array.address}, i64 {offset.name}")
-
-    def _times(self, offset: Number, length: Number) -> Number:
-        return offset if offset.known == 0 else self.binary("Mult", offset, length, fits=True)
-
-    def _from_start(self, place: Number, length: Number) -> Number:
+    def from_start(self, place: Number, length: Number) -> Number:
         """An index; negative ones count from the end."""
         if place.kind == "f":
             raise UntranslatableError("an index that is no integer")
-        signed = place.kind == "i"
-        place = self.number(place, "i")
+        signed, place = place.kind == "i", self.number(place, "i")
         if place.natural or not signed:
             return place
         turned = self.binary("Add", place, length, fits=True)
@@ -316,18 +290,16 @@ class Writer:
         """The element there."""
         memory, kind, word = ELEMENTS[array.element]
         name = self.write(f"load {memory}, ptr {address}")
-        if word:
-            name = self.write(f"{word} {memory} {name} to {NUMBERS[kind]}")
-        return Number(kind, name)
+        return Number(kind, self.write(f"{word} {memory} {name} to {NUMBERS[kind]}") if word else name)
 
-    def store(self, array: Array, address: str, value: Number) -> None:
-        """Put a number there."""
+    def as_element(self, array: Array, value: Number) -> str:
+        """A number as it lies in an array's memory, after its type there."""
         memory, kind, word = ELEMENTS[array.element]
         name = self.number(value, kind).name
         if word:
-            back = "zext" if word == "trunc" else "trunc"
-            name = self.write(f"{back} {NUMBERS[kind]} {name} to {memory}")
-        self.block.lines.append(f"store {memory} {name}, ptr {address}")
+            name = self.write(f"{'zext' if word == 'trunc' else 'trunc'} {NUMBERS[kind]} {name} to {memory}")
+        return f"{memory} {name}"
 
-
-_FOLDED = {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mult": lambda a, b: a * b}
+    def store(self, array: Array, address: str, value: Number) -> None:
+        """Put a number there."""
+        self.block.lines.append(f"store {self.as_element(array, value)}, ptr {address}")
