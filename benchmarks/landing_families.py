@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import routh
-from landings import robots
+from robot_zoo import installed, load_installed
 from routh.models import UnrepresentedWarning, mujoco
 from routh.models.mujoco.contacts import geom_name
 from routh.problem import ImpactProblem
@@ -123,18 +123,17 @@ def plates(counts: tuple[int, ...], each: int) -> list[ImpactProblem]:
 @lru_cache
 def robot_files() -> dict[str, Path]:
     """Name -> file of what is installed."""
-    return dict(robots())
+    return dict(installed())
 
 
 @lru_cache
 def robot_model(name: str):
     """The MjModel of an installed robot over a floor; None where it cannot be loaded."""
     file = robot_files()[name]
-    urdf = file.suffix == ".urdf"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = mujoco.load(file, floating=urdf, ground=0.0 if urdf else None)
+            model = load_installed(file)
             return model if any(model.geom_type == 0) else mujoco.load(file, ground=0.0)
         except RouthError:
             return None

@@ -1,83 +1,320 @@
-"""Robots as people have them: does each load and land in one call, and what has to be said for it?
+"""Nearly flat landings in space: is every sample solved, is it right, and what does it cost?
 
-python benchmarks/landings.py                 # what is installed of gymnasium, dm_control, example-robot-data
-python benchmarks/landings.py --samples 256   # and sample each landing
+    python benchmarks/landings.py                         every family, 1000 samples of each
+    python benchmarks/landings.py --samples 100000 --families crate,boxes --friction 8
+    python benchmarks/landings.py --folder problems       and every .npz (M, Jn, Jt, mu, v) of a folder
+    python benchmarks/landings.py --baseline ../old/src   the same in another version, beside it
+    python benchmarks/landings.py continuity --samples 16384   a crate tilted by 1e-5 rad against the flat one
+    python benchmarks/landings.py widths                  sets of 20 problems against version 0.1's
+    python benchmarks/landings.py record                  writes what `widths` compares with
+
+Samples of a family are spread over its problems. "unsolved": samples that are not SOLVED, those apart that
+the sampler says jam, with the proof: impulses of unit size that cancel each other. "wrong": samples that
+say SOLVED and break a law, found from their velocity and impulse (all of them) or along their path (as many
+as ``--paths`` says), see `spatial_path`. "error": the worst distance from an independent integrator,
+`spatial_flow`, on ``--integrated`` samples, over the larger of 1e-6 and what the sample reports: at most 1 is
+wanted. "us": processor time of a sample on one thread, the median over the problems of a family and 90 %;
+their ratios to those of a box that falls flat ("box") and of ANYmal on four feet, in the same run; with a
+baseline, to the baseline's.
 """
 
-import argparse
-import importlib.util
-import time
-import warnings
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 import routh
-from routh.models import UnrepresentedWarning
-from routh.status import RouthError
+from landing_families import FAMILIES, SEED, box_model, from_folder, land, uneven_ground
+from measure import Table, command_line, counted, run_part, status_names, timed
+from problems import apart
+from routh.pointedness import pointedness
+from routh.problem import ImpactProblem
+from routh.sampling.straight import path_residual
+from routh.status import Status
+from spatial_flow import SpatialFlow
+from spatial_path import SLACK, allowed, total_faults, wrong_law
 
-GYMNASIUM = ["ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "walker2d"]
-DM_CONTROL = ["cheetah", "dog", "hopper", "humanoid", "humanoid_CMU", "quadruped", "walker"]
-
-
-def robots():
-    """(name, file) of every robot that is installed; fixed arms and hands float here to land."""
-    for package, folder, names in (
-        ("gymnasium", "envs/mujoco/assets", GYMNASIUM),
-        ("dm_control", "suite", DM_CONTROL),
-    ):
-        spec = importlib.util.find_spec(package)
-        if spec is not None and spec.origin is not None:
-            for name in names:
-                file = Path(spec.origin).parent / folder / f"{name}.xml"
-                if file.exists():
-                    yield f"{package}/{name}", file
-    spec = importlib.util.find_spec("pinocchio")
-    if spec is not None and spec.origin is not None:
-        for parent in Path(spec.origin).parents:
-            share = parent / "share" / "example-robot-data" / "robots"
-            if share.is_dir():
-                for folder in sorted(share.iterdir()):
-                    files = sorted(folder.rglob("*.urdf"))
-                    if files:
-                        yield f"example-robot-data/{files[0].stem}", files[0]
-                return
+WIDTHS = Path(__file__).parent / "landing_widths.json"
+DIRECTIONS, RECORDED, CLOSE, TRIMMED = 64, 65536, 0.01, 0.001
+WARM = 8
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=0)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    landed = total = 0
-    print(f"{'robot':44} {'contacts':>8} {'lifted m':>9} {'ms':>6} {'ambiguity':>9}  what had to be said")
-    for name, file in robots():
-        if options.only not in name:
-            continue
-        total += 1
-        said = []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UnrepresentedWarning)
-            try:
-                urdf = file.suffix == ".urdf"
-                model = routh.models.mujoco.load(file, floating=urdf, ground=0.0 if urdf else None)
-                begun = time.process_time()
-                found = routh.models.landing(model)
-                spent = 1e3 * (time.process_time() - begun)
-            except (RouthError, ValueError) as error:
-                print(f"{name:44} {'-':>8} {'-':>9} {'-':>6} {'-':>9}  {str(error)[:150]}")
-                continue
-        landed += 1
-        told = [str(item.message) for item in caught if issubclass(item.category, UnrepresentedWarning)]
-        said += [text.partition(": ")[2][:120] for text in told]  # without the path
-        if found.moved:
-            said.append(f"{len(found.moved)} joints moved inside their limits")
-        score = "-"
-        if options.samples:
-            score = f"{routh.sample(found.problem, options.samples).ambiguity:.3g}"
-        print(
-            f"{name:44} {found.problem.nc:8d} {found.lifted:9.3f} {spent:6.1f} {score:>9}  {'; '.join(said)}",
-            flush=True,
-        )
-    print(f"{landed} of {total} robots landed")
+@dataclass
+class Row:
+    """What came of a family."""
+
+    name: str
+    problems: int = 0
+    samples: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)  # those that are not SOLVED
+    checked: int = 0  # paths
+    jams: float = 0.0  # what impulses that cancel each other move at most, where samples are JAMMED
+    wrong: dict[str, int] = field(default_factory=dict)  # by the law that is broken
+    integrated: int = 0
+    error: float = 0.0  # against the integrator, over what is allowed
+    us: list[float] = field(default_factory=list)  # of each problem
+
+    @property
+    def median(self) -> float:
+        """us a sample."""
+        return float(np.median(self.us))
+
+    @property
+    def late(self) -> float:
+        """us a sample, 90 % of the problems are quicker."""
+        return float(np.quantile(self.us, 0.9))
+
+
+def friction_options(friction: str) -> dict:
+    """Options of `routh.sample`: the cone, or so many facets."""
+    return {} if friction == "cone" else {"friction": "polyhedral", "facets": int(friction)}
+
+
+def references() -> dict[str, ImpactProblem]:
+    """What times are compared with."""
+    found = {"box": routh.systems.impact("box-drop")}
+    try:
+        from robots import quadruped
+
+        found["ANYmal"] = quadruped()
+    except BaseException as error:  # the package is missing: pytest's Skipped is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        print(f"without ANYmal: {error}", file=sys.stderr)
+    return found
+
+
+def drawn(problem: ImpactProblem, n: int, friction: str):
+    """Outcomes and us a sample; the first samples warm up."""
+    options = {"threads": 1, "seed": SEED, **friction_options(friction)}
+    routh.sample(problem, WARM, **options)
+    outcomes, seconds = timed(routh.sample, problem, n, **options)
+    return outcomes, 1e6 * seconds / n
+
+
+def spread(total: int, parts: int) -> list[int]:
+    """A number in nearly equal parts."""
+    return [total // parts + (k < total % parts) for k in range(parts)]
+
+
+def examine(name: str, problems: list[ImpactProblem], given) -> Row:
+    """Samples of all problems of a family, checked and timed."""
+    row = Row(name, problems=len(problems))
+    shares = (spread(total, len(problems)) for total in (given.samples, given.paths, given.integrated))
+    for problem, n, paths, integrated in zip(problems, *shares, strict=True):
+        outcomes, us = drawn(problem, max(n, 1), given.friction)
+        row.us.append(us)
+        row.samples += len(outcomes)
+        solved = np.flatnonzero(outcomes.status == Status.SOLVED)
+        statuses = status_names(outcomes.status)
+        statuses.pop("SOLVED", None)
+        row.statuses = dict(Counter(row.statuses) + statuses)
+        if statuses["JAMMED"]:  # the proof: a cone that is not pointed
+            row.jams = max(row.jams, pointedness(problem, **friction_options(given.friction)).ceiling)
+        row.wrong = dict(Counter(row.wrong) + wrong_samples(outcomes, solved, paths))
+        row.checked += min(paths, len(solved))
+        for i in solved[:integrated] if problem.nt == 2 else ():
+            row.error = max(row.error, off_the_integrator(outcomes, int(i)))
+            row.integrated += 1
+    return row
+
+
+def wrong_samples(outcomes, solved, paths: int) -> Counter:
+    """Laws that samples break: all of them as they stand, some along their path."""
+    problem = outcomes.problem
+    if problem.nt == 1:
+        far = [path_residual(problem, outcomes.path(int(i))) for i in solved[:paths]]
+        return Counter({"path": k} if (k := int(np.count_nonzero(~(np.array(far) <= SLACK)))) else {})
+    limit = np.array([allowed(outcomes, int(i)) for i in solved])
+    broken = ~(total_faults(outcomes)[solved] <= limit)
+    laws = Counter(law for i in solved[:paths] if (law := wrong_law(outcomes, int(i))))
+    laws["total"] = int(np.count_nonzero(broken[paths:]))  # of those before, paths tell more
+    return +laws
+
+
+def off_the_integrator(outcomes, i: int) -> float:
+    """The distance of a sample from the integrator's, over what it may be."""
+    problem, facets = outcomes.problem, outcomes.settings["facets"]
+    flow = SpatialFlow.of(problem, facets=None if outcomes.settings["friction"] == "cone" else facets or 8)
+    v, _ = flow.along(outcomes.path(i), problem)
+    return float(apart(problem, v, outcomes.v[i]) / allowed(outcomes, i))
+
+
+def chosen(given) -> dict:
+    """The families that were asked for."""
+    names = [name for name in FAMILIES if any(part in name for part in given.families.split(","))]
+    families = {name: FAMILIES[name] for name in names}
+    if given.folder:
+        families["files"] = lambda: from_folder(given.folder)
+    return families
+
+
+def reference_times(given) -> dict[str, float]:
+    """Times of the problems with which others are compared, us a sample."""
+    n = max(1024, given.samples // 10)
+    return {name: drawn(problem, n, given.friction)[1] for name, problem in references().items()}
+
+
+def measured(given) -> Iterator[Row]:
+    """A row for each family, as soon as it is known."""
+    for name, family in chosen(given).items():
+        problems = family()
+        if problems:
+            yield examine(name, problems, given)
+
+
+def told(times: dict[str, float]) -> str:
+    """us a sample of the problems that others are compared with."""
+    return "us a sample: " + ", ".join(f"{name} {us:.0f}" for name, us in times.items())
+
+
+def cells(row: Row, unit: dict[str, float], was: Row | None) -> list:
+    """One family; ``was``: in the baseline."""
+    unsolved = sum(count for status, count in row.statuses.items() if status != "JAMMED")
+    found = [row.name, row.problems, row.samples, unsolved, row.checked, sum(row.wrong.values())]
+    found += [row.error if row.integrated else None, row.median, row.late]
+    found += [time / us for us in unit.values() for time in (row.median, row.late)]
+    notes = [counted(row.statuses), counted(row.wrong)]
+    notes += [f"those that jam: impulses that cancel up to {row.jams:.0e}"] if row.jams else []
+    if was is not None:
+        lost = counted(was.statuses) or "all solved"
+        notes.append(f"before: {lost}, {sum(was.wrong.values())} wrong, {was.median:.0f} / {was.late:.0f} us")
+    return [*found, "; ".join(filter(None, notes))]
+
+
+def of_baseline(given) -> tuple[dict, list[Row]]:
+    """The same measured by another version, in a process of its own."""
+    command = [sys.executable, __file__, "families", "--json", "--integrated", "0"]
+    for name in ("samples", "paths", "families", "friction", "folder"):
+        command += [f"--{name}", str(getattr(given, name))]
+    environment = {**os.environ, "PYTHONPATH": str(Path(given.baseline).resolve())}
+    answer = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    data = json.loads(answer.stdout.splitlines()[-1])
+    return data["times"], [Row(**row) for row in data["rows"]]
+
+
+def families(given) -> None:
+    """The table."""
+    if given.json:
+        times, rows = reference_times(given), [asdict(row) for row in measured(given)]
+        print(json.dumps({"times": times, "rows": rows}))
+        return
+    seen = f"seed {SEED}, friction {given.friction}, routh {routh.__version__}"
+    print(f"{seen}, {given.samples} samples a family, paths of {given.paths}, {given.integrated} integrated")
+    base, times = of_baseline(given) if given.baseline else None, reference_times(given)
+    print(told(times) + (f"; the baseline's {told(base[0])}" if base else "") + "\n")
+    unit, before = (base[0], {row.name: row for row in base[1]}) if base else (times, {})
+    columns = {"family": "<17", **dict.fromkeys(("problems", "samples", "unsolved", "paths", "wrong"), "d")}
+    columns |= {"error": ".2g", "us": ".0f", "90 %": ".0f"}
+    columns |= {f"{what} / {name}": ".2f" for name in unit for what in ("us", "90 %")}
+    table = Table({**columns, "statuses; laws broken": "<"})
+    for row in measured(given):
+        table.row(*cells(row, unit, before.get(row.name)))
+    print(f"\nin the end {told(reference_times(given))}")
+
+
+def width_problems() -> dict[str, ImpactProblem]:
+    """Twenty problems all of whose samples version 0.1 solved."""
+    box = routh.systems.impact("box-drop")
+    found = {
+        "box": box,
+        "box, sliding": routh.systems.impact("box-drop", velocity=(0.3, 0.1, 0.0)),
+        "box, rough": routh.systems.impact("box-drop", mu=1.2, size=(0.5, 0.2, 0.3)),
+        "box, e 0.5": box.replace(restitution=0.5),
+    }
+    for nc in (2, 3, 4, 5):
+        for seed in range(4):
+            e = 0.5 if seed == 3 else 0.0
+            found[f"uneven, {nc} points, {seed}"] = uneven_ground(seed, nc, e=e)
+    return found
+
+
+def widths_of(problem: ImpactProblem, n: int, *, seed: int = SEED) -> tuple[np.ndarray, int]:
+    """Widths (2, 64) of the sampled set, shares of the speed, and how many samples were not SOLVED.
+
+    First those of all samples, which a single one decides; then without the `TRIMMED` farthest share at
+    either end, which another seed hardly changes.
+    """
+    directions = np.random.default_rng([SEED, 7]).normal(size=(DIRECTIONS, problem.nv))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    outcomes = routh.sample(problem, n, seed=seed, threads=1)
+    solved = outcomes.status == Status.SOLVED
+    along = outcomes.v[solved] @ problem.cholesky @ directions.T / problem.scaling.speed
+    low, high = np.quantile(along, [TRIMMED, 1.0 - TRIMMED], axis=0)
+    return np.array([np.ptp(along, axis=0), high - low]), int(np.count_nonzero(~solved))
+
+
+def record(given) -> None:
+    """Writes the widths of this version."""
+    found = {}
+    for name, problem in width_problems().items():
+        widths, unsolved = widths_of(problem, RECORDED)
+        print(f"{name:<28}{widths[0].mean():>10.4f}{unsolved:>6} unsolved", flush=True)
+        found[name] = np.round(widths, 9).tolist()
+    data = {"version": routh.__version__, "seed": SEED, "samples": RECORDED, "widths": found}
+    given.out.write_text(json.dumps(data, separators=(",", ":")).replace('],"', '],\n"') + "\n")
+
+
+def widths(given) -> None:
+    """The widths beside those recorded; with ``--seed`` another one: what chance does to them."""
+    data, worst = json.loads(WIDTHS.read_text()), np.zeros(2)
+    seed = data["seed"] if given.seed is None else given.seed
+    print(f"against routh {data['version']}, {data['samples']} samples, seed {data['seed']}; now {seed}")
+    columns = {f"{name}, {what}": form for what in ("all samples", "trimmed")
+               for name, form in (("mean width", ".4f"), ("less", ".2%"), ("more", ".2%"))}  # fmt: skip
+    table = Table({"problem": "<20", **columns, "unsolved": "d"})
+    for name, problem in width_problems().items():
+        now, unsolved = widths_of(problem, data["samples"], seed=seed)
+        was = np.array(data["widths"][name])
+        off = (now - was) / was
+        worst = np.maximum(worst, np.abs(off).max(axis=1))
+        both = zip(now, off, strict=True)
+        shares = [(width.mean(), max(-o.min(), 0.0), max(o.max(), 0.0)) for width, o in both]
+        table.row(name, *shares[0], *shares[1], unsolved)
+    print(f"largest difference {worst[0]:.2%}, trimmed {worst[1]:.2%}; at most {CLOSE:.0%} is wanted")
+
+
+def continuity(given) -> None:
+    """The set of a crate tilted by 1e-5 rad against that of the flat one: widths in the same directions.
+
+    The flat one with another seed says what chance does.
+    """
+    model = box_model((0.2, 0.15, 0.1), 1.0)
+    n = given.samples
+    flat, unsolved = widths_of(land(model), n)
+    print(f"{n} samples, shares of the speed before; at most 1e-3 is wanted\n")
+    numbers = {"mean width": ".4f", "largest difference": ".1e", "trimmed": ".1e", "unsolved": "d"}
+    table = Table({"roll, pitch": "<16", **numbers})
+    table.row("0, 0", flat[0].mean(), None, None, unsolved)
+    cases = [("0, 0, other seed", (0.0, 0.0), SEED + 1)]
+    cases += [(f"{tilt[0]:g}, {tilt[1]:g}", tilt, SEED) for tilt in ((1e-5, 0.0), (0.0, 1e-5), (7e-6, -7e-6))]
+    for name, tilt, seed in cases:
+        tilted, unsolved = widths_of(land(model, tilt=tilt), n, seed=seed)
+        off = np.abs(tilted - flat).max(axis=1)
+        table.row(name, tilted[0].mean(), *off, unsolved)
+
+
+def main() -> None:
+    parser = command_line(__doc__, families, widths, continuity, record, default="families")
+    parser.add_argument("--samples", type=int, default=1000, help="of a family")
+    parser.add_argument("--paths", type=int, default=200, help="of a family whose path is checked")
+    parser.add_argument("--integrated", type=int, default=2, help="of a family, against the integrator: slow")
+    parser.add_argument("--families", default="", help="parts of names, with commas between them")
+    parser.add_argument("--friction", default="cone", help="cone, or the number of facets")
+    parser.add_argument("--folder", default="", help="of problems, .npz files")
+    parser.add_argument("--baseline", default="", help="the src folder of another version")
+    parser.add_argument("--seed", type=int, help="of widths: another one than was recorded")
+    parser.add_argument("--out", type=Path, default=WIDTHS, help="of record")
+    parser.add_argument("--json", action="store_true", help="one line of JSON in place of the table")
+    run_part(parser)
 
 
 if __name__ == "__main__":

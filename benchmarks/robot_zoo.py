@@ -38,15 +38,37 @@ def mjcf_path(name):
     return folder / ("envs/mujoco/assets" if package == "gymnasium" else "suite") / f"{robot}.xml"
 
 
+def urdf_folder():
+    """The folder of example-robot-data's robots; None where the package is missing."""
+    pinocchio = package_folder("pinocchio")
+    folders = () if pinocchio is None else pinocchio.parents
+    shares = (parent / "share" / "example-robot-data" / "robots" for parent in folders)
+    return next((share for share in shares if share.is_dir()), None)
+
+
 def urdf_path(name):
     """The URDF of a robot of example-robot-data; skips the test where the package is missing."""
-    pinocchio = package_folder("pinocchio")
-    if pinocchio is not None:
-        for parent in pinocchio.parents:
-            share = parent / "share" / "example-robot-data" / "robots"
-            if share.is_dir():
-                return share / URDF[name]
-    pytest.skip("example-robot-data is not installed: pip install example-robot-data")
+    folder = urdf_folder()
+    if folder is None:
+        pytest.skip("example-robot-data is not installed: pip install example-robot-data")
+    return folder / URDF[name]
+
+
+def installed():
+    """(name, file) of every robot that is there; of example-robot-data the first file of each folder."""
+    every = {"gymnasium": [*GYMNASIUM, "humanoidstandup"], "dm_control": [*DM_CONTROL, "dog"]}
+    for package, names in every.items():
+        for name in sorted(names) if package_folder(package) else ():
+            yield f"{package}/{name}", mjcf_path(f"{package}/{name}")
+    for folder in sorted(urdf_folder().iterdir()) if urdf_folder() else ():
+        for file in sorted(folder.rglob("*.urdf"))[:1]:
+            yield f"example-robot-data/{file.stem}", file
+
+
+def load_installed(file):
+    """An MjModel of a file of `installed` over a floor; robots of URDFs float, arms and hands, too."""
+    urdf = file.suffix == ".urdf"
+    return adapter.load(file, floating=urdf, ground=0.0 if urdf else None)
 
 
 def urdf_roots(path):
@@ -122,3 +144,38 @@ def ground_distances(model, data, *, reach):
             if static[contact.geom[0]] or static[contact.geom[1]]
         ]
     )
+
+
+def material_velocity(model, data, qvel, contact, h=1e-6):
+    """Velocity of the second geom's point relative to the first's from positions alone, (3,)."""
+    import mujoco
+
+    from routh.models.mujoco.contacts import geom_name
+
+    owner = {geom_name(model, geom): int(model.geom_bodyid[geom]) for geom in range(model.ngeom)}
+    bodies, places = [owner[contact.geom1], owner[contact.geom2]], []
+    probe = mujoco.MjData(model)
+    probe.qpos[:], probe.mocap_pos[:], probe.mocap_quat[:] = data.qpos, data.mocap_pos, data.mocap_quat
+    mujoco.mj_kinematics(model, probe)
+    local = [probe.xmat[b].reshape(3, 3).T @ (contact.pos - probe.xpos[b]) for b in bodies]
+    for sign in (1.0, -1.0):
+        probe.qpos[:] = data.qpos
+        mujoco.mj_integratePos(model, probe.qpos, qvel, sign * h)
+        mujoco.mj_kinematics(model, probe)
+        ends = [probe.xpos[b] + probe.xmat[b].reshape(3, 3) @ x for b, x in zip(bodies, local, strict=True)]
+        places.append(ends[1] - ends[0])
+    return (places[0] - places[1]) / (2 * h)
+
+
+def frame_velocity(model, q, v, frame, pos, h=1e-6):
+    """Velocity of the material point of a frame's joint at ``pos``, from placements alone."""
+    import pinocchio as pin
+
+    data, ends = model.createData(), []
+    frame = model.getFrameId(frame)
+    pin.framesForwardKinematics(model, data, q)
+    local = data.oMf[frame].actInv(pos)
+    for sign in (1.0, -1.0):
+        pin.framesForwardKinematics(model, data, pin.integrate(model, q, sign * h * v))
+        ends.append(data.oMf[frame].act(local))
+    return (ends[0] - ends[1]) / (2 * h)

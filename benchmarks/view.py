@@ -2,18 +2,14 @@
 
 python benchmarks/view.py                       # ANYmal with 32 ghosts, if example-robot-data is installed
 python benchmarks/view.py --source rocking-block
-python benchmarks/view.py --profile
 """
 
-import argparse
-import cProfile
-import os
-import pstats
 import time
 from pathlib import Path
 
 import numpy as np
 
+from measure import Table, command_line, machine, timed
 from robot_zoo import urdf_path
 from routh.view import show
 
@@ -34,19 +30,15 @@ def cost(session, control, count=20):
     spent = 0.0
     for k in range(count):
         session.panel._sliders[control.name]._impl.value = control.value + 0.002 * (k - count / 2)
-        begun = time.process_time()
-        session.refresh(session.draft())
-        spent += time.process_time() - begun
+        spent += timed(lambda: session.refresh(session.draft()))[1]
     return spent / count
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--source", default="")
     parser.add_argument("--ghosts", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--controls", nargs="*", default=[])
-    parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     source = options.source or str(urdf_path("anymal"))
     with show(source, ghosts=options.ghosts) as viewer:
@@ -55,22 +47,12 @@ def main():
             time.sleep(0.05)
         time.sleep(1.0)
         print(f"{Path(source).stem}: {options.ghosts} ghosts of {len(session.mechanism.parts)} solids")
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} (the first column suffers from it)")
-        print(f"{'dragged':16} {'updates a second':>16} {'CPU ms an update':>17}")
-        names = options.controls or [c.name for c in session.mechanism.controls][:5]
-        for control in session.mechanism.controls:
-            if control.name in names:
-                rate = drag(session, control, options.seconds)
-                print(f"{control.name:16} {rate:16.1f} {1e3 * cost(session, control):17.1f}", flush=True)
-                session.panel.set(control.name, control.value)
-                time.sleep(0.5)
-        if options.profile:
-            profile = cProfile.Profile()
-            profile.enable()
-            for _ in range(20):
-                session.refresh(session.draft())
-            profile.disable()
-            pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+        print(f"{machine()} (the first column suffers from load)\n")
+        table = Table({"dragged": "<16", "updates a second": ".1f", "CPU ms an update": ".1f"})
+        for control in session.mechanism.controls[:5]:
+            table.row(control.name, drag(session, control, options.seconds), 1e3 * cost(session, control))
+            session.panel.set(control.name, control.value)
+            time.sleep(0.5)
 
 
 if __name__ == "__main__":

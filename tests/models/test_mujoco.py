@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import routh
-from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf
+from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, material_velocity
 from routh import systems
 from routh.models import RobotProblem, UnrepresentedWarning
 from routh.models import mujoco as adapter
@@ -327,27 +327,3 @@ def test_contact_velocities_are_differences_of_positions(name):
         expected = problem.contact_velocity()[i]
         rows = contact.frame[: 1 + problem.nt]
         np.testing.assert_allclose(rows @ moved, expected, atol=2e-6 * (1 + np.abs(moved).max()))
-
-
-def material_velocity(model, data, qvel, contact, h=1e-6):
-    """Velocity of the second geom's point relative to the first's from positions alone, (3,)."""
-    places = []
-    bodies = [geom_body(model, contact.geom1), geom_body(model, contact.geom2)]
-    probe = mujoco.MjData(model)
-    probe.qpos[:], probe.mocap_pos[:], probe.mocap_quat[:] = data.qpos, data.mocap_pos, data.mocap_quat
-    mujoco.mj_kinematics(model, probe)
-    local = [probe.xmat[b].reshape(3, 3).T @ (contact.pos - probe.xpos[b]) for b in bodies]
-    for sign in (1.0, -1.0):
-        probe.qpos[:] = data.qpos
-        mujoco.mj_integratePos(model, probe.qpos, qvel, sign * h)
-        mujoco.mj_kinematics(model, probe)
-        ends = [probe.xpos[b] + probe.xmat[b].reshape(3, 3) @ x for b, x in zip(bodies, local, strict=True)]
-        places.append(ends[1] - ends[0])
-    return (places[0] - places[1]) / (2 * h)
-
-
-def geom_body(model, name):
-    from routh.models.mujoco.contacts import geom_name
-
-    geom = next(g for g in range(model.ngeom) if geom_name(model, g) == name)
-    return int(model.geom_bodyid[geom])

@@ -16,7 +16,7 @@ from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
-from mujoco_motion import bounce  # noqa: E402  of the benchmarks, which need MuJoCo
+from simulation_mujoco import bounce  # noqa: E402  of the benchmarks, which need MuJoCo
 
 FLOOR = '<geom name="floor" type="plane" size="5 5 .1" friction="0.6"/>'
 CRATE = f"""<mujoco><worldbody>{FLOOR}<body pos="0 0 0.3"><freejoint/>

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from robot_zoo import urdf_path, urdf_roots
+from robot_zoo import frame_velocity, urdf_path, urdf_roots
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mujoco_adapter
 from routh.models import pinocchio as adapter
@@ -123,20 +123,8 @@ def test_robots_of_example_robot_data(name):
     problem = adapter.problem(robot.model, q, v, gap=10.0, limits=False, deepest=None)
     assert problem.names == tuple(f"{foot.frame}/ground" for foot in feet)
     for i, foot in enumerate(feet):
-        moved = difference(robot.model, q, v, foot.frame, problem.contacts[i].pos)
+        moved = frame_velocity(robot.model, q, v, foot.frame, problem.contacts[i].pos)
         np.testing.assert_allclose(world(problem, i), moved, atol=1e-6)
-
-
-def difference(model, q, v, frame, pos, h=1e-6):
-    """Velocity of the material point of a frame's joint at ``pos``, from placements alone."""
-    data, ends = model.createData(), []
-    frame = model.getFrameId(frame)
-    pin.framesForwardKinematics(model, data, q)
-    local = data.oMf[frame].actInv(pos)
-    for sign in (1.0, -1.0):
-        pin.framesForwardKinematics(model, data, pin.integrate(model, q, sign * h * v))
-        ends.append(data.oMf[frame].act(local))
-    return (ends[0] - ends[1]) / (2 * h)
 
 
 @pytest.mark.parametrize("name", ["anymal", "go1"])

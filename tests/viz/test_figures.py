@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import routh
-from facet_figure import facet_figure
 from routh import systems
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
 from routh.text import for_matplotlib
@@ -172,22 +171,6 @@ def test_a_box_in_space_shows_three_faces_over_its_ground():
     assert len(axes.patches) == 1 + 3
     with pytest.raises(ValueError, match="planar"):
         snapshot_figure(system)
-
-
-def test_the_facet_figure_shows_each_number_of_facets_once():
-    box = systems.get("box-drop").problem
-    truth, sets = (
-        routh.sample(box, 8, friction="cone"),
-        {k: routh.sample(box, 8, friction="polyhedral", facets=k) for k in (4, 8)},
-    )
-    figure = facet_figure(
-        truth, sets, np.array([0.0, 45.0]), {4: np.array([0.0, 0.1]), 8: np.array([0.0, 0.02])}
-    )
-    slip, direction, total = figure.axes
-    assert [line.get_label() for line in slip.lines] == ["4 facets", "8 facets", "true cone"]
-    assert [line.get_ydata()[-1] for line in direction.lines] == pytest.approx([10.0, 2.0])
-    worst = next(line for line in total.lines if line.get_label() == "worst direction")
-    assert worst.get_ydata() == pytest.approx([10.0, 2.0])
 
 
 def test_long_names_of_contacts_become_titles():

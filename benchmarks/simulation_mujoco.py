@@ -1,6 +1,6 @@
 """Motion of MJCF models by `routh.simulate` against MuJoCo's own integration, in the air and over one bounce.
 
-    python benchmarks/mujoco_motion.py
+    python benchmarks/simulation_mujoco.py
 
 In the air both follow the same equations: the difference is the error of MuJoCo's integrator. In contact
 MuJoCo has a spring and a damper, with which it converges to the rigid impact as it becomes stiff; where slip
@@ -9,7 +9,6 @@ goes on during the impact it has friction of its own, with which it does not.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import mujoco
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import routh
+from measure import Table, command_line, timed
 from robot_zoo import mjcf_path
 from routh.models.mujoco import MujocoModel
 
@@ -36,18 +36,14 @@ class Difference:
 
 def compared(own: mujoco.MjModel, model: MujocoModel, state: routh.State, duration: float) -> Difference:
     """Both simulate from one state for so long, s."""
-    begin = time.process_time()
-    motion = routh.simulate(model, state, duration=duration)
-    middle = time.process_time()
+    motion, seconds = timed(routh.simulate, model, state, duration=duration)
     data = mujoco.MjData(own)
     data.qpos[:], data.qvel[:] = state.q, state.v
-    for _ in range(round(duration / own.opt.timestep)):
-        mujoco.mj_step(own, data)
-    seconds = middle - begin, time.process_time() - middle
+    _, other = timed(mujoco.mj_step, own, data, nstep=round(duration / own.opt.timestep))
     apart = [
         float(np.abs(a - b).max()) for a, b in ((motion.final.v, data.qvel), (motion.final.q, data.qpos))
     ]
-    return Difference(*apart, tuple(event.kind for event in motion.events), seconds)
+    return Difference(*apart, tuple(event.kind for event in motion.events), (seconds, other))
 
 
 def flight(name: str, timestep: float, duration: float = 0.1) -> Difference:
@@ -95,29 +91,26 @@ def damping_ratio(restitution: float) -> float:
 
 
 def main() -> None:
-    print("free flight, 0.1 s          step of RK4     |dv|      |dq|     s: routh, MuJoCo")
+    command_line(__doc__).parse_args()
+    numbers = {"velocity": ".1e", "coordinates": ".1e", "s: routh": ".2f", "MuJoCo": ".2f"}
+    table = Table({"free flight, 0.1 s": "<26", "step of RK4, s": ".0e", **numbers})
     for name in ("gymnasium/walker2d", "gymnasium/ant", "gymnasium/humanoid"):
         for timestep in (2e-3, 1e-3, 1e-4):
-            row(f"{name:26s} {timestep:10.0e} s", flight(name, timestep))
+            found = flight(name, timestep)
+            table.row(name, timestep, found.v, found.q, *found.seconds)
     cases = {
         "no friction, e = 0.5": {"restitution": 0.5, "mu": 0.0},
         "sticks, e = 0": {"restitution": 0.0, "mu": 1.0},
         "sticks, e = 0.5": {"restitution": 0.5, "mu": 1.0},
         "slips on, mu = 0.1, e = 0": {"restitution": 0.0, "mu": 0.1, "slip": -2.0},
     }
-    print("one bounce of a rod        time of contact   |dv|      |dq|     s: routh, MuJoCo")
+    print()
+    table = Table({"one bounce of a rod": "<26", "time of contact, s": ".0e", **numbers})
     for title, case in cases.items():
         for stiffness in (1e6, 1e7, 1e8, 1e9):
             found = bounce(stiffness, **case)
             assert "impact" in found.events
-            row(f"{title:26s} {np.pi / np.sqrt(stiffness):10.0e} s", found)
-
-
-def row(title: str, found: Difference) -> None:
-    print(
-        f"{title} {found.v:10.1e} {found.q:9.1e}   {found.seconds[0]:8.2f} {found.seconds[1]:8.2f}",
-        flush=True,
-    )
+            table.row(title, np.pi / np.sqrt(stiffness), found.v, found.q, *found.seconds)
 
 
 if __name__ == "__main__":
