@@ -12,7 +12,6 @@ of each in space and with restitution, and none may exceed a certified bound.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import routh
+from measure import Table, command_line
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, WorstCase, holds, worst_case
@@ -158,7 +158,7 @@ def show(tallies: dict[str, Tally]) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--spatial", type=int, default=8)
@@ -171,15 +171,13 @@ def main() -> None:
     tallies = dict(sorted(flat.items()))
     if not given.supports:
         tallies |= elsewhere(given.spatial, max(given.samples // 4, 1), deadline)
-    print(
-        f"{'':20s} {'problems':>8s} {'exact':>8s} {'fill':>8s} {'quadratic':>9s} {'samples':>10s} "
-        f"{'violated':>8s} {'proved':>6s} {'refuted':>7s} {'unknown':>7s} {'path':>8s}"
-    )
+    columns = {"": "<17", "problems": "d", "exact": ".1e", "fill": ".1e", "quadratic": ".1e"}
+    columns |= dict.fromkeys(("samples", "violated", "proved", "refuted", "unknown"), "d")
+    table = Table({**columns, "path": ".1e"})
     for name, t in tallies.items():
-        answers = "{:6d} {:7d} {:7d}".format(*(t.answers[answer] for answer in Answer))
-        print(
-            f"{name:20s} {t.problems:8d} {t.exact:8.1e} {t.filled:8.1e} {t.quadratic:9.1e} {t.samples:10d} "
-            f"{t.violated:8d} {answers} {t.residual:8.1e}"
+        answers = [t.answers[answer] for answer in Answer]
+        table.row(
+            name, t.problems, t.exact, t.filled, t.quadratic, t.samples, t.violated, *answers, t.residual
         )
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +25,7 @@ import numpy as np
 from scipy.integrate import quad, solve_ivp
 
 import routh
+from measure import Table, command_line, counted, run_part, timed
 from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel
@@ -36,10 +36,7 @@ G = 9.81
 #: system -> (duration in s, parameters)
 FUTURES = {
     "rocking-block": (0.2, {}),
-    "compass-gait": (
-        0.12,
-        {},
-    ),  # its legs lie flat from 0.15 s on: without a mass, the hip then has no inertia
+    "compass-gait": (0.12, {}),  # its legs lie flat from 0.15 s on: without a mass, the hip has no inertia
     "ramone": (0.1, {}),
     "rimless-wheel-slope": (3.0, {"mu": 0.25}),
     "disk-stack": (0.2, {}),
@@ -86,27 +83,32 @@ def _half_cycle(rate: float) -> tuple[float, float]:
 
 def ball(_: argparse.Namespace) -> None:
     """A ball that bounces with restitution e from 1 m: t* = sqrt(2 h / g) (1 + e) / (1 - e)."""
-    print("law (hypothesis)         e   impacts   t* closed form   error (s)")
+    columns = {
+        "law (hypothesis)": "<22",
+        "e": ".2f",
+        "impacts": "d",
+        "t* closed form": ".9f",
+        "error (s)": ".1e",
+    }
+    table = Table(columns)
     for law in (TwoBody(), SetValued(), Newton()):
         for e in (0.3, 0.5, 0.8, 0.9, 0.95):
             system = routh.systems.get("bouncing-ball", restitution=e, mu=0.0)
             exact = math.sqrt(2.0 / G) * (1 + e) / (1 - e)
             motion = routh.simulate(system.model, system.state, duration=exact + 0.1, law=law, sample_dt=1.0)
             event = next(event for event in motion.events if event.kind == "zeno")
-            error = motion.t[event.index] - exact
             name = f"{type(law).__name__} ({getattr(law, 'hypothesis', 'newton')})"
-            print(f"{name:22s} {e:5.2f}   {event.data['impacts']:7d}   {exact:14.9f}   {error:9.1e}")
+            table.row(name, e, event.data["impacts"], exact, motion.t[event.index] - exact)
 
 
 def rod(arguments: argparse.Namespace) -> None:
     """Painlevé's rod: angle x rate, mu = 1.8; what must happen at t = 0 is known in closed form."""
     size, mu = arguments.size, 1.8
     counts: Counter[str] = Counter()
-    begin = time.process_time()
     for angle in np.linspace(0.3, 1.5, size):
         for rate in np.linspace(-5.0, 5.0, size):
             counts += _rod_state(float(angle), float(rate), mu)
-    print(f"{size} x {size} states, 0.15 s each, {time.process_time() - begin:.0f} s of CPU")
+    print(f"{size} x {size} states, 0.15 s each")
     for name in sorted(counts):
         print(f"  {counts[name]:6d}  {name}")
 
@@ -152,38 +154,35 @@ def _rod_state(angle: float, rate: float, mu: float) -> Counter[str]:
 
 def futures(arguments: argparse.Namespace) -> None:
     """Random futures under the set-valued law, each held against the inclusion."""
-    print("system                 futures  finished  verified  impacts: mean, most  zeno   IWC  CPU s each")
+    counts = dict.fromkeys(("futures", "finished", "verified"), "d")
+    columns = {
+        "system": "<20",
+        **counts,
+        "impacts": ".1f",
+        "most": "d",
+        "zeno": "d",
+        "IWC": "d",
+        "CPU s each": ".2f",
+    }
+    table = Table({**columns, "worst shares of what is allowed": "<", "broken": "<"})
     for name, (duration, parameters) in FUTURES.items():
         if arguments.only and name != arguments.only:
             continue
         system = routh.systems.get(name, **parameters)
-        begin = time.process_time()
-        bundle = routh.simulate_many(
-            system.model,
-            system.state,
-            n=arguments.count,
-            duration=duration,
-            law=SetValued(),
-            seed=arguments.seed,
-        )
-        each = (time.process_time() - begin) / len(bundle)
+        options = {"n": arguments.count, "duration": duration, "law": SetValued(), "seed": arguments.seed}
+        bundle, seconds = timed(routh.simulate_many, system.model, system.state, **options)
         verdicts = [verify(system.model, one) for one in bundle]
-        cells = [
-            f"{name:22s} {len(bundle):7d}",
-            f"{sum(one.ok for one in bundle):8d}  {sum(v.ok for v in verdicts):8d}",
-            f"{bundle.impacts.mean():13.1f} {bundle.impacts.max():5d}",
-            f"{sum(any(e.kind == 'zeno' for e in one.events) for one in bundle):4d}",
-            f"{sum(e.kind == 'impact without collision' for one in bundle for e in one.events):4d}",
-            f"{each:10.2f}",
-        ]
-        print("  ".join(cells), flush=True)
+        cells = [len(bundle), sum(one.ok for one in bundle), sum(v.ok for v in verdicts)]
+        cells += [bundle.impacts.mean(), bundle.impacts.max()]
+        cells.append(sum(any(e.kind == "zeno" for e in one.events) for one in bundle))
+        cells.append(sum(e.kind == "impact without collision" for one in bundle for e in one.events))
         broken = Counter(x.condition for v in verdicts for x in v.violations)
         names = {name for v in verdicts for name in v.worst}
         worst = sorted(
             ((max(v.worst.get(name, 0.0) for v in verdicts), name) for name in names), reverse=True
         )
         shares = ", ".join(f"{name} {share:.2g}" for share, name in worst[:4])
-        print(f"    worst shares of what is allowed: {shares}; broken: {dict(broken)}", flush=True)
+        table.row(name, *cells, seconds / len(bundle), shares, counted(broken))
 
 
 def cost(arguments: argparse.Namespace) -> None:
@@ -191,10 +190,9 @@ def cost(arguments: argparse.Namespace) -> None:
     block = routh.systems.get("rocking-block")
 
     def spent(count: int, seed: int) -> tuple[float, int]:
-        begin = time.process_time()
-        bundle = routh.simulate_many(block.model, block.state, n=count, duration=0.5, seed=seed)
-        each = (time.process_time() - begin) / count
-        return 1e3 * each, sum(verify(block.model, one).ok for one in bundle)
+        options = {"n": count, "duration": 0.5, "seed": seed}
+        bundle, seconds = timed(routh.simulate_many, block.model, block.state, **options)
+        return 1e3 * seconds / count, sum(verify(block.model, one).ok for one in bundle)
 
     spent(8, 0)  # compiles
     count = min(arguments.count, 40)
@@ -209,7 +207,8 @@ def cost(arguments: argparse.Namespace) -> None:
 
 def wheel(_: argparse.Namespace) -> None:
     """Rimless wheel on a slope: mean speed along the slope, closed form against simulation."""
-    print("spokes  slope   law          mu     speed closed form   simulated    difference   verified")
+    columns = {"spokes": "d", "slope": ".2f", "law": "<10", "mu": ".2f", "speed, closed form": ".9f"}
+    table = Table({**columns, "simulated": ".7f", "difference": ".1e", "verified": ""})
     for spokes, descent in ((6, 0.15), (8, 0.08), (12, 0.05)):
         exact = _walking_speed(spokes, descent)
         for law, mu in ((Sequential(), 1.0), (SetValued(), 1.0), (SetValued(), 0.5), (SetValued(), 0.35)):
@@ -219,10 +218,7 @@ def wheel(_: argparse.Namespace) -> None:
             step = 2.0 * math.sin(math.pi / spokes)
             speed = step * (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else math.nan
             ok = verify(system.model, motion).ok
-            print(
-                f"{spokes:6d}  {descent:5.2f}   {type(law).__name__:10s}  {mu:4.2f}   {exact:17.9f}"
-                f"   {speed:10.7f}   {speed - exact:10.1e}   {ok}"
-            )
+            table.row(spokes, descent, type(law).__name__, mu, exact, speed, speed - exact, ok)
 
 
 def _walking_speed(spokes: int, descent: float, length: float = 1.0) -> float:
@@ -261,9 +257,9 @@ def convergence(_: argparse.Namespace) -> None:
     reference = times(1e-13)
     exact = np.cumsum([_half_cycle(0.7**k)[0] for k in range(len(reference))])
     print(f"reference against the pendulum equation: {np.abs(reference - exact).max():.1e} s")
-    print("  rtol   largest error of an impact time (s)")
+    table = Table({"rtol": ".0e", "largest error of an impact time (s)": ".2e"})
     for exponent in range(4, 13):
-        print(f"  1e-{exponent:<4d} {np.abs(times(10.0**-exponent) - reference).max():.2e}")
+        table.row(10.0**-exponent, np.abs(times(10.0**-exponent) - reference).max())
 
 
 def piles(_: argparse.Namespace) -> None:
@@ -322,9 +318,7 @@ def robots(_: argparse.Namespace) -> None:
 
 
 def _verified(title: str, model: Model, state: routh.State, options: dict[str, Any]) -> None:
-    begin = time.process_time()
-    motion = routh.simulate(model, state, duration=0.5, budget=60.0, **options)
-    seconds = time.process_time() - begin
+    motion, seconds = timed(routh.simulate, model, state, duration=0.5, budget=60.0, **options)
     impacts = sum(event.kind.startswith("impact") for event in motion.events)
     verdict = verify(model, motion)
     print(
@@ -336,17 +330,12 @@ def _verified(title: str, model: Model, state: routh.State, options: dict[str, A
 
 def main() -> None:
     """Run one part."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parts = {f.__name__: f for f in (zeno, ball, rod, futures, cost, wheel, convergence, piles, robots)}
-    parser.add_argument("part", choices=parts)
+    parser = command_line(__doc__, zeno, ball, rod, futures, cost, wheel, convergence, piles, robots)
     parser.add_argument("--size", type=int, default=50)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    parts[arguments.part](arguments)
+    run_part(parser)
 
 
 if __name__ == "__main__":

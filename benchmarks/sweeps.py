@@ -11,6 +11,7 @@ Needs the extras ``data`` and ``sweep``.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -19,17 +20,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 import sweep_landings
+from measure import Table, command_line, machine, peak_memory, run_part, timed
 from routh import sweep
 from routh.sweep import Study
 from routh.sweep.chunks import Chunk, compute
 
-COMMAND = [sys.executable, "-c", "from routh.cli import main; main()", "sweep", "-q", "--resume"]
+DRIVER = [sys.executable, "-c", "import sys, sweeps; sweeps.drive(sys.argv[1])"]
+
+
+def in_a_folder(points: int):
+    """A part that runs in a folder which goes away, with so many points unless told otherwise."""
+
+    def made(part):
+        @functools.wraps(part)
+        def run(options: argparse.Namespace) -> None:
+            options.points = options.points or points
+            with tempfile.TemporaryDirectory() as name:
+                part(options, Path(name))
+
+        return run
+
+    return made
 
 
 def study_of(folder: Path, points: int, samples: int) -> Study:
@@ -45,18 +61,23 @@ def with_chunks(study: Study, size: int) -> Study:
     return study
 
 
+def drive(folder: str) -> None:
+    """What a driver under attack does; a folder does not decide what runs, so it is told."""
+    sweep.open(folder, functions=[sweep_landings.block]).run("local", progress=False)
+
+
 def equal(one: Study, other: Study) -> bool:
     """Whether two tables are equal to the bit."""
     a, b = one.columns(), other.columns()
     return a.keys() == b.keys() and all(a[name].tobytes() == b[name].tobytes() for name in a)
 
 
+@in_a_folder(100_000)
 def kills(options: argparse.Namespace, folder: Path) -> None:
     """Kill drivers and workers at random moments and while they write; then compare with a calm run."""
     calm = with_chunks(study_of(folder / "calm", options.points, 64), options.chunk)
-    start = time.perf_counter()
-    calm.run("local", progress=False)
-    print(f"undisturbed: {len(calm.plan.grid)} points in {time.perf_counter() - start:.1f} s")
+    _, seconds = timed(calm.run, "local", progress=False, clock=time.perf_counter)
+    print(f"undisturbed: {len(calm.plan.grid)} points in {seconds:.1f} s")
     study = with_chunks(study_of(folder / "killed", options.points, 64), options.chunk)
     rng, count = random.Random(options.seed), dict.fromkeys(("driver", "worker", "while writing"), 0)
     drivers, start = 0, time.perf_counter()
@@ -69,9 +90,7 @@ def kills(options: argparse.Namespace, folder: Path) -> None:
             if stored >= total:  # everything is there: take some away, so that there is work to disturb
                 for path in rng.sample(sorted(chunks.glob("*.npz")), total // 2):
                     path.unlink()
-            driver = subprocess.Popen(
-                [*COMMAND, str(study.folder)], stdout=subprocess.DEVNULL, env=environment()
-            )
+            driver = subprocess.Popen([*DRIVER, str(study.folder)], env=environment())
             drivers += 1
             until_it_works(driver, chunks)
         kind = rng.choice(list(count))
@@ -140,8 +159,12 @@ def children(pid: int) -> list[int]:
     return found
 
 
+@in_a_folder(1000)
 def overhead(options: argparse.Namespace, folder: Path) -> None:
     """Wall time of a study in this process at chunks of a second against the same points in a loop."""
+    table = Table(
+        {"points": "d", "loop, s": ".2f", "study, s": ".2f", "more": "+.1%", "more processor time": "+.1%"}
+    )
     for repeat in range(3):
         over = {"x": np.arange(float(options.points))}
         study = sweep.study(
@@ -149,26 +172,26 @@ def overhead(options: argparse.Namespace, folder: Path) -> None:
         )
         data = study.plan.as_data()
         compute(data, Chunk(0, 2))  # compiled before either is timed
-        start, used = time.perf_counter(), time.process_time()
-        compute(data, Chunk(0, options.points))
-        alone, alone_used = time.perf_counter() - start, time.process_time() - used
+        alone, alone_used = both_clocks(compute, data, Chunk(0, options.points))
         with_chunks(study, 100)  # 100 points of 10 ms: one second
-        start, used = time.perf_counter(), time.process_time()
-        study.run("here", progress=False)
-        spent, spent_used = time.perf_counter() - start, time.process_time() - used
-        print(
-            f"{options.points} points: loop {alone:.2f} s, study {spent:.2f} s: "
-            f"{100 * (spent / alone - 1):+.1f} % "
-            f"(processor time {100 * (spent_used / alone_used - 1):+.1f} %)"
-        )
+        spent, spent_used = both_clocks(study.run, "here", progress=False)
+        table.row(options.points, alone, spent, spent / alone - 1.0, spent_used / alone_used - 1.0)
 
 
+def both_clocks(work, *given, **options) -> tuple[float, float]:
+    """Seconds by the clock and of the processor, of one call."""
+    start = time.perf_counter()
+    _, used = timed(work, *given, **options)
+    return time.perf_counter() - start, used
+
+
+@in_a_folder(3000)
 def workers(options: argparse.Namespace, folder: Path) -> None:
     """One and two workers on the same study of ten milliseconds a point."""
     import distributed
 
-    load = os.getloadavg()[0]
-    print(f"cores: {len(os.sched_getaffinity(0))}, load before: {load:.2f}")
+    print(f"{machine()}\n")
+    table = Table({"": "<5", "1 worker, s": ".1f", "2 workers, s": ".1f", "times": ".2f"})
     over = {"x": np.arange(float(options.points))}
     for name in ("dask", "local"):
         spent = []
@@ -181,9 +204,7 @@ def workers(options: argparse.Namespace, folder: Path) -> None:
             )
             with_chunks(study, 50)
             if name == "local":
-                start = time.perf_counter()
-                study.run("local", workers=count, progress=False)
-                spent.append(time.perf_counter() - start)
+                spent.append(both_clocks(study.run, "local", workers=count, progress=False)[0])
                 continue
             with (
                 distributed.LocalCluster(
@@ -192,12 +213,8 @@ def workers(options: argparse.Namespace, folder: Path) -> None:
                 distributed.Client(cluster) as client,
             ):
                 client.run(_warm)  # imports and compiled code are there before the time is taken
-                start = time.perf_counter()
-                study.run(client, progress=False)
-                spent.append(time.perf_counter() - start)
-        print(
-            f"{name}: 1 worker {spent[0]:.1f} s, 2 workers {spent[1]:.1f} s: {spent[0] / spent[1]:.2f} times"
-        )
+                spent.append(both_clocks(study.run, client, progress=False)[0])
+        table.row(name, *spent, spent[0] / spent[1])
 
 
 def _warm() -> None:
@@ -206,11 +223,15 @@ def _warm() -> None:
     routh.sample(sweep_landings.block(0.0, 0.3), 64)
 
 
+@in_a_folder(1_000_000)
 def growth(options: argparse.Namespace, folder: Path) -> None:
     """Pace and memory of the driver and of its workers with ever more points, each in a new process."""
-    for points in sizes(options.points):
+    print("points, s, points a second; the most memory of the driver and of a worker, MB", flush=True)
+    points = 10_000
+    while points <= options.points:
         code = f"import sweeps, pathlib; sweeps.grow(pathlib.Path({str(folder / str(points))!r}), {points})"
         subprocess.run([sys.executable, "-c", code], check=True, env=environment())
+        points *= 10
 
 
 def grow(folder: Path, points: int) -> None:
@@ -219,50 +240,20 @@ def grow(folder: Path, points: int) -> None:
 
     def look(_: object) -> None:
         nonlocal largest
-        largest = max([largest, *map(peak, children(os.getpid()))])
+        largest = max([largest, *map(peak_memory, children(os.getpid()))])
 
-    start = time.perf_counter()
-    study.run("local", progress=look)
-    spent, total = time.perf_counter() - start, len(study.plan.grid)
-    print(
-        f"{total:9d} points {spent:7.1f} s {total / spent:8.0f} a second   "
-        f"driver {peak(os.getpid()):5.0f} MB, largest worker {largest:5.0f} MB",
-        flush=True,
-    )
-
-
-def peak(pid: int) -> float:
-    """The most memory that a process has had, MB."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
-
-
-def sizes(largest: int) -> Iterator[int]:
-    """Powers of ten from 10^4."""
-    points = 10_000
-    while points <= largest:
-        yield points
-        points *= 10
+    spent, _ = both_clocks(study.run, "local", progress=look)
+    total = len(study.plan.grid)
+    print(f"{total:9d} {spent:7.1f} {total / spent:8.0f} {peak_memory():5.0f} {largest:5.0f}", flush=True)
 
 
 def main() -> None:
-    """Run one of the parts in a folder that goes away."""
-    parts = {"kills": (kills, 100_000), "overhead": (overhead, 1000), "workers": (workers, 3000)}
-    parts["growth"] = (growth, 1_000_000)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("part", choices=parts)
+    parser = command_line(__doc__, kills, overhead, workers, growth)
     parser.add_argument("--points", type=int)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--chunk", type=int, default=200, help="points of a chunk under attack")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    run, points = parts[options.part]
-    options.points = options.points or points
-    with tempfile.TemporaryDirectory() as name:
-        run(options, Path(name))
+    run_part(parser)
 
 
 if __name__ == "__main__":

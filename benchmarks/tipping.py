@@ -14,7 +14,8 @@ the states.
 from __future__ import annotations
 
 import argparse
-import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +24,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from measure import Table, command_line, counted, interval, run_part, timed
 from routh.laws import Simultaneous
 from routh.robust import tipping
 from routh.robust.tipping import Tippings
@@ -177,30 +179,36 @@ def tips(body: Body, model: mujoco.MjModel, q: np.ndarray, v: np.ndarray, second
     return bool(up < 0.8)
 
 
-def truth(body: Body, states: int, runs: int, cache: Path, *, usual: int = 30) -> dict[str, np.ndarray]:
+def kept(file: Path, make: Callable[[], dict[str, list]]) -> dict[str, np.ndarray]:
+    """The arrays of a file; where it is not there, what ``make()`` gives, from then on in the file."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(file, **make())
+    return dict(np.load(file))
+
+
+def truth(body: Body, given: argparse.Namespace, *, usual: int = 30) -> dict[str, np.ndarray]:
     """States and what MuJoCo makes of them, from the cache where it has them."""
-    file = cache / f"{body.name}-{body.tilt:g}-{body.feet[0][0]:.3f}-{states}-{runs}-{usual}.npz"
-    if file.exists():
-        return dict(np.load(file))
-    model, varied, rng = body.model(), body.model(), np.random.default_rng(1)
-    found: dict[str, list] = {name: [] for name in ("q", "v", "nominal", "usual", "own")}
-    began = time.process_time()
-    for _ in range(states):
-        q, v = body.state(rng, model)
-        found["q"].append(q)
-        found["v"].append(v)
-        found["nominal"].append(tips(body, model, q, v))
-        found["usual"].append(
-            [tips(body, vary(body, varied, rng, 0.0, own=False), q, v) for _ in range(usual)]
-        )
-        found["own"].append(
-            [[tips(body, vary(body, varied, rng, noise), q, v) for _ in range(runs)] for noise in NOISES]
-        )
-    arrays = {name: np.array(values) for name, values in found.items()}
-    arrays["ms_a_run"] = np.array(1e3 * (time.process_time() - began) / (states * (1 + usual + 2 * runs)))
-    cache.mkdir(parents=True, exist_ok=True)
-    np.savez(file, **arrays)
-    return arrays
+    states, runs = given.states, given.runs
+
+    def make() -> dict[str, list]:
+        model, varied, rng = body.model(), body.model(), np.random.default_rng(1)
+        found: dict[str, list] = {name: [] for name in ("q", "v", "nominal", "usual", "own")}
+        for _ in range(states):
+            q, v = body.state(rng, model)
+            found["q"].append(q)
+            found["v"].append(v)
+            found["nominal"].append(tips(body, model, q, v))
+            found["usual"].append(
+                [tips(body, vary(body, varied, rng, 0.0, own=False), q, v) for _ in range(usual)]
+            )
+            found["own"].append(
+                [[tips(body, vary(body, varied, rng, noise), q, v) for _ in range(runs)] for noise in NOISES]
+            )
+        return found
+
+    name = f"{body.name}-{body.tilt:g}-{body.feet[0][0]:.3f}-{states}-{runs}-{usual}.npz"
+    return kept(given.cache / name, make)
 
 
 def auc(score: np.ndarray, dangerous: np.ndarray) -> float:
@@ -209,13 +217,6 @@ def auc(score: np.ndarray, dangerous: np.ndarray) -> float:
     if not len(p) or not len(n):
         return float("nan")
     return float(np.mean((p[:, None] > n) + 0.5 * (p[:, None] == n)))
-
-
-def interval(number, count: int) -> tuple[float, float]:
-    """The middle 95 % of a number over resampled states."""
-    rng = np.random.default_rng(0)
-    values = [number(rng.integers(count, size=count)) for _ in range(2000)]
-    return float(np.nanquantile(values, 0.025)), float(np.nanquantile(values, 0.975))
 
 
 def simultaneous(answers: Tippings) -> np.ndarray:
@@ -235,7 +236,7 @@ def scored(body: Body, data: dict[str, np.ndarray], **options) -> Tippings:
     return found
 
 
-def table(body: Body, data: dict[str, np.ndarray]) -> None:
+def judge(body: Body, data: dict[str, np.ndarray]) -> None:
     """What each rule says, and what becomes of it."""
     share = data["own"].mean(axis=2)  # (states, noises)
     dangerous = share[:, 0] > DANGEROUS
@@ -256,17 +257,18 @@ def table(body: Body, data: dict[str, np.ndarray]) -> None:
         "the same, restitution 0": inelastic.can_tip,
         "largest energy of the set": ~(answers.energy_after <= 1.0),
     }
-    print(f"{body.name}: {n} states, {dangerous.sum()} dangerous, {own.shape[1]} runs each and noise")
-    print(f"{'rule':48s} {'go':>4s} {'tips, 2 mm':>10s} {'5 mm':>7s}  {'missed':>18s}  {'refused':>18s}")
+    print(f"{body.name}: {n} states, {dangerous.sum()} dangerous, {own.shape[1]} runs each and noise\n")
+    table = Table(
+        {"rule": "<46", "go": "d", "tips, 2 mm": ".2%", "5 mm": ".2%", "missed": "<18", "refused": "<18"}
+    )
     for name, no in refuses.items():
         go = ~np.asarray(no, dtype=bool)
-        missed, refused = dangerous & go, ~dangerous & ~go
         among = share[go].mean(axis=0) if go.any() else np.zeros(2)
-        low, high = interval(lambda rows, m=missed: m[rows].sum(), n)
-        least, most = interval(lambda rows, r=refused: r[rows].sum(), n)
-        first = f"{missed.sum()} of {dangerous.sum()} ({low:.0f}-{high:.0f})"
-        second = f"{refused.sum()} of {(~dangerous).sum()} ({least:.0f}-{most:.0f})"
-        print(f"{name:48s} {go.sum():4d} {among[0]:10.2%} {among[1]:7.2%}  {first:>18s}  {second:>18s}")
+        cells = []
+        for wrong, of in ((dangerous & go, dangerous), (~dangerous & ~go, ~dangerous)):
+            low, high = interval(lambda rows, w=wrong: w[rows].sum(), n)
+            cells.append(f"{wrong.sum()} of {of.sum()} ({low:.0f}-{high:.0f})")
+        table.row(name, go.sum(), *among, *cells)
     lateral, speed = np.linalg.norm(data["v"][:, :2], axis=1), np.linalg.norm(data["v"][:, :3], axis=1)
     scores = {
         "set": answers.ratio,
@@ -274,149 +276,137 @@ def table(body: Body, data: dict[str, np.ndarray]) -> None:
         "sideways speed": lateral,
         "speed": speed,
     }
+    print()
+    table = Table({"score": "<14", "AUC": ".3f", "95 %": ""})
     for name, score in scores.items():
         low, high = interval(lambda rows, s=score: auc(s[rows], dangerous[rows]), n)
-        print(f"AUC {name}: {auc(score, dangerous):.3f} ({low:.3f}-{high:.3f})")
+        table.row(name, auc(score, dangerous), f"{low:.3f}-{high:.3f}")
     proved = answers.cannot_tip
-    kinds = {kind: answers.regimes.count(kind) for kind in sorted(set(answers.regimes))}
-    print(f"proved safe: {proved.sum()}, of which dangerous {(proved & dangerous).sum()}; regimes {kinds}")
-    for kind in kinds:
+    print(f"\nproved safe: {proved.sum()}, of which dangerous {(proved & dangerous).sum()}")
+    for kind in sorted(set(answers.regimes)):
         those = np.array(answers.regimes) == kind
         missed, refused = (dangerous & ~answers.can_tip)[those], (~dangerous & answers.can_tip)[those]
         print(f"  {kind}: {those.sum()} states, missed {missed.sum()}, refused {refused.sum()}")
 
 
-def legs(states: int, runs: int, cache: Path) -> None:
+def lander(given: argparse.Namespace) -> None:
+    """A body on which the score was found."""
+    judge(LANDER, truth(LANDER, given))
+
+
+def parcel(given: argparse.Namespace) -> None:
+    """Another one."""
+    judge(PARCEL, truth(PARCEL, given))
+
+
+def hexapod(given: argparse.Namespace) -> None:
+    """One that was chosen before it was first run."""
+    judge(HEXAPOD, truth(HEXAPOD, given))
+
+
+def legs(given: argparse.Namespace) -> None:
     """The shortest legs without tips at 1.5 m/s down and 0.8 m/s sideways, by what one knows."""
-    print("half span   nominal   usual   set, worst   restitution 0   tips at 2 mm    5 mm")
+    columns = {
+        "half span": ".2f",
+        "nominal": ".1%",
+        "usual": ".1%",
+        "set, worst": ".2f",
+        "restitution 0": ".2f",
+    }
+    table = Table({**columns, "tips at 2 mm": ".2%", "5 mm": ".2%"})
     for a in (0.12, 0.16, 0.20, 0.22, 0.24, 0.26, 0.28):
         body = Body("legs", _square(a, a), 0.55, (0.0625,) * 3, (1.5, 1.5), (0.8, 0.8), rate=0.1)
-        data = truth(body, states, runs, cache, usual=4)
-        share = data["own"].mean(axis=(0, 2))
+        data = truth(body, given, usual=4)
         worst = [scored(body, data, **told).ratio.max() for told in ({}, {"restitution": 0.0})]
-        print(
-            f"{a:9.2f} {data['nominal'].mean():9.1%} {data['usual'].mean():7.1%} {worst[0]:12.2f} "
-            f"{worst[1]:15.2f} {share[0]:14.2%} {share[1]:7.2%}",
-            flush=True,
-        )
+        shares = data["own"].mean(axis=(0, 2))
+        table.row(a, data["nominal"].mean(), data["usual"].mean(), *worst, *shares)
 
 
-def soft(states: int, runs: int, cache: Path, which: Body = LANDER) -> None:
+def soft(given: argparse.Namespace) -> None:
     """Feet of other softness: time over which they close beside the time they last, missed and refused."""
-    rows = []
-    print("time constants, ms   noise, mm   spread/duration   dangerous   missed   refused   regimes")
+    which, states, runs = BODIES[given.body], given.states, given.runs
+    columns = {"time constants, ms": "", "noise, mm": ".1f", "spread/duration": ".3f"}
+    table = Table({**columns, **dict.fromkeys(("dangerous", "missed", "refused"), "d"), "regimes": "<"})
+    found = []
     for times in ((0.002, 0.004), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04), (0.04, 0.08)):
         body = replace(which, name=f"soft-{which.name}", foot_time=float(np.sqrt(times[0] * times[1])))
         for noise in (0.0005, 0.002, 0.005):
-            file = cache / f"{body.name}-{times[0]:g}-{noise:g}-{states}-{runs}.npz"
-            if file.exists():
-                data = dict(np.load(file))
-            else:
+
+            def make(body: Body = body, times=times, noise: float = noise) -> dict[str, list]:
                 model, varied, rng = body.model(), body.model(), np.random.default_rng(1)
                 made = [body.state(rng, model) for _ in range(states)]
                 own = [
                     [tips(body, vary(body, varied, rng, noise, times), *one) for _ in range(runs)]
                     for one in made
                 ]
-                data = {
-                    "q": np.array([q for q, _ in made]),
-                    "v": np.array([v for _, v in made]),
-                    "own": np.array(own),
-                }
-                cache.mkdir(parents=True, exist_ok=True)
-                np.savez(file, **data)
+                return {"q": [q for q, _ in made], "v": [v for _, v in made], "own": own}
+
+            data = kept(given.cache / f"{body.name}-{times[0]:g}-{noise:g}-{states}-{runs}.npz", make)
             # twice sigma: nineteen of twenty feet keep within
-            answers, sigma, flat_feet = (scored(body, data, unevenness=u) for u in (2.0 * noise, noise, None))
+            answers, *others = (scored(body, data, unevenness=u) for u in (2.0 * noise, noise, None))
             dangerous = data["own"].mean(axis=1) > DANGEROUS
             missed, refused = dangerous & ~answers.can_tip, ~dangerous & answers.can_tip
             ratios = np.array([one.regime.spread / one.regime.duration for one in answers.found])
-            kinds = {kind: answers.regimes.count(kind) for kind in sorted(set(answers.regimes))}
-            noises = np.full(states, noise)
-            said = [found.can_tip for found in (answers, sigma, flat_feet)]
-            rows.append((ratios, dangerous, np.array(answers.regimes), noises, *said))
-            print(
-                f"{1e3 * times[0]:9.0f} to {1e3 * times[1]:3.0f} {1e3 * noise:14.1f} "
-                f"{np.median(ratios):17.3f} {dangerous.sum():7d}/{states} {missed.sum():8d} "
-                f"{refused.sum():9d}   {kinds}",
-                flush=True,
-            )
-    ratios, dangerous, kinds, noises, refuses, *others = (
-        np.concatenate([row[k] for row in rows]) for k in range(7)
-    )
-    print("\nmissed, of the dangerous, where unevenness is twice sigma, sigma, not told")
+            said = [one.can_tip for one in (answers, *others)]
+            found.append((ratios, dangerous, np.array(answers.regimes), np.full(states, noise), *said))
+            told = f"{1e3 * times[0]:.0f} to {1e3 * times[1]:.0f}"
+            counts = dangerous.sum(), missed.sum(), refused.sum(), counted(Counter(answers.regimes))
+            table.row(told, 1e3 * noise, np.median(ratios), *counts)
+    by_softness(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def by_softness(ratios, dangerous, kinds, noises, refuses, *others) -> None:
+    """What all states of `soft` say together, (n,) each."""
+    print("\nmissed, of the dangerous, where unevenness is told as\n")
+    columns = dict.fromkeys(("twice sigma", "sigma", "nothing", "dangerous"), "d")
+    table = Table({"noise, mm": ".1f", "states": "<", **columns})
     for noise in np.unique(noises):
         for name, among in (("all", dangerous), ("soft", dangerous & (kinds == "soft"))):
             those = (noises == noise) & among
-            missed = [(those & ~said).sum() for said in (refuses, *others)]
-            print(
-                f"{1e3 * noise:5.1f} mm {name:5s}" + "".join(f"{m:8d}" for m in missed) + f" of {those.sum()}"
-            )
-    print("\nspread/duration    states   safe   refused of these   missed of the dangerous")
-    edges = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, np.inf)
-    flat = kinds != "tilted"
-    for low, high in pairwise(edges):
-        those = (ratios >= low) & (ratios < high) & flat
-        safe = those & ~dangerous
+            table.row(1e3 * noise, name, *((those & ~said).sum() for said in (refuses, *others)), those.sum())
+    print()
+    columns = {"spread/duration": "", "states": "d", "safe": "d", "refused of these": ".0%"}
+    table = Table({**columns, "missed": "d", "of the dangerous": "d"})
+    for low, high in pairwise((0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, np.inf)):
+        those = (ratios >= low) & (ratios < high) & (kinds != "tilted")
+        safe, danger = those & ~dangerous, those & dangerous
         refused = (safe & refuses).sum() / max(safe.sum(), 1)
-        print(
-            f"{low:6.2f} to {high:5.2f} {those.sum():9d} {safe.sum():6d} {refused:14.0%} "
-            f"{(those & dangerous & ~refuses).sum():12d} of {(those & dangerous).sum()}"
-        )
+        told = f"{low:.2f} to {high:.2f}"
+        table.row(told, those.sum(), safe.sum(), refused, (danger & ~refuses).sum(), danger.sum())
 
 
-def tilt(states: int, runs: int, cache: Path) -> None:
+def tilt(given: argparse.Namespace) -> None:
     """Touch-downs that are less flat."""
     for sigma in (0.003, 0.01, 0.025):
         body = replace(LANDER, name="tilt", tilt=sigma)
-        data = truth(body, states, runs, cache, usual=10)
         print(f"\ntilt of {np.degrees(sigma):.2f} degrees (sigma)")
-        table(body, data)
+        judge(body, truth(body, given, usual=10))
 
 
-def cost(count: int = 1000) -> None:
+def time(given: argparse.Namespace, count: int = 1000) -> None:
     """Processor time a state on one core; kernels are compiled before."""
     body, rng = LANDER, np.random.default_rng(1)
-    model = body.model()
-    made = [body.state(rng, model) for _ in range(count)]
-    q, v = np.array([one[0] for one in made]), np.array([one[1] for one in made])
+    model, varied = body.model(), body.model()
+    q, v = map(np.array, zip(*(body.state(rng, model) for _ in range(count)), strict=True))
+    table = Table({"ms a state": "<20", f"in a batch of {count}": ".1f", "alone": ".1f"})
     for friction in ("cone", "polyhedral"):
-        tipping(model, q[:20], v[:20], friction=friction, threads=1)
-        began = time.process_time()
-        tipping(model, q, v, friction=friction, threads=1)
-        many = time.process_time() - began
-        began = time.process_time()
-        for k in range(100):
-            tipping(model, q[k], v[k], friction=friction, threads=1)
-        alone = time.process_time() - began
-        each = f"{1e3 * many / count:.1f} ms a state in a batch of {count}"
-        print(f"{friction}: {each}, {10 * alone:.1f} ms alone")
-    began = time.process_time()
-    varied = body.model()
-    for k in range(50):
-        tips(body, vary(body, varied, rng, 0.002), q[k], v[k])
-    print(f"one run of MuJoCo: {20 * (time.process_time() - began):.1f} ms")
+        options = {"friction": friction, "threads": 1}
+        tipping(model, q[:20], v[:20], **options)
+        _, many = timed(tipping, model, q, v, **options)
+        _, alone = timed(lambda o=options: [tipping(model, q[k], v[k], **o) for k in range(100)])
+        table.row(friction, 1e3 * many / count, 10 * alone)
+    _, seconds = timed(lambda: [tips(body, vary(body, varied, rng, 0.002), q[k], v[k]) for k in range(50)])
+    table.row("one run of MuJoCo", None, 20 * seconds)
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=[*BODIES, "legs", "soft", "tilt", "time"])
+    parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, time)
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--body", choices=BODIES, default="lander", help="of soft")
     parser.add_argument("--cache", type=Path, default=Path("build/tipping"))
-    given = parser.parse_args()
-    if given.what in BODIES:
-        body = BODIES[given.what]
-        table(body, truth(body, given.states, given.runs, given.cache))
-    elif given.what == "time":
-        cost()
-    elif given.what == "soft":
-        soft(given.states, given.runs, given.cache, BODIES[given.body])
-    else:
-        {"legs": legs, "tilt": tilt}[given.what](given.states, given.runs, given.cache)
+    run_part(parser)
 
 
 if __name__ == "__main__":

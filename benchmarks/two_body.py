@@ -5,14 +5,14 @@ python benchmarks/two_body.py --n 100000 --share 1000
 python benchmarks/two_body.py --device cuda      # the same impacts on a GPU, compared with the CPU
 """
 
-import argparse
 import time
 
 import numpy as np
 
+from measure import Table, command_line, counted, status_names, timed
 from precise_impacts import precise
 from problems import KINDS, impacts
-from routh import Status, two_body
+from routh import two_body
 from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON
 from routh.two_body.timing import kernel_seconds
 
@@ -21,22 +21,22 @@ def times(w, v, mu, e, kind):
     rows = {"the mix": (w, v, mu, e)}
     for k, name in enumerate(KINDS):
         pick = kind == k
-        rows[f"  {name}"] = tuple(np.ascontiguousarray(a[pick]) for a in (w, v, mu, e))
+        rows[f"- {name}"] = tuple(np.ascontiguousarray(a[pick]) for a in (w, v, mu, e))
     for name, case in (
         ("JW17 Table 1, icosahedron", ICOSAHEDRON),
         ("JW17 Table 1, bowling", BOWLING),
     ):
         rows[name] = tuple(np.array(np.broadcast_to(a, (20000, *np.shape(a)))) for a in case)
-    print(f"\n{'one core, in bulk':32s} us per impact")
+    print()
+    table = Table({"one core, in bulk": "<26", "us per impact": ".2f"})
     for name, case in rows.items():
-        print(f"{name:32s} {1e6 * kernel_seconds(*case):8.2f}")
+        table.row(name, 1e6 * kernel_seconds(*case))
 
 
 def checks(w, v, mu, e, kind, many):
     n = len(mu)
     print(f"{n} impacts: " + ", ".join(f"{(kind == k).sum()} {name}" for k, name in enumerate(KINDS)))
-    for value, count in zip(*np.unique(many.status, return_counts=True), strict=True):
-        print(f"  status {Status(int(value)).name}: {count}")
+    print(f"  {counted(status_names(many.status))}")
     before = 0.5 * np.einsum("ni,ni->n", v, np.linalg.solve(w, v[:, :, None])[:, :, 0])
     print(f"  largest residual {many.residual.max():.1e}; segments {many.segments.mean():.2f} mean, "
           f"{many.segments.max():.0f} most")  # fmt: skip
@@ -57,9 +57,7 @@ def checks(w, v, mu, e, kind, many):
 
 def comparison(w, v, mu, e, kind, many, share, seed):
     rows = np.random.default_rng(seed).choice(len(mu), share, replace=False)
-    start = time.perf_counter()
-    expected = precise(w[rows], v[rows], mu[rows], e[rows])
-    spent = time.perf_counter() - start
+    expected, spent = timed(precise, w[rows], v[rows], mu[rows], e[rows])
     off = np.linalg.norm(many.impulse[rows] - expected, axis=1) / np.linalg.norm(expected, axis=1)
     print(f"\n{share} of them against an eighth-order integration at 1e-12 ({spent:.0f} s)")  # fmt: skip
     quantiles = np.quantile(off, [0.5, 0.99, 0.999, 1.0])
@@ -83,16 +81,14 @@ def extremes(seed, n=200_000):
     print(f"\n{n} extreme impacts")
     for hypothesis in ("energetic", "poisson", "newton"):
         many = two_body.batch(w, v, mu, e, hypothesis=hypothesis)
-        became = ", ".join(f"{np.sum(many.status == s)} {Status(s).name}" for s in np.unique(many.status))
-        print(f"  {hypothesis}: {became}; largest residual {many.residual.max():.1e}, "
+        told = counted(status_names(many.status))
+        print(f"  {hypothesis}: {told}; largest residual {many.residual.max():.1e}, "
               f"at most {many.segments.max():.0f} segments")  # fmt: skip
 
 
 def on_gpu(w, v, mu, e, many):
     two_body.batch(w[:64], v[:64], mu[:64], e[:64], device="cuda")  # compiles
-    start = time.perf_counter()
-    other = two_body.batch(w, v, mu, e, device="cuda")
-    spent = time.perf_counter() - start
+    other, spent = timed(two_body.batch, w, v, mu, e, device="cuda", clock=time.perf_counter)
     off = np.linalg.norm(other.impulse - many.impulse, axis=1) / np.linalg.norm(many.impulse, axis=1)
     same = np.mean(other.event_codes == many.event_codes)
     print(f"\ncuda: {1e6 * spent / len(mu):.3f} us per impact with transfers and checks of the input; "
@@ -101,7 +97,7 @@ def on_gpu(w, v, mu, e, many):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--n", type=int, default=1_000_000)
     parser.add_argument("--share", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=2026)
