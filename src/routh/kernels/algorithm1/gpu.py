@@ -15,8 +15,9 @@ from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, contacts_of, work_shapes
 from routh.kernels.common.arrays import Outputs, Rows
-from routh.kernels.gpu.events import Sampler, no_corners, same_corners
+from routh.kernels.gpu.events import Sampler
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, send
+from routh.validation import Array
 
 THREADS = 128
 NO_LIMIT = 2**31 - 1
@@ -26,20 +27,13 @@ REGISTERS = 64  # of a thread: with more, fewer run at a time (cone, 2^20 robots
 @lru_cache(maxsize=16)
 def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop for at most so many contacts, each sample to its end; no direction: the true cone."""
-    sampled, named = on_device(run_range), on_device(contacts_of)
-    given = on_device(same_corners if k > 0 else no_corners)
+    named = on_device(contacts_of)
     # local arrays need a length
     shapes = [tuple(max(1, length) for length in shape) for shape, _ in work_shapes(nc, nt, k)]
     a, b, c, d, e, f, g, h, p, q, r, s = shapes
 
     def entry(
-        rows: Rows,
-        wanted: DeviceArray,
-        draw: Draw,
-        outputs: Outputs,
-        directions: DeviceArray,
-        begin: int,
-        end: int,
+        rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, directions: Directions, begin: int, end: int
     ) -> None:
         number = begin + thread_number()
         if number < end and wanted[number // draw.n]:
@@ -63,7 +57,7 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
             for contact in range(outputs.impulse.shape[2]):
                 for part in range(outputs.impulse.shape[3]):
                     outputs.impulse[row, sample, contact, part] = 0.0
-            sampled(rows, draw, given(directions), outputs, work, number, number + 1, NO_LIMIT)
+            run_range(rows, draw, directions, outputs, work, number, number + 1, NO_LIMIT)
 
     return gpu_kernel(entry, registers=REGISTERS)
 
@@ -72,10 +66,9 @@ class StepSampler(Sampler):
     """Algorithm 1 for rows of at most ``nc`` contacts, see `Sampler`; ``directions`` None: the true cone."""
 
     def __init__(self, draw: Draw, nc: int, directions: Directions) -> None:
-        corners = np.zeros((0, 2)) if directions is None else directions
-        self.nt = corners.shape[1]
-        self.draw, self.corners = send((draw, corners))
-        self.kernel = _kernel(nc, self.nt, len(corners))
+        k, self.nt = (0, 2) if directions is None else directions.shape
+        self.draw, self.directions = send((draw, directions))
+        self.kernel = _kernel(nc, self.nt, k)
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
@@ -85,7 +78,7 @@ class StepSampler(Sampler):
         if draw.boxes.shape[0] > 1:
             draw = draw._replace(boxes=draw.boxes[row - self.draw.row :])
         blocks = -(-(end - begin) // THREADS)
-        self.kernel[blocks, THREADS](rows, wanted, draw, outputs, self.corners, begin, end)
+        self.kernel[blocks, THREADS](rows, wanted, draw, outputs, self.directions, begin, end)
 
 
 def run_on_gpu(rows: Rows, draw: Draw, directions: Directions, outputs: Outputs) -> None:

@@ -12,13 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from routh.compiling import find_cuda, gpu_kernel, on_device
+from routh.compiling import find_cuda, gpu_kernel
 from routh.compiling.threads import own_array, thread_count, thread_number
 from routh.kernels.common.arrays import Draw, Outputs, Rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.gpu.plane import Patterns, PlaneLauncher
 from routh.kernels.space import newton
-from routh.kernels.space import sample as space_sample
+from routh.kernels.space.sample import run_range
 from routh.kernels.space.workspace import SpaceWork, workspace
 from routh.preparing import Problems, Scratch, padded, prepare_row
 from routh.status import Status
@@ -31,88 +31,52 @@ ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
 MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
 
 
-def clear_sample(
-    before: DeviceArray, status: int, refused: int, outputs: Outputs, row: int, sample: int
-) -> None:
-    """A sample as it stands before it is drawn; NaN for velocities of which nothing is known."""
-    outputs.status[row, sample] = status
+@gpu_kernel
+def _begin(before: Array, status: Array, refused: int, outputs: Outputs) -> None:
+    """Every sample as it stands before it is drawn; NaN for velocities of which nothing is known."""
+    n = outputs.status.shape[1]
+    row, sample = thread_number() // n, thread_number() % n
+    if row >= outputs.status.shape[0]:
+        return
+    outputs.status[row, sample] = status[row]
     outputs.events[row, sample] = 0
     outputs.residual[row, sample] = 0.0
     if outputs.error.shape[1] > 0:
         outputs.error[row, sample] = 0.0
     for r in range(outputs.v.shape[2]):
-        outputs.v[row, sample, r] = math.nan if status == refused else before[row, r]
+        outputs.v[row, sample, r] = math.nan if status[row] == refused else before[row, r]
     for i in range(outputs.impulse.shape[2]):
         for part in range(outputs.impulse.shape[3]):
             outputs.impulse[row, sample, i, part] = 0.0
     for i in range(outputs.work.shape[3]):
-        outputs.work[row, sample, 0, i] = 0.0
-        outputs.work[row, sample, 1, i] = 0.0
-
-
-@lru_cache(maxsize=1)
-def _begin_kernel() -> CudaKernel:
-    """Every sample as it stands before it is drawn."""
-    cleared = on_device(clear_sample)
-
-    def entry(before: DeviceArray, status: DeviceArray, refused: int, outputs: Outputs) -> None:
-        number = thread_number()
-        n = outputs.status.shape[1]
-        if number < outputs.status.shape[0] * n:
-            row, sample = number // n, number % n
-            cleared(before, status[row], refused, outputs, row, sample)
-
-    return gpu_kernel(entry)
+        outputs.work[row, sample, 0, i] = outputs.work[row, sample, 1, i] = 0.0
 
 
 @lru_cache(maxsize=16)
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
-    prepared = on_device(prepare_row)
     columns = nv + 2, padded(nc * (1 + nt))
 
-    def entry(problems: Problems, wanted: DeviceArray, begin: int, rows: Rows) -> None:
-        place = thread_number()
+    def entry(problems: Problems, wanted: Array, begin: int, rows: Rows) -> None:
+        place, kind = thread_number(), np.float64
         if place < rows.nc.shape[0]:
-            own = Scratch(
-                own_array((nv, nv), np.float64),
-                own_array((1, nv), np.float64),
-                own_array(columns, np.float64),
-            )
+            own = Scratch(own_array((nv, nv), kind), own_array((1, nv), kind), own_array(columns, kind))
             rows.nc[place] = 0
             if wanted[begin + place]:
-                prepared(problems, begin + place, own, rows, place)
+                prepare_row(problems, begin + place, own, rows, place)
 
     return gpu_kernel(entry)
-
-
-def no_corners(corners: DeviceArray) -> None:
-    """Instead of the polygon, with the true cone."""
-    return None
-
-
-def same_corners(corners: DeviceArray) -> DeviceArray:
-    """The polygon itself."""
-    return corners
 
 
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
-    sampled = on_device(space_sample.run_range)
-    given = on_device(no_corners if curved else same_corners)
     values, marks, series, stiff, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
-        rows: Rows,
-        wanted: DeviceArray,
-        draw: Draw,
-        outputs: Outputs,
-        corners: DeviceArray,
-        trace: DeviceArray,
-        begin: int,
-        end: int,
-    ) -> None:
+        rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, corners: Array | None, trace: Array,
+        begin: int, end: int,
+    ) -> None:  # fmt: skip
         work = SpaceWork(
             own_array(values, np.float64),
             own_array(marks, np.int64),
@@ -123,7 +87,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
         )
         for number in range(begin + thread_number(), end, thread_count()):
             if wanted[number // draw.n]:
-                sampled(rows, draw, outputs, work, given(corners), books, None, number, number + 1)
+                run_range(rows, draw, outputs, work, corners, books, None, number, number + 1)
 
     return gpu_kernel(entry, registers=REGISTERS, called=(newton.solve,) if curved else ())
 
@@ -152,8 +116,7 @@ def make_gpu_outputs(
 
 def begin_samples(before: DeviceArray, status: DeviceArray, outputs: Outputs) -> None:
     """All samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
-    count = int(np.prod(tuple(outputs.status.shape)))
-    _begin_kernel()[_blocks(count), BLOCK](before, status, int(Status.REFUSED), outputs)
+    _begin[_blocks(outputs.status.size), BLOCK](before, status, int(Status.REFUSED), outputs)
 
 
 def _blocks(count: int) -> int:
@@ -170,8 +133,7 @@ class SpaceLauncher:
         self, draw: Draw, nc: int, corners: Array | None, along: DeviceArray, *, elastic: bool
     ) -> None:
         self.kernel = _space_kernel(nc, corners is None, int(draw.poisson) if elastic else None)
-        polygon = np.zeros((0, 2)) if corners is None else corners
-        self.draw, *self.more, self.along = send((draw, polygon, np.zeros((0, 3 * nc)), along))
+        self.draw, *self.more, self.along = send((draw, corners, np.zeros((0, 3 * nc)), along))
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
@@ -220,7 +182,7 @@ class Sampler:
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
     ) -> bool:
         """Launch after launch until all samples are drawn, or time is over; whether all were."""
-        total = int(np.prod(tuple(outputs.status.shape)))
+        total = outputs.status.size
         for begin in range(0, total, LAUNCH):
             if deadline is not None and time.monotonic() >= deadline:
                 return False
@@ -267,32 +229,27 @@ def run_batch(
             return
 
 
-@lru_cache(maxsize=1)
-def _slots_kernel() -> CudaKernel:
+@gpu_kernel
+def _to_slots(present: Array, outputs: Outputs) -> None:
     """Move the results of the contacts that there are, which come first, to their places in the batch."""
-
-    def entry(present: DeviceArray, outputs: Outputs) -> None:
-        number = thread_number()
-        n = outputs.status.shape[1]
-        if number < outputs.status.shape[0] * n:
-            row, sample = number // n, number % n
-            left = 0
-            for i in range(present.shape[1]):
-                left += 1 if present[row, i] else 0
-            for i in range(present.shape[1] - 1, -1, -1):
-                if present[row, i]:
-                    left -= 1
-                for part in range(outputs.impulse.shape[3]):
-                    value = outputs.impulse[row, sample, left, part] if present[row, i] else 0.0
-                    outputs.impulse[row, sample, i, part] = value
-                for part in range(2 if outputs.work.shape[3] > 0 else 0):
-                    value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
-                    outputs.work[row, sample, part, i] = value
-
-    return gpu_kernel(entry)
+    n = outputs.status.shape[1]
+    row, sample = thread_number() // n, thread_number() % n
+    if row >= outputs.status.shape[0]:
+        return
+    left = 0
+    for i in range(present.shape[1]):
+        left += 1 if present[row, i] else 0
+    for i in range(present.shape[1] - 1, -1, -1):
+        if present[row, i]:
+            left -= 1
+        for part in range(outputs.impulse.shape[3]):
+            value = outputs.impulse[row, sample, left, part] if present[row, i] else 0.0
+            outputs.impulse[row, sample, i, part] = value
+        for part in range(2 if outputs.work.shape[3] > 0 else 0):
+            value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
+            outputs.work[row, sample, part, i] = value
 
 
 def to_slots(present: DeviceArray, outputs: Outputs) -> None:
     """Results of contacts at their places in a batch; ``present`` (rows, nc) says which are taken."""
-    count = int(np.prod(tuple(outputs.status.shape)))
-    _slots_kernel()[_blocks(count), BLOCK](present, outputs)
+    _to_slots[_blocks(outputs.status.size), BLOCK](present, outputs)

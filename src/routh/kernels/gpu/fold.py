@@ -8,16 +8,15 @@ same, so equal samples give equal sums.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import gpu_kernel, on_device
+from routh.compiling import gpu_kernel, kernel
 from routh.compiling.threads import add_atomically, thread_number
 from routh.kernels.common.judge import SEPARATES, SLIDES, STICKS
-from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, fetch, send
+from routh.kernels.gpu.memory import DeviceArray, allocate, fetch, send
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -53,7 +52,8 @@ def make_judge(problem: ImpactProblem) -> Judge:
     return Judge(problem.J / problem.scaling.velocity[:, None, None], problem.M, problem.cholesky)
 
 
-def mode_code(J: DeviceArray, v: DeviceArray, sample: int) -> int:
+@kernel
+def mode_code(J: Array, v: Array, sample: int) -> int:
     """The modes of all contacts as the digits of a number, the first contact's last; -1: one approaches."""
     code, place = 0, 1
     for i in range(J.shape[0]):
@@ -73,64 +73,52 @@ def mode_code(J: DeviceArray, v: DeviceArray, sample: int) -> int:
     return code
 
 
-@lru_cache(maxsize=1)
-def _fold_kernel() -> CudaKernel:
+@gpu_kernel
+def _fold(v: Array, status: Array, judge: Judge, combinations: int, out: Array) -> None:
     """Sums of each thread, a column of ``out``: statuses, ended, velocities, then three tables of modes."""
-    coded = on_device(mode_code)
-
-    def entry(
-        v: DeviceArray, status: DeviceArray, judge: DeviceArray, combinations: int, out: DeviceArray
-    ) -> None:
-        thread, nv = thread_number(), v.shape[1]
-        if thread < out.shape[1]:
-            first = STATUSES + 1 + nv
-            for row in range(first + combinations):
-                out[row, thread] = 0.0
-            for row in range(combinations):
-                out[first + combinations + row, thread] = math.inf
-                out[first + 2 * combinations + row, thread] = -math.inf
-            for sample in range(thread, v.shape[0], out.shape[1]):
-                out[status[sample], thread] += 1.0
-                code = coded(judge.J, v, sample)
-                if code < 0:
-                    continue
-                energy = 0.0
-                out[STATUSES, thread] += 1.0
-                for r in range(nv):
-                    out[STATUSES + 1 + r, thread] += v[sample, r]
-                    momentum = 0.0
-                    for c in range(nv):
-                        momentum += judge.M[r, c] * v[sample, c]
-                    energy += 0.5 * momentum * v[sample, r]
-                if code < combinations:
-                    out[first + code, thread] += 1.0
-                    low, high = first + combinations + code, first + 2 * combinations + code
-                    out[low, thread] = min(out[low, thread], energy)
-                    out[high, thread] = max(out[high, thread], energy)
-
-    return gpu_kernel(entry)
+    thread, nv = thread_number(), v.shape[1]
+    if thread >= out.shape[1]:
+        return
+    first = STATUSES + 1 + nv
+    for row in range(first + combinations):
+        out[row, thread] = 0.0
+    for row in range(combinations):
+        out[first + combinations + row, thread] = math.inf
+        out[first + 2 * combinations + row, thread] = -math.inf
+    for sample in range(thread, v.shape[0], out.shape[1]):
+        out[status[sample], thread] += 1.0
+        code = mode_code(judge.J, v, sample)
+        if code < 0:
+            continue
+        energy = 0.0
+        out[STATUSES, thread] += 1.0
+        for r in range(nv):
+            out[STATUSES + 1 + r, thread] += v[sample, r]
+            momentum = 0.0
+            for c in range(nv):
+                momentum += judge.M[r, c] * v[sample, c]
+            energy += 0.5 * momentum * v[sample, r]
+        if code < combinations:
+            out[first + code, thread] += 1.0
+            low, high = first + combinations + code, first + 2 * combinations + code
+            out[low, thread] = min(out[low, thread], energy)
+            out[high, thread] = max(out[high, thread], energy)
 
 
-@lru_cache(maxsize=1)
-def _again_kernel() -> CudaKernel:
+@gpu_kernel
+def _fold_again(partial: Array, least: int, most: int, out: Array) -> None:
     """Fold columns of many threads into few; rows from ``least`` on by minimum, from ``most`` by maximum."""
-
-    def entry(partial: DeviceArray, least: int, most: int, out: DeviceArray) -> None:
-        number = thread_number()
-        if number < out.shape[0] * out.shape[1]:
-            row, column = number // out.shape[1], number % out.shape[1]
-            value = partial[row, column]
-            for thread in range(column + out.shape[1], partial.shape[1], out.shape[1]):
-                other = partial[row, thread]
-                if row < least:
-                    value += other
-                elif row < most:
-                    value = min(value, other)
-                else:
-                    value = max(value, other)
-            out[row, column] = value
-
-    return gpu_kernel(entry)
+    row, column = thread_number() // out.shape[1], thread_number() % out.shape[1]
+    if row >= out.shape[0]:
+        return
+    value = partial[row, column]
+    for thread in range(column + out.shape[1], partial.shape[1], out.shape[1]):
+        other = partial[row, thread]
+        if row < least:
+            value += other
+        else:
+            value = min(value, other) if row < most else max(value, other)
+    out[row, column] = value
 
 
 def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
@@ -142,9 +130,9 @@ def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
     threads = max(1, min(THREADS, n, 2**24 // rows))
     kept = min(KEPT, threads)
     partial, out = allocate([((rows, threads), np.float64), ((rows, kept), np.float64)])
-    _fold_kernel()[-(-threads // BLOCK), BLOCK](v, status, judge, combinations, partial)
+    _fold[-(-threads // BLOCK), BLOCK](v, status, judge, combinations, partial)
     least, most = rows - 2 * combinations, rows - combinations
-    _again_kernel()[-(-(rows * kept) // BLOCK), BLOCK](partial, least, most, out)
+    _fold_again[-(-(rows * kept) // BLOCK), BLOCK](partial, least, most, out)
     found = fetch(out)
     sums = found[:least].sum(axis=1)
     table = np.stack(
@@ -153,7 +141,8 @@ def fold(v: DeviceArray, status: DeviceArray, judge: Judge) -> Fold:
     return Fold(sums[:STATUSES], int(sums[STATUSES]), sums[STATUSES + 1 : least - combinations], table)
 
 
-def size_along(v: DeviceArray, sample: int, A: DeviceArray, point: DeviceArray, linear: bool) -> float:
+@kernel
+def size_along(v: Array, sample: int, A: Array, point: Array, linear: bool) -> float:
     """``|A (v - point)|^2`` of a sample; linear: the sum of ``A (v - point)``."""
     size = 0.0
     for a in range(A.shape[0]):
@@ -164,69 +153,42 @@ def size_along(v: DeviceArray, sample: int, A: DeviceArray, point: DeviceArray, 
     return size
 
 
-@lru_cache(maxsize=1)
-def _best_kernel() -> CudaKernel:
-    """Of each thread the ended sample with the largest ``|A (v - point)|^2``; linear: ``A (v - point)``."""
-    coded, sized = on_device(mode_code), on_device(size_along)
-
-    def entry(
-        v: DeviceArray,
-        J: DeviceArray,
-        A: DeviceArray,
-        point: DeviceArray,
-        linear: bool,
-        value: DeviceArray,
-        index: DeviceArray,
-    ) -> None:
-        thread = thread_number()
-        if thread < value.shape[0]:
-            best, who = -math.inf, -1
-            for sample in range(thread, v.shape[0], value.shape[0]):
-                size = sized(v, sample, A, point, linear)
-                if size > best and coded(J, v, sample) >= 0:
-                    best, who = size, sample
-            value[thread], index[thread] = best, who
-
-    return gpu_kernel(entry)
+@gpu_kernel
+def _find_best(v: Array, J: Array, A: Array, point: Array, linear: bool, value: Array, index: Array) -> None:
+    """Of each thread the ended sample with the largest `size_along`; -1: none."""
+    thread = thread_number()
+    if thread < value.shape[0]:
+        best, who = -math.inf, -1
+        for sample in range(thread, v.shape[0], value.shape[0]):
+            size = size_along(v, sample, A, point, linear)
+            if size > best and mode_code(J, v, sample) >= 0:
+                best, who = size, sample
+        value[thread], index[thread] = best, who
 
 
 def best_sample(v: DeviceArray, judge: Judge, A: Array, point: Array, *, linear: bool) -> tuple[float, int]:
     """Value and index of the ended sample farthest along A (1, nv), or by ``|A (v - point)|^2``; -1: none."""
     threads = min(FEW, v.shape[0])
     value, index = allocate([((threads,), np.float64), ((threads,), np.int64)])
-    blocks = -(-threads // BLOCK)
     along, origin = send((A, point))
-    _best_kernel()[blocks, BLOCK](v, judge.J, along, origin, linear, value, index)
+    _find_best[-(-threads // BLOCK), BLOCK](v, judge.J, along, origin, linear, value, index)
     values, indices = fetch(value), fetch(index)
     best = values.max()
     at_best = indices[values == best]
     return float(best), int(at_best.min()) if at_best.size else -1
 
 
-@lru_cache(maxsize=1)
-def _collect_kernel() -> CudaKernel:
+@gpu_kernel
+def _collect(v: Array, J: Array, A: Array, point: Array, least: float, count: Array, out: Array) -> None:
     """The ended samples with ``|A (v - point)|^2`` above a size: their velocities, in any order."""
-    coded, sized = on_device(mode_code), on_device(size_along)
-
-    def entry(
-        v: DeviceArray,
-        J: DeviceArray,
-        A: DeviceArray,
-        point: DeviceArray,
-        least: float,
-        count: DeviceArray,
-        out: DeviceArray,
-    ) -> None:
-        sample = thread_number()
-        if sample >= v.shape[0] or not sized(v, sample, A, point, False) > least:
-            return
-        if coded(J, v, sample) >= 0:
-            place = add_atomically(count, 0, 1)
-            if place < out.shape[0]:
-                for r in range(v.shape[1]):
-                    out[place, r] = v[sample, r]
-
-    return gpu_kernel(entry)
+    sample = thread_number()
+    if sample >= v.shape[0] or not size_along(v, sample, A, point, False) > least:
+        return
+    if mode_code(J, v, sample) >= 0:
+        place = add_atomically(count, 0, 1)
+        if place < out.shape[0]:
+            for r in range(v.shape[1]):
+                out[place, r] = v[sample, r]
 
 
 def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Array) -> Array | None:
@@ -250,7 +212,7 @@ def far_samples(v: DeviceArray, judge: Judge, problem: ImpactProblem, mean: Arra
     least = max((1.0 + SAME) * known - radius, 0.0)  # pairs that are no farther apart than this do not count
     (out,) = allocate([((min(CANDIDATES, v.shape[0]), problem.nv), np.float64)])
     axes, origin, count = send((upper, centre, np.zeros(1, np.int32)))
-    _collect_kernel()[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)
+    _collect[-(-v.shape[0] // BLOCK), BLOCK](v, judge.J, axes, origin, least * least, count, out)
     found = int(fetch(count)[0])
     if found > out.shape[0]:
         return None

@@ -92,22 +92,14 @@ def first_patterns(rows: Rows, draw: Draw) -> Patterns:
 def _full_kernel(nc: int) -> CudaKernel:
     """All samples, or those of a list, for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled = on_device(plane_sample.run_range, instead=instead)
-    layout = on_device(plane_work)
+    sampled, layout = on_device(plane_sample.run_range, instead=instead), on_device(plane_work)
     numbers, marks, gram, equations, flags = plane_shapes(nc)
     known = 2, 5 * nc + CODES
 
     def entry(
-        rows: Rows,
-        wanted: DeviceArray,
-        draw: Draw,
-        outputs: Outputs,
-        names: DeviceArray,
-        table: DeviceArray,
-        listed: Listed,
-        begin: int,
-        end: int,
-    ) -> None:
+        rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, names: np.ndarray, table: Array,
+        listed: Listed, begin: int, end: int,
+    ) -> None:  # fmt: skip
         work = layout(
             own_array(numbers, np.float64),
             own_array(marks, np.int64),
@@ -129,20 +121,13 @@ def _full_kernel(nc: int) -> CudaKernel:
 def _quick_kernel(nc: int) -> CudaKernel:
     """The samples of one problem whose rates are all in the table; the others' numbers into a list."""
     instead = ((find_known_rates, find_listed_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled = on_device(plane_sample.run_range, instead=instead)
-    layout = on_device(plane_work)
+    sampled, layout = on_device(plane_sample.run_range, instead=instead), on_device(plane_work)
     numbers, marks, gram, _, flags = plane_shapes(nc)
 
     def entry(
-        rows: Rows,
-        draw: Draw,
-        outputs: Outputs,
-        names: DeviceArray,
-        table: DeviceArray,
-        listed: Listed,
-        begin: int,
-        end: int,
-    ) -> None:
+        rows: Rows, draw: Draw, outputs: Outputs, names: np.ndarray, table: Array, listed: Listed,
+        begin: int, end: int,
+    ) -> None:  # fmt: skip
         own = own_array(gram, np.float64)  # there are no linear equations
         work = layout(
             own_array(numbers, np.float64),
